@@ -1,5 +1,6 @@
-// `npm run bench:against -- <commit>` measures another commit and this tree in turn, each with its own benchmarks, and
-// compares the medians of figures of the same name. Further words go to `bench/run.ts`: `npm run bench:against -- main store`.
+// `npm run bench:against -- <commit>` measures another commit and this tree in turns, each with its own benchmarks, and
+// compares the medians of figures with the same name. More arguments are passed to `bench/run.ts`: `npm run
+// bench:against -- main store`.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,12 +15,12 @@ if (commit === undefined) throw new Error('Name the other commit: npm run bench:
 
 const place = mkdtempSync(join(tmpdir(), 'stuntdouble-against-'))
 const other = join(place, 'tree')
-// The program that runs meanwhile ends by itself on Ctrl-C; then the worktree is removed.
+// On Ctrl-C the running program also ends; then the worktree is removed.
 process.on('SIGINT', () => undefined)
 try {
   run(own, 'git', 'worktree', 'add', '--quiet', '--detach', other, commit)
   run(other, 'npm', 'ci', '--no-audit', '--no-fund')
-  // What runs is built; declarations would take longer.
+  // The benchmarks need the build without declarations, which would take longer.
   for (const tree of [other, own]) run(tree, 'npm', 'run', '--silent', 'prestart')
   const [before, after]: [Measured[][], Measured[][]] = [[], []]
   for (let turn = 0; turn < 2; turn++) {

@@ -9,13 +9,13 @@ export type Create = typeof createSandbox
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** What the world of a sandbox imports, and `fault-points.ts` has instead. */
+/** Imports of the core that `fault-points.ts` replaces. */
 const instead = ['../protocol/gateway.js', '../queue/queue-engine.js', '../store/rest/store-endpoints.js']
 
-/** Texts of bundles, by whether they have fault points: a figure runs several copies of each. */
+/** Texts of bundles, with or without fault points. A figure runs several copies of each. */
 const texts = new Map<boolean, Promise<Uint8Array>>()
 
-/** The sources as one module of its own, with or without fault points; both are built in the same way. */
+/** Bundles the sources as a separate module, with or without fault points; both are built in the same way. */
 export async function bundled(withPoints: boolean): Promise<Create> {
   const known = texts.get(withPoints) ?? builtText(withPoints)
   texts.set(withPoints, known)

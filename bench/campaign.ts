@@ -1,4 +1,4 @@
-// What `npm run bench -- campaigns` explores: a publish, up to four attempts, a claim.
+// The campaign of `npm run bench -- campaigns`: a publish, up to four attempts, and a property.
 
 import { defineCampaign } from 'stuntdouble/checks'
 import { assertResilient } from 'stuntdouble/fast-check'

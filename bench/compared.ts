@@ -1,4 +1,4 @@
-// What `bench/against.ts` makes of the benchmarks of two trees.
+// Compares the benchmarks of two trees for `bench/against.ts`.
 import { type Measured, quantile, short } from './harness.ts'
 
 /** A variant of a figure that both trees measure. */
@@ -10,7 +10,7 @@ export interface Comparison {
   readonly after: number
   /** `after` divided by `before`. */
   readonly ratio: number
-  /** The lowest and the highest ratio of a turn: how far the machine can be trusted. */
+  /** The lowest and the highest ratio of a turn, which show the noise of the machine. */
   readonly low: number
   readonly high: number
 }
@@ -24,7 +24,9 @@ export interface Comparisons {
 /** Highest ratio that is not marked. */
 const atMost = 1.1
 
-/** Compares the turns of two trees by figure and variant; the turn at a place of one list belongs to that of the other. */
+/**
+ * Compares the turns of two trees by figure and variant, the first turn of one tree with the first turn of the other.
+ */
 export function compared(
   before: readonly (readonly Measured[])[],
   after: readonly (readonly Measured[])[],
@@ -45,7 +47,7 @@ export function compared(
   }
 }
 
-/** The comparisons as lines, the largest ratio first. */
+/** Formats the comparisons as lines, the largest ratio first. */
 export function comparisonLines({ rows, onlyBefore, onlyAfter }: Comparisons): readonly string[] {
   const width = Math.max(...rows.map(({ name }) => name.length))
   const lines = rows

@@ -1,4 +1,4 @@
-// Two apps with branches that few schedules of faults come to, to measure what guidance is worth.
+// Two apps with branches that few fault plans reach, to measure the benefit of guidance.
 import type { Sandbox } from 'stuntdouble'
 import type { ResilienceOptions } from 'stuntdouble/fast-check'
 
@@ -7,7 +7,7 @@ type App = Pick<ResilienceOptions, 'publish' | 'handler' | 'holds' | 'drain' | '
 const shop = 'https://shop.test'
 const ok = (): Response => new Response()
 
-/** An order: reserved, charged, shipped. What is given up is taken back, and then tried once more by hand. */
+/** An order that is reserved, charged and shipped. A failed order is compensated, then retried once by hand. */
 export const saga: App = {
   publish: ({ queue }) => void step(queue, 'reserve'),
   handler: {
@@ -50,7 +50,7 @@ function step(queue: Sandbox['queue'], name: string): void {
   queue.publish({ to: `${shop}/${name}`, retries: 1, deduplicationId: name, ...failed })
 }
 
-/** Readings that must come in order, one at a time; one that comes out of order opens a repair. */
+/** Readings that must arrive in order, one at a time; one out of order starts a repair. */
 export const line: App = {
   publish({ queue }) {
     for (let n = 1; n <= 3; n++)

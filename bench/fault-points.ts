@@ -1,5 +1,5 @@
-// The parts of a world that meet rules of faults, for the bundles of `bundled.ts`: each world there is built with these in
-// the place of the originals, and `FAULT_POINTS` of the bundle says whether they get the rules.
+// The parts of a sandbox that evaluate fault rules, for the bundles of `bundled.ts`. There they replace the originals,
+// and `FAULT_POINTS` of the bundle determines whether they get the rules.
 import { createGateway as gateway } from '../src/protocol/gateway.js'
 import { QueueEngine as Original, type QueueOptions } from '../src/queue/queue-engine.js'
 import { storeService as service } from '../src/store/rest/store-endpoints.js'

@@ -1,32 +1,35 @@
-// Side-by-side measurements. Figures of one machine on one day mean little, ratios of variants that take turns in one
-// process mean something: load and heat hit all of them. Runs on Node's type stripping, so its syntax is erasable.
+// Side-by-side measurements. Absolute numbers depend on the machine and the day. Ratios of variants that take turns in
+// one process are comparable, because load and heat affect all of them. Runs on Node's type stripping, so its syntax is
+// erasable.
 import { appendFileSync } from 'node:fs'
 import type { ClientRequest } from 'node:http'
 
 export interface Variant {
   readonly name: string
-  /** Does the work so many times. */
+  /** Does the work this many times. */
   run(times: number): void | Promise<void>
 }
 
 export interface Figure {
   readonly name: string
-  /** The variant that all others are divided by. */
+  /** The variant that is the divisor of all others. */
   readonly baseline: Variant
   readonly variants: readonly Variant[]
-  /** Highest ratio that the project allows itself, by variant; a miss is marked, not an error. */
+  /** Highest ratio that is a goal of the project, by variant. A miss is marked and is not an error. */
   readonly atMost?: Readonly<Record<string, number>>
-  /** The same as an amount, in the unit of the figure. */
+  /** The same goal as an amount, in the unit of the figure. */
   readonly within?: Readonly<Record<string, number>>
-  /** Times a variant takes its turn. Default 15. */
+  /** Number of turns of each variant. Default 15. */
   readonly rounds?: number
   /** Milliseconds of one turn. Default 40. */
   readonly turn?: number
-  /** Work of one turn, when a turn should not be measured in milliseconds. */
+  /** Number of times the work is done in one turn, if a turn is not limited by time. */
   readonly times?: number
-  /** What is measured. Default `µs`. */
+  /** Unit of the amount. Default `µs`. */
   readonly unit?: 'µs' | 'B' | 'runs'
-  /** The amount of the turn just run, where it is not the time that this process computed: bytes, or another process. */
+  /**
+   * Returns the amount of the last turn, if it is not the processor time of this process: bytes, or another process.
+   */
   readonly reading?: () => number
   readonly dispose?: () => void | Promise<void>
 }
@@ -39,19 +42,19 @@ export interface Measured {
   readonly ratio: number
   readonly low: number
   readonly high: number
-  /** Median of one piece of work. */
+  /** Median amount of one piece of work. */
   readonly amount: number
   readonly unit: 'µs' | 'B' | 'runs'
   readonly rounds: number
   readonly atMost?: number
   readonly within?: number
-  /** Whether the goals hold, when there are any. */
+  /** Whether the goals hold; absent without goals. */
   readonly kept?: boolean
 }
 
 const resultsFile = new URL('./results.jsonl', import.meta.url)
 
-/** Does something with one item after another, round and round; goes on where the turn before it stopped. */
+/** Does work with one item after another, cyclically. Each turn continues where the previous one stopped. */
 export function each<T>(name: string, items: readonly T[], run: (item: T) => unknown): Variant {
   let at = 0
   return {
@@ -66,8 +69,8 @@ export function each<T>(name: string, items: readonly T[], run: (item: T) => unk
 }
 
 /**
- * What to do when a request fails: a server closes a connection on which nothing came for five seconds, which is while
- * others take their turn on a busy machine, and the request that goes out meanwhile is sent again.
+ * Handles a failed request. A server closes a connection that was idle for five seconds, which happens while other
+ * variants take their turns on a busy machine. A request that is sent at that moment is sent again.
  */
 export function againIfClosed(
   sent: ClientRequest,
@@ -80,7 +83,7 @@ export function againIfClosed(
   )
 }
 
-/** Measures one figure, prints a line for each variant and appends it to `bench/results.jsonl`. */
+/** Measures one figure, prints a line for each variant, and appends it to `bench/results.jsonl`. */
 export async function measure(figure: Figure): Promise<readonly Measured[]> {
   const variants = [figure.baseline, ...figure.variants]
   const times = new Map<Variant, number>()
@@ -89,7 +92,7 @@ export async function measure(figure: Figure): Promise<readonly Measured[]> {
   const rounds = figure.rounds ?? 15
   globalThis.gc?.()
   for (let round = 0; round < rounds; round++) {
-    // Forward and backward in turn, so that nobody always runs in the wake of the same neighbor.
+    // Alternates between forward and backward, so that no variant always runs after the same neighbor.
     for (const variant of round % 2 === 0 ? variants : variants.toReversed()) {
       samples.get(variant)!.push(await sample(variant, times.get(variant)!, figure))
     }
@@ -100,9 +103,9 @@ export async function measure(figure: Figure): Promise<readonly Measured[]> {
   return measured
 }
 
-/** How often the work fits into a turn, after it has been run warm. */
+/** Returns how often the work fits into a turn, after a warm-up. */
 async function calibrated(variant: Variant, figure: Figure): Promise<number> {
-  // What is loaded by the first use would fill a turn by itself.
+  // The first use loads code, which could fill a turn.
   await sample(variant, 1, figure)
   for (let times = 1; ; times *= 2) {
     const amount = await sample(variant, times, figure)
@@ -110,15 +113,15 @@ async function calibrated(variant: Variant, figure: Figure): Promise<number> {
   }
 }
 
-/** The amount of one piece of work. */
+/** Returns the amount of one piece of work. */
 async function sample(variant: Variant, times: number, { reading }: Figure): Promise<number> {
-  // Nobody pays for what the one before left behind.
+  // A variant must not pay for the garbage of the previous one.
   globalThis.gc?.({ type: 'minor' })
   const start = process.cpuUsage()
   const done = variant.run(times)
   if (done instanceof Promise) await done
   if (reading !== undefined) return reading() / times
-  // Time that the process computed, not time that passed: what others do on the machine does not count.
+  // Processor time instead of elapsed time, because other programs run on the machine.
   const { user, system } = process.cpuUsage(start)
   return (user + system) / times
 }
@@ -149,7 +152,7 @@ function summary(figure: Figure, variant: Variant, samples: ReadonlyMap<Variant,
   }
 }
 
-/** The value below which this part of all values is. */
+/** Returns the value below which this fraction of all values is. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   const place = (sorted.length - 1) * part
@@ -173,7 +176,7 @@ function report(measured: readonly Measured[]): void {
   appendFileSync(resultsFile, measured.map((line) => `${JSON.stringify({ ...line, ...stamp })}\n`).join(''))
 }
 
-/** A number as tables show it: with about two digits that matter. */
+/** Formats a number with about two significant digits. */
 export function short(value: number): string {
   return value >= 100
     ? value.toFixed(0)

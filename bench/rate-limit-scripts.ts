@@ -1,4 +1,4 @@
-// The scripts of the vendor's rate limiter, out of the package as it is installed.
+// The scripts of the vendor's rate limiter, from the installed package.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
@@ -9,7 +9,7 @@ export interface Script {
   readonly args: readonly string[]
 }
 
-/** With limits so high that they are never reached. */
+/** Returns the scripts with limits that are never reached. */
 export function rateLimitScripts(): readonly Script[] {
   const text = readFileSync(createRequire(import.meta.url).resolve('@upstash/ratelimit'), 'utf8')
   const source = (name: string): string => new RegExp(`var ${name} = \`([^\`]*)\``).exec(text)![1]!

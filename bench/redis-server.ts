@@ -1,4 +1,4 @@
-// A redis-server to compare with, where there is one.
+// A redis-server to compare with, if the machine has one.
 import { spawn } from 'node:child_process'
 import { type AddressInfo, connect, createServer } from 'node:net'
 
@@ -10,9 +10,9 @@ export interface RedisServer {
 
 const keepsNothing = ['--save', '']
 
-/** Starts one, by default one that keeps nothing on disk; `undefined` when the machine has none. */
+/** Starts a server, by default without persistence; returns `undefined` if the machine has none. */
 export async function startRedis(words: readonly string[] = keepsNothing): Promise<RedisServer | undefined> {
-  // A port of its own: figures flush what they talk to.
+  // A separate port, because figures flush the server that they use.
   const port = await freePort()
   const child = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', ...words], {
     stdio: 'ignore',

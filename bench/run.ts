@@ -1,6 +1,6 @@
-// `npm run bench` measures everything that takes minutes, with `--long` what takes an hour as well; `npm run bench -- import
-// store` the figures whose file or name has one of the words. Measures the build, as users get it. A figure whose peer is
-// not on the machine is left out.
+// `npm run bench` measures all figures that take minutes; `--long` adds those that take an hour. `npm run bench --
+// import store` selects figures whose file or name contains one of the arguments. It measures the build, as users get
+// it. A figure without its peer on the machine is skipped.
 import { readdirSync } from 'node:fs'
 import { type Figure, measure } from './harness.ts'
 
@@ -20,7 +20,7 @@ const leftOut: string[] = []
 for (const file of readdirSync(place).sort()) {
   const { figures = [], long = [] } = (await import(new URL(file, place).href)) as {
     readonly figures?: readonly Make[]
-    /** Those that `--long` adds. */
+    /** Figures that `--long` adds. */
     readonly long?: readonly Make[]
   }
   const asked = [...figures, ...(isLong ? long : [])].filter((make) => isAsked(file, make))

@@ -1,10 +1,10 @@
-// A skip list with spans, the structure that redis-server keeps its sorted sets in, as plain as it can be written.
+// A skip list with spans, the structure of sorted sets in redis-server, as simple as possible.
 
 interface Node {
   member: string
   score: number
   readonly next: (Node | undefined)[]
-  /** How many places the link of each level passes. */
+  /** Number of positions that the link of each level passes. */
   readonly span: number[]
 }
 
@@ -60,7 +60,7 @@ export class SkipList {
     return members
   }
 
-  /** The last node before the place on each level, and its rank. */
+  /** Finds the last node before the position on each level, and its rank. */
   #seek(member: string, score: number): void {
     let node = this.#head
     let rank = 0
@@ -111,7 +111,7 @@ export class SkipList {
     while (this.#level > 1 && this.#head.next[this.#level - 1] === undefined) this.#level--
   }
 
-  /** One more level with a chance of a quarter each. */
+  /** Adds one more level with a probability of a quarter each. */
   #randomLevels(): number {
     let levels = 1
     for (;;) {

@@ -1,4 +1,4 @@
-// What the figures of the data store have in common.
+// Code that the figures of the data store share.
 import { createSandbox } from 'stuntdouble'
 import type { StoreEngine } from '../src/store/store-engine.ts'
 import { each, type Variant } from './harness.ts'
@@ -6,15 +6,15 @@ import { each, type Variant } from './harness.ts'
 export type { StoreEngine }
 export type Argv = Parameters<StoreEngine['execute']>[0]
 
-/** The engine behind `sandbox.store`. */
+/** Returns the engine of `sandbox.store`. */
 export function engineOf(store: object): StoreEngine {
   return (store as { readonly [behind]: { readonly engine: StoreEngine } })[behind].engine
 }
 const behind = Symbol.for('stuntdouble.store')
 
 /**
- * A data store without a sandbox around it, which would write every change of a key into the traffic log: what is
- * compared with it here keeps no log either.
+ * Creates a data store without a sandbox, which would write every change of a key to the traffic log. The peers in
+ * these figures have no log either.
  */
 export function loneStore(): StoreEngine {
   const engine = engineOf(createSandbox().store)
@@ -22,12 +22,12 @@ export function loneStore(): StoreEngine {
   return new LoneStore(engine.options)
 }
 
-/** A command as the store takes it; its words are ASCII here. */
+/** Returns a command as the store takes it; its arguments are ASCII. */
 export function words(...argv: readonly (string | number)[]): Argv {
   return argv.map(String) as unknown as Argv
 }
 
-/** `count` keys as applications write them, in an order that no allocator and no cache knows. */
+/** Returns `count` keys as apps write them, in an order that suits neither an allocator nor a cache. */
 export function keysOf(count: number): readonly string[] {
   return shuffled(Array.from({ length: count }, (_, index) => `user:${index}:session`))
 }
@@ -45,12 +45,12 @@ export function shuffled<T>(items: readonly T[]): T[] {
   return copy
 }
 
-/** Runs rows of words on a store, round and round. */
+/** Runs commands on a store, cyclically. */
 export function executing(name: string, store: StoreEngine, rows: readonly Argv[]): Variant {
   return each(name, rows, (row) => store.execute(row))
 }
 
-/** A store that knows all the keys already: GET finds something, and nothing is made anew by the others. */
+/** Returns a store that contains all the keys, so that GET finds values and other commands create nothing. */
 export function filled(rows: readonly Argv[]): StoreEngine {
   const store = loneStore()
   for (const row of rows) store.execute(row[0] === ('GET' as unknown) ? words('SET', row[1]!, 'value') : row)

@@ -1,4 +1,4 @@
-// What a request costs on its way through an adapter, over an answer that is always the same.
+// Cost of a request through an adapter, over a constant response.
 
 import { http } from 'msw'
 import { setupServer } from 'msw/node'
@@ -10,7 +10,7 @@ import type { Figure, Variant } from '../harness.ts'
 const answer = '{"result":"hello"}'
 const json = { headers: { 'content-type': 'application/json' } }
 
-/** Sends the same command again and again and reads each answer, as a client does. */
+/** Sends the same command repeatedly and reads each response, as a client does. */
 function client(
   name: string,
   send: (url: string, init: RequestInit) => Promise<Response>,
@@ -40,7 +40,10 @@ function prepared() {
   return { sandbox, init, url: `${sandbox.urls.store}/` }
 }
 
-/** The log would grow through the whole measurement: no test sends a million requests. */
+/**
+ * Clears the log regularly. Without that it would grow during the whole measurement, although no test sends a million
+ * requests.
+ */
 function forgetting(variant: Variant, sandbox: ReturnType<typeof createSandbox>, after = 1000): Variant {
   return {
     name: variant.name,
@@ -98,7 +101,7 @@ function fetchOverMsw(): Figure {
   const { sandbox, init, url } = prepared()
   const server = setupServer(...mswHandlers(sandbox))
   server.listen({ onUnhandledFrame: 'error' })
-  // Msw listens below fetch, the replacement stands in front of it.
+  // msw intercepts below fetch; the replacement of fetch is above it.
   const hostFetch = globalThis.fetch
   const restore = replaceFetch(sandbox)
   const throughMsw = client('stuntdouble/msw', (input, given) => hostFetch(input, given), url, init)

@@ -1,4 +1,4 @@
-// What a campaign loses by sharing one process: two jobs of it over two programs of one job each, side by side.
+// Cost of sharing one process for a campaign: two jobs of it over two programs with one job each, side by side.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ function jobs(): Figure {
       ['dist/cli.js', 'campaign', 'run', 'bench/campaign.ts', '--runs', String(runs), ...words],
       { cwd: root },
     )
-  // Time that passed: the work is that of other processes, and both variants keep two processors busy.
+  // Elapsed time, because other processes do the work and both variants keep two processors busy.
   let took = 0
   const timed = async (work: Promise<unknown>): Promise<void> => {
     const begun = performance.now()
@@ -35,7 +35,7 @@ function jobs(): Figure {
     rounds: 5,
     times: 6000,
     reading: () => took,
-    // 0.85 of what they do.
+    // At least 0.85 of their throughput.
     atMost: { '--jobs 2': 1 / 0.85 },
     dispose: () => rmSync(place, { recursive: true }),
   }

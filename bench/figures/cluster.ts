@@ -1,5 +1,6 @@
-// What it costs that tenants outlive their node: a write and a read at a node of a cluster over the same at a server alone,
-// and three nodes over one. All are processes of their own; the time is that which passes, since most of it is the engine's.
+// Cost of the failover of tenants: a write and a read at a node of a cluster over the same at a single server, and
+// three nodes over one. Each server is a separate process. The time is elapsed time, because most of it is spent in
+// Redis.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
@@ -32,12 +33,12 @@ function startServer(...words: string[]): Promise<Server> {
   })
 }
 
-/** Which of the servers is asked: the next one in turn, or for a tenant always the same. */
+/** The server for a request: the next one in turn, or always the same one for a tenant. */
 type Balance = 'in turn' | 'by tenant'
 
 interface Asked {
   readonly words: readonly string[]
-  /** Receives the time of a turn. */
+  /** Receives the elapsed time of a turn. */
   readonly passed: { micros: number }
 }
 
@@ -49,7 +50,7 @@ function client(name: string, servers: readonly Server[], { words, passed }: Ask
   const ask = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const tenant = turn++ % tenants
-      // A tenant stays with whom it was first asked of: each balance has tenants of its own.
+      // A tenant stays on the node of its first request, so each balance has its own tenants.
       const [index, path] = balance === 'in turn' ? [turn, `/w${tenant}/store`] : [tenant, `/s${tenant}/store`]
       const sent = request(
         servers[index % servers.length]!.origin + path,

@@ -1,5 +1,5 @@
-// What guidance of assertResilient is worth: runs until it has reached 95 % of what chance reaches in 10,000 runs, over the
-// runs that chance needs for that. One seed a round; `STUNTDOUBLE_SEEDS=5` takes fewer of them.
+// Benefit of the guidance of assertResilient: runs until it reaches 95 % of what random plans reach in 10,000 runs,
+// over the runs that random plans need for that. One seed per round; `STUNTDOUBLE_SEEDS=5` uses fewer seeds.
 import { assertResilient, type Coverage } from 'stuntdouble/fast-check'
 import { line, saga } from '../coverage-apps.ts'
 import type { Figure } from '../harness.ts'
@@ -13,7 +13,7 @@ async function explored(app: App, seed: number, guidance: 'none' | 'coverage', r
   return (await assertResilient({ ...app, seed, guidance, runs, includeExhausted: true })).coverage
 }
 
-/** The run in which so many cells had been reached. */
+/** Returns the run in which this many cells had been reached. */
 function runOf({ cells }: Coverage, count: number): number {
   return cells.map(({ run }) => run).sort((a, b) => a - b)[count - 1] ?? Number.POSITIVE_INFINITY
 }
@@ -46,7 +46,7 @@ function guided(name: string, app: App): Figure {
         run: async () => {
           const seed = ++seeds.guided
           const { cells } = await chance(seed)
-          // In steps: most seeds need few runs.
+          // In steps, because most seeds need few runs.
           for (let runs = 1000; runs <= most; runs *= 2) {
             latest = runOf(await explored(app, seed, 'coverage', runs), cells)
             if (Number.isFinite(latest)) break

@@ -1,11 +1,11 @@
-// What fault points cost a world without rules, and what many rules cost.
+// Cost of fault points in a sandbox without rules, and of many rules.
 import type { FaultRule, Sandbox } from 'stuntdouble'
 import { bundled, type Create } from '../bundled.ts'
 import type { Figure, Variant } from '../harness.ts'
 
 const shop = 'https://shop.test/orders'
 
-/** Asks the store for a key, as every adapter does. */
+/** Requests a key of the store, as every adapter does. */
 function requests(name: string, sandbox: Sandbox): Variant {
   sandbox.store.run('SET', 'greeting', 'hello')
   const body = '["GET","greeting"]'
@@ -28,7 +28,7 @@ function requests(name: string, sandbox: Sandbox): Variant {
   }
 }
 
-/** Publishes and delivers. */
+/** Publishes and delivers messages. */
 function deliveries(name: string, create: () => Sandbox): Variant {
   return {
     name,
@@ -49,8 +49,8 @@ function deliveries(name: string, create: () => Sandbox): Variant {
 }
 
 /**
- * How the compiler lays a module out is worth some percent, by chance: each variant is several copies of its module,
- * which take turns, and the bare one stands there twice to show what is left of chance.
+ * Runs several copies of a module in turns. The memory layout of compiled code randomly changes results by some
+ * percent. The variant without fault points occurs twice, which shows the remaining noise.
  */
 async function copies(
   name: string,
@@ -84,7 +84,7 @@ function deliveryWithoutRules(): Promise<Figure> {
   return withoutRules('a publish and its delivery without rules, over the same without fault points', deliveries)
 }
 
-/** Rules about other keys and other places, of which none strikes. */
+/** Rules about other keys and other places, none of which takes effect. */
 function others(count: number, exact: boolean): FaultRule[] {
   const star = exact ? '' : '*'
   return Array.from({ length: count }, (_, index) => [
@@ -129,7 +129,7 @@ async function manyRulesForDeliveries(): Promise<Figure> {
   }
 }
 
-/** In one sandbox, because adding a thousand rules is not what is measured. */
+/** In one sandbox, because adding a thousand rules is not measured. */
 function deliveriesUnder(name: string, sandbox: Sandbox): Variant {
   sandbox.destinations.respond('https://shop.test/*', 200)
   return {

@@ -1,11 +1,11 @@
-// What importing an entry costs a test file, over msw/node. Each import is a process of its own.
+// Cost of importing an entry in a test file, over msw/node. Each import is a separate process.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Figure, Variant } from '../harness.ts'
 
 const run = promisify(execFile)
 
-/** What the import took inside the child: the start of the process itself does not count. */
+/** Time of the import inside the child process, without the start of the process. */
 function importing(name: string): Variant {
   const program = `const start = process.cpuUsage(); await import('${name}'); const { user, system } = process.cpuUsage(start); process.stdout.write(String(user + system)); process.exit(0)`
   return {

@@ -7,14 +7,14 @@ import { createSandbox } from 'stuntdouble'
 import { toHtml } from 'stuntdouble/report'
 import type { Figure, Variant } from '../harness.ts'
 
-// The inspector's page in a real browser. It measures itself: frames over those of a bare canvas of the same size on the
-// same machine, so that a slow machine is no failure.
+// The page of the inspector in a real browser. It measures frames over those of a bare canvas of the same size, so that
+// a slow machine does not fail.
 
 const executablePath = '/usr/bin/chromium'
 const size = { width: 1400, height: 900 }
 const entries = 100_000
 
-/** A trace of so many entries, of all lanes. */
+/** Returns the page of a trace with 100,000 entries in all lanes. */
 async function page(): Promise<string> {
   const sandbox = createSandbox()
   const url = 'https://shop.test/orders'
@@ -29,7 +29,7 @@ async function page(): Promise<string> {
   return toHtml(sandbox.traffic)
 }
 
-/** A canvas of the size of the page's lanes, and nothing else. */
+/** A canvas with the size of the page's lanes. */
 const bare = `<!doctype html><canvas id="axis" width="${size.width}" height="200"></canvas>`
 
 async function opened(browser: Browser, html: string): Promise<Page> {
@@ -42,7 +42,7 @@ async function opened(browser: Browser, html: string): Promise<Page> {
   return page
 }
 
-/** Host milliseconds of a frame in which something is done, on average. */
+/** Returns the average host milliseconds of a frame with this work. */
 function frames(page: Page, work: 'nothing' | 'paint' | 'scroll' | 'scrub' | 'zoom'): Promise<number> {
   return page.evaluate(
     (what) =>
@@ -77,7 +77,7 @@ function frames(page: Page, work: 'nothing' | 'paint' | 'scroll' | 'scrub' | 'zo
             canvas.dispatchEvent(new WheelEvent('wheel', init))
           },
         }
-        // A pointer that a script makes cannot be captured.
+        // A synthetic pointer cannot be captured.
         Element.prototype.setPointerCapture = () => {}
         if (what === 'scrub') point('pointerdown', left + 1)
         let done = 0
@@ -138,7 +138,7 @@ async function opening(): Promise<Figure | undefined> {
     async run() {
       const shown = await opened(browser, text)
       await shown.waitForFunction(() => document.documentElement.dataset.ready === 'true', undefined, { polling: 10 })
-      // Until the first picture with everything in it.
+      // The time until the first picture with all entries.
       spent = await shown.evaluate(
         () =>
           new Promise<number>((resolve) =>

@@ -1,8 +1,8 @@
-// What a look into a large document costs, over parsing the document.
+// Cost of reading one value in a large document, over parsing the document.
 import { each, type Figure } from '../harness.ts'
 import { loneStore, words } from '../store.ts'
 
-/** A megabyte of records as an application keeps them. */
+/** A megabyte of records as an app stores them. */
 function document(): string {
   const records = Array.from({ length: 7000 }, (_, id) => ({
     id,

@@ -1,4 +1,4 @@
-// What a matcher costs in a long log: passing over a bare filter loop, by message id over a short log, and failing.
+// Cost of a matcher in a long log: passing over a bare filter loop, by message ID over a short log, and failing.
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { sandboxMatchers } from 'stuntdouble/matchers'
 import type { Figure, Variant } from '../harness.ts'
@@ -6,7 +6,7 @@ import type { Figure, Variant } from '../harness.ts'
 const many = 100_000
 const few = 1_000
 
-/** About so many entries: two of three belong to messages of their own, the others are commands. */
+/** Creates a log of about this many entries: two of three belong to separate messages, the others are commands. */
 async function world(entries: number): Promise<{ sandbox: Sandbox; last: string }> {
   const sandbox = createSandbox()
   const { urls, clock, destinations, queue, tokens } = sandbox
@@ -93,7 +93,7 @@ async function named(): Promise<Figure> {
     baseline: matching('1k entries', 'toHaveDelivered', short.sandbox, by(short.last)),
     variants: [matching('100k entries', 'toHaveDelivered', long.sandbox, by(long.last))],
     atMost: { '100k entries': 2 },
-    // So short that the collector would strike one turn and not the other.
+    // With so short a turn, a garbage collection would affect some turns and not others.
     turn: 200,
     dispose: () => {
       short.sandbox.dispose()
@@ -124,7 +124,7 @@ async function failing(): Promise<Figure> {
       told('toHaveDelivered', 'toHaveDelivered', { to, attempts: 2, status: 200, headers: { 'x-tag': 'a' } }),
       told('toHaveExecuted', 'toHaveExecuted', 'SET', 'key:none', 'y'),
     ],
-    // Milliseconds that nobody waits for.
+    // Short enough not to be noticed, in milliseconds.
     within: {
       toHavePublished: 200_000,
       'only the body': 200_000,

@@ -1,4 +1,5 @@
-// Requests a second over the native protocol, by redis-benchmark with 50 connections, over those of a redis-server beside it.
+// Requests per second over the Redis protocol, by redis-benchmark with 50 connections, over those of a redis-server on
+// the same machine.
 import { execFile, spawn } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Figure, Variant } from '../harness.ts'
@@ -6,7 +7,7 @@ import { startRedis } from '../redis-server.ts'
 
 const run = promisify(execFile)
 
-/** Both are told by the same program, and each has a process of its own. */
+/** The same program measures both, and each has its own process. */
 async function figure(pipeline: number, least: number): Promise<Figure | undefined> {
   const redis = await startRedis()
   if (redis === undefined) return undefined

@@ -1,4 +1,4 @@
-// What a page's request costs on its way through a route of Playwright, over an answer that is always the same.
+// Cost of a page's request through a route of Playwright, over a constant response.
 import { chromium } from '@playwright/test'
 import { createSandbox } from 'stuntdouble'
 import { routeSandbox } from 'stuntdouble/playwright'
@@ -20,7 +20,7 @@ async function pageRoute(): Promise<Figure | undefined> {
   const context = await browser.newContext()
   await context.route('https://app.test/', (route) => route.fulfill({ contentType: 'text/html', body: '<p>app</p>' }))
   await routeSandbox(context, sandbox)
-  // The least that anybody writes who answers a page by hand: it reads the request, and lets other origins have it.
+  // The minimum of a hand-written route: it reads the request, and allows other origins.
   const headers = { 'access-control-allow-origin': '*', 'content-type': 'application/json' }
   await context.route('https://constant.test/**', (route) => {
     const request = route.request()
@@ -53,7 +53,7 @@ async function pageRoute(): Promise<Figure | undefined> {
   }
 }
 
-/** In the page. */
+/** Runs in the page. */
 async function askAgain([url, token, times]: readonly [string, string, number]): Promise<string[]> {
   const texts = new Set<string>()
   for (let count = 0; count < times; count++) {

@@ -1,9 +1,9 @@
-// What one run of a property over deliveries costs: a world of its own, a publish, three attempts, a claim.
+// Cost of one run of a property over deliveries: a sandbox, a publish, three attempts, and a check.
 import fc from 'fast-check'
 import { assertResilient } from 'stuntdouble/fast-check'
 import type { Figure } from '../harness.ts'
 
-/** Two deliveries fail, the third arrives. */
+/** Two deliveries fail, the third succeeds. */
 const faults = fc.constant([{ on: 'queue.delivery', times: 2, fault: { kind: 'status', status: 503 } }] as const)
 
 function threeAttempts(): Figure {

@@ -1,4 +1,4 @@
-// What a delivery attempt costs over the bare loop that any queue needs: take the earliest, call, write down.
+// Cost of a delivery attempt, over the bare loop of a queue: take the earliest timer, call, record.
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import type { Figure, Variant } from '../harness.ts'
 
@@ -13,7 +13,7 @@ interface Timer {
   state: string
 }
 
-/** A binary heap on (time, sequence), as small as it gets. */
+/** A minimal binary heap on (time, sequence). */
 class Heap {
   readonly items: Timer[] = []
 
@@ -51,7 +51,7 @@ function before(a: Timer, b: Timer): boolean {
 
 let spent = 0
 
-/** Only the loop counts, not what was put in before it. */
+/** Counts only the loop, not its preparation. */
 async function counted(work: () => Promise<void>): Promise<void> {
   globalThis.gc?.()
   const before = process.cpuUsage()
@@ -108,11 +108,11 @@ function plainAttempts(): Figure {
   }
 }
 
-/** Signed on both sides: what a signature costs is a figure of its own. */
+/** Signed on both sides, because the cost of a signature is a separate figure. */
 function requestAttempts(): Figure {
   const { queue } = createSandbox({ startAt: start })
   const handler = async (_request: Request): Promise<Response> => new Response(null)
-  // A message that was published in nobody's words is delivered in both.
+  // A message that was published in the neutral dialect is delivered with the headers of both dialects.
   const headersOf = ({ id }: Timer): [string, string][] => [
     ['User-Agent', 'Service/1.0'],
     ['Content-Type', 'application/json'],
@@ -161,7 +161,7 @@ function signatures(): Figure {
   }
 }
 
-/** A queue in which so many messages wait for a long time. */
+/** Returns a queue in which this many messages wait for a long time. */
 function waiting(count: number): Sandbox {
   const sandbox = createSandbox({ startAt: start })
   sandbox.destinations.respond('https://*', () => 200)
@@ -237,7 +237,7 @@ function month(): Figure {
     times: 43_200,
     rounds: 3,
     reading: () => spent,
-    // 1.5 s in all.
+    // 1.5 s in total.
     within: { firings: 1_500_000 / 43_200 },
   }
 }

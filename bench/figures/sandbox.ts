@@ -1,4 +1,4 @@
-// What a sandbox of its own costs a test.
+// Cost of a separate sandbox for each test.
 import { createSandbox } from 'stuntdouble'
 import type { Figure } from '../harness.ts'
 
@@ -19,12 +19,12 @@ function sandbox(): Figure {
         },
       },
     ],
-    // So cheap that each test may have one.
+    // Cheap enough for one sandbox per test.
     within: { sandbox: 1000 },
   }
 }
 
-/** A request of a user over one to a sandbox that keeps nothing of what comes in. */
+/** A user's request, over one to a sandbox without a journal. */
 function journal(): Figure {
   const requests = (keeps: boolean) => ({
     name: keeps ? 'with a journal' : 'without',

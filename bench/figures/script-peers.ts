@@ -1,4 +1,4 @@
-// What the scripts of a rate limiter cost, over the same in ioredis-mock.
+// Cost of the scripts of a rate limiter, over the same scripts in ioredis-mock.
 import RedisMock from 'ioredis-mock'
 import { each, type Figure } from '../harness.ts'
 import { rateLimitScripts } from '../rate-limit-scripts.ts'
@@ -12,7 +12,7 @@ interface Mock {
 
 export const figures = rateLimitScripts().map(({ name, source, keys, args }) => (): Figure => {
   const mock = new (RedisMock as unknown as new (options: object) => Mock)({ keyPrefix: `${name}:` })
-  // Its Lua does not know the first line that says how a script locks its keys.
+  // Its Lua does not support the first line, which declares how a script locks its keys.
   const body = source.replace(/^#![^\n]*/, '')
   const store = loneStore()
   return {
@@ -20,7 +20,7 @@ export const figures = rateLimitScripts().map(({ name, source, keys, args }) => 
     baseline: {
       name: 'ioredis-mock',
       async run(times) {
-        // Its scripts do not see a missing field as false, which the token bucket looks for.
+        // Its scripts do not convert a missing field to false, which the token bucket tests for.
         if (name === 'token bucket') await mock.hset(keys[0]!, 'refilledAt', 1_700_000_000_000, 'tokens', 1000)
         for (let count = 0; count < times; count++) await mock.eval(body, keys.length, ...keys, ...args)
       },

@@ -1,4 +1,4 @@
-// What a script costs: over fengari, which ioredis-mock runs scripts with, and over the commands in it.
+// Cost of a script: over fengari, which ioredis-mock uses for scripts, and over the commands in the script.
 import { createRequire } from 'node:module'
 import type { Figure, Variant } from '../harness.ts'
 import { rateLimitScripts, type Script } from '../rate-limit-scripts.ts'
@@ -47,11 +47,11 @@ function repeated(name: string, run: () => unknown): Variant {
   }
 }
 
-/** fengari with the chunk compiled before, its `redis.call` on the same kind of store. */
+/** fengari with a compiled chunk, whose `redis.call` uses the same kind of store. */
 function fengari(store: StoreEngine, script: Script): Variant {
   const { lua, lauxlib, lualib, to_luastring, to_jsstring }: Fengari = require('fengari')
   const state = lauxlib.luaL_newstate()
-  // Its Lua is 5.3, which writes whole floats as `1.0`; commands would refuse them.
+  // Its Lua is 5.3, which formats whole floats as `1.0`; commands would reject them.
   const word = (running: Fengari, at: number): string =>
     lua.lua_type(running, at) === lua.LUA_TNUMBER
       ? String(lua.lua_tonumber(running, at))
@@ -105,7 +105,7 @@ const figureOver = (script: Script, goal: Readonly<Record<string, number>>): Fig
 
 const overFengari = [
   ...rateLimitScripts().map((script) => (): Figure => figureOver(script, { ours: 0.25 })),
-  // For scale: these have no goal.
+  // For comparison, without a goal.
   ...others.map((script) => (): Figure => figureOver(script, {})),
 ]
 

@@ -1,4 +1,4 @@
-// What an index saves and costs: a search over scanning, and an indexed write over a plain one.
+// Benefit and cost of an index: a search over scanning, and an indexed write over a plain one.
 import { createSandbox } from 'stuntdouble'
 import { each, type Figure, type Variant } from '../harness.ts'
 import { type Argv, loneStore, type StoreEngine, words } from '../store.ts'
@@ -43,7 +43,7 @@ async function search(): Promise<Figure> {
   const rows = ranges.map(({ category, least, most }) =>
     words('SEARCH.COUNT', 'products', JSON.stringify({ category, price: { $gte: least, $lt: most } })),
   )
-  /** What a search without an index would do: look at two fields of every document, where the store has them. */
+  /** The work of a search without an index: reading two fields of every document in the store. */
   const scan = ({ category, least, most }: (typeof ranges)[number]): number => {
     let count = 0
     store.db.forEach((value) => {
@@ -72,7 +72,7 @@ async function search(): Promise<Figure> {
   }
 }
 
-/** Writes that a search takes in: it comes after every so many. */
+/** Number of writes before each search, which indexes them. */
 const writesPerSearch = 100
 
 function writing(name: string, store: StoreEngine, rows: readonly Argv[], searches: boolean): Variant {
@@ -84,7 +84,7 @@ function writing(name: string, store: StoreEngine, rows: readonly Argv[], search
   })
 }
 
-/** Two contents for each of many documents, in turns. */
+/** Alternates between two contents for each of many documents. */
 function changing(other: (id: number) => Readonly<Record<string, unknown>>): readonly Argv[] {
   const ids = Array.from({ length: 20_000 }, (_, id) => id)
   return [...ids.map((id) => set(id)), ...ids.map((id) => set(id, other(id)))]
@@ -95,7 +95,7 @@ function writtenOver(name: string, rows: readonly Argv[]): () => Promise<Figure>
     const [plain, indexed] = [await searchingStore(), await searchingStore()]
     indexed.execute(create)
     for (const store of [plain, indexed]) for (const row of rows) store.execute(row)
-    // What was written so far is no part of it.
+    // Earlier writes must not count.
     indexed.execute(words('SEARCH.WAITINDEXING', 'products'))
     return {
       name,

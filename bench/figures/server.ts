@@ -1,5 +1,5 @@
-// What the server costs over node:http answering the same constant text, and over a proxy before redis-server, with 32
-// connections that stay open; and how long it takes until it is ready.
+// Cost of the server over node:http with the same constant text, and over a proxy in front of redis-server, with 32
+// open connections; and the time until it is ready.
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { Agent, createServer, request, type Server } from 'node:http'
@@ -61,7 +61,7 @@ async function storeOverServer(): Promise<Figure> {
     name: 'store GET over the server, over a constant node:http answer, client included',
     baseline: client('constant', origin, '/', token),
     variants: [client('stuntdouble/server', server.origin, '/main/store/', token, () => sandbox.traffic.clear())],
-    // 0.85 of the throughput or better.
+    // At least 0.85 of the throughput.
     atMost: { 'stuntdouble/server': 1 / 0.85 },
     turn: 150,
     dispose: async () => {
@@ -72,14 +72,14 @@ async function storeOverServer(): Promise<Figure> {
   }
 }
 
-/** The least that a proxy does: reads the JSON, writes it as RESP to one connection, and the reply as JSON. */
+/** A minimal proxy: reads the JSON, writes it as RESP to one connection, and returns the reply as JSON. */
 function proxyServer(redisPort: number): Promise<{ server: Server; end(): void }> {
   const redis = connect(redisPort, '127.0.0.1').setNoDelay(true).setEncoding('latin1')
   const waiting: ((reply: string) => void)[] = []
   let rest = ''
   redis.on('data', (chunk: string) => {
     rest += chunk
-    // Bulk strings only: nothing else is asked for here.
+    // Only bulk strings, because these figures request nothing else.
     for (let end = rest.indexOf('\r\n'); end > 0; end = rest.indexOf('\r\n')) {
       const length = Number(rest.slice(1, end))
       if (rest.length < end + 4 + length) return
@@ -126,7 +126,7 @@ async function storeOverProxy(): Promise<Figure | undefined> {
   sandbox.store.run('SET', 'greeting', 'hello')
   const origin = `http://127.0.0.1:${(proxy.server.address() as AddressInfo).port}`
   const token = sandbox.tokens.store
-  // Somebody has to do the work of the database, too: its process counts.
+  // The process of the database also works, so its time counts.
   let spent = 0
   const counted = (variant: Variant): Variant => ({
     name: variant.name,
@@ -143,7 +143,7 @@ async function storeOverProxy(): Promise<Figure | undefined> {
       counted(client('stuntdouble/server', server.origin, '/main/store/', token, () => sandbox.traffic.clear())),
     ],
     reading: () => spent,
-    // 1.2 of the throughput or better.
+    // At least 1.2 of the throughput.
     atMost: { 'stuntdouble/server': 1 / 1.2 },
     turn: 150,
     dispose: async () => {
@@ -154,7 +154,7 @@ async function storeOverProxy(): Promise<Figure | undefined> {
   }
 }
 
-/** µs that this process and another one have computed. */
+/** Returns the processor time of this process and another one, in µs. */
 function cpuOf(pid: number): number {
   const { user, system } = process.cpuUsage()
   // Ticks of 10 ms. [proc(5)]
@@ -162,7 +162,7 @@ function cpuOf(pid: number): number {
   return user + system + (Number(utime) + Number(stime)) * 10_000
 }
 
-/** From the start of the process to the line `ready`, as a clock on the wall sees it. */
+/** Elapsed time from the start of the process to the line `ready`. */
 function untilReady(): Figure {
   let took = 0
   const run = (name: string, ...words: string[]): Variant => ({

@@ -1,4 +1,4 @@
-// What the core costs a page: the bundle of its entry with everything it imports, minified and compressed.
+// Size of the core in a page: the bundle of its entry with all imports, minified and compressed.
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { build, type Plugin } from 'esbuild'
@@ -6,7 +6,7 @@ import type { Figure, Variant } from '../harness.ts'
 
 let size = 0
 
-/** What is loaded only when a test asks for it, such as the engine of searches, is no part of what every page loads. */
+/** Excludes modules that are loaded on demand, such as the search engine. */
 const withoutWhatIsAskedFor: Plugin = {
   name: 'without-what-is-asked-for',
   setup: ({ onResolve }) =>

@@ -1,4 +1,5 @@
-// Sorted sets over a skip list with spans, value over value; beside it the whole command, its words and reply included.
+// Sorted sets over a skip list with spans, value by value; and the whole command, including its arguments and its
+// reply.
 import { each, type Figure } from '../harness.ts'
 import { SkipList } from '../skip-list.ts'
 import { type Argv, executing, loneStore, type StoreEngine, shuffled, words } from '../store.ts'
@@ -7,11 +8,11 @@ interface Filled {
   readonly list: SkipList
   readonly set: SortedSet
   readonly store: StoreEngine
-  /** Some of the members, in no order. */
+  /** Some of the members, unordered. */
   readonly some: readonly number[]
 }
 
-/** What the store keeps for a key, as far as these figures use it. */
+/** The part of the store's value that these figures use. */
 interface SortedSet {
   set(member: string, score: number): unknown
   rank(member: string): number | undefined
@@ -23,14 +24,14 @@ const name = (index: number): string => `player:${index}`
 const sizes = [1000, 100_000, 1_000_000]
 const made = new Map<number, Filled>()
 
-/** Scores with gaps, so that a member can move between its neighbors. */
+/** Scores have gaps, so that a member can move between its neighbors. */
 function filled(size: number): Filled {
   const known = made.get(size)
   if (known !== undefined) return known
   made.clear()
   const list = new SkipList()
   const store = loneStore()
-  // In ascending order, which is quick, and puts neighbors of the skip list side by side in memory.
+  // Ascending order is fast, and places neighbors of the skip list next to each other in memory.
   for (let index = 0; index < size; index++) {
     list.set(name(index), index * 10)
     store.execute(words('ZADD', 'key', index * 10, name(index)))
@@ -52,7 +53,7 @@ interface Case {
 const cases: readonly Case[] = [
   {
     command: 'ZADD',
-    // To a place far away: the first rows move each member, those of the next round move them back.
+    // Moves each member far away; the commands of the next round move them back.
     rows: (some, size) =>
       [1, 0].flatMap((away) =>
         some.map((index) => words('ZADD', 'key', ((index + (away * size) / 3) % size) * 10 + away, name(index))),

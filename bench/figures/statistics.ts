@@ -1,4 +1,4 @@
-// What a report costs when much has happened: it shall cost what it shows, not what was counted.
+// Cost of a report after much traffic. It must depend on what the report shows, not on what was counted.
 import { createSandbox } from 'stuntdouble'
 import { type StatsPeriod, usage } from 'stuntdouble/stats'
 import type { Figure, Variant } from '../harness.ts'
@@ -6,11 +6,11 @@ import type { Figure, Variant } from '../harness.ts'
 const start = Date.UTC(2030, 0, 1)
 const month = 30 * 86_400_000
 
-/** A sandbox whose traffic log got so many entries, spread over a month, and then one report after the other. */
+/** Adds this many entries to the traffic log of a sandbox, spread over a month, and then creates reports. */
 async function reports(name: string, entries: number, period: StatsPeriod): Promise<Variant> {
   const sandbox = createSandbox({ startAt: start, policy: { maxTrafficEntries: undefined } })
   sandbox.destinations.respond('https://shop.test/orders', () => 200)
-  // A message is two entries: it was published, and it was delivered.
+  // Each message has two entries: one for its publish and one for its delivery.
   for (let index = 0; index < entries / 2; index++) {
     const notBefore = Math.floor((start + (index / (entries / 2)) * month) / 1000) * 1000
     sandbox.queue.publish({ to: 'https://shop.test/orders', body: '{"id":1}', notBefore })

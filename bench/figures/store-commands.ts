@@ -1,4 +1,4 @@
-// What a command costs inside the store, over the plain operation that it stands for.
+// Cost of a command inside the store, over the plain operation that it performs.
 import { each, type Figure } from '../harness.ts'
 import { type Argv, executing, filled, keysOf, words } from '../store.ts'
 
@@ -7,7 +7,7 @@ const keys = keysOf(100_000)
 interface Case {
   readonly name: string
   readonly row: (key: string) => Argv
-  /** The same without a store. */
+  /** The same operation without a store. */
   readonly plain: () => (key: string) => unknown
 }
 
@@ -48,7 +48,7 @@ const cases: readonly Case[] = [
       }
     },
   },
-  // A plain array takes at its end what it cannot take at its beginning without moving the rest.
+  // A plain array is only fast at its end; adding at its beginning moves all elements.
   push('LPUSH', (list, value) => list.unshift(value)),
   push('RPUSH', (list, value) => list.push(value)),
 ]
@@ -68,7 +68,7 @@ function push(name: string, add: (list: string[], value: string) => void): Case 
   }
 }
 
-/** Both take the key out of a row of words, as a request would have brought it. */
+/** Both variants take the key from an array of arguments, as a request brings it. */
 export const figures = cases.map((one) => (): Figure => {
   const plain = one.plain()
   const rows = keys.map(one.row)

@@ -1,18 +1,18 @@
-// What one write or one look costs on a long value, over the same on a short one.
+// Cost of one write or one read on a long value, over the same on a short one.
 import { each, type Figure, type Variant } from '../harness.ts'
 import { type Argv, executing, loneStore, type StoreEngine, shuffled, words } from '../store.ts'
 
 /**
- * The same few elements are used whatever the length: the question is whether the algorithm grows. That memory far
- * away from the processor is slow to reach is true of any table, and no subject here.
+ * Number of elements that are used, at every length. The figure shows whether the algorithm grows; slow access to
+ * distant memory affects any table and is excluded.
  */
 const hot = 256
 
 interface Case {
   readonly name: string
-  /** The row that puts one element in. */
+  /** Returns the command that adds one element. */
   readonly fill: (index: number) => Argv
-  /** The rows to be measured, over the hot elements. */
+  /** Returns the measured commands, on the used elements. */
   readonly rows: (hot: readonly number[]) => readonly Argv[]
 }
 
@@ -71,8 +71,8 @@ const growth = cases.map((one) => (): Figure => {
 })
 
 /**
- * Elements that go and come make the tables of JavaScript build themselves anew from time to time: a Set of 100k needs
- * 30 times as long for them as one of 1k. So this is compared with a Set of the same length.
+ * Adding and deleting elements makes JavaScript rebuild its tables regularly: a Set of 100k needs 30 times as long for
+ * that as one of 1k. So the baseline is a Set of the same length.
  */
 function comeAndGo(): Figure {
   const length = 100_000

@@ -1,19 +1,19 @@
-// What a small string key keeps in memory, over the same in a Map.
+// Memory of a small string key, over the same in a Map.
 import type { Figure } from '../harness.ts'
 import { loneStore, words } from '../store.ts'
 
 const count = 200_000
 
-/** Texts of their own, as requests bring them: two keys never share a string. */
+/** Separate strings, as requests bring them: two keys never share a string. */
 const key = (index: number): string => `user:${index}:session`
 const value = (index: number): string => `value-${index}`
 
 const kept: unknown[] = []
 let used = 0
 
-/** What is in use after everything unused has gone. */
+/** Returns the used memory after a garbage collection. */
 function inUse(): number {
-  // Twice: what the first collection finalizes, the second one frees.
+  // Twice, because the second collection frees what the first one finalizes.
   globalThis.gc?.()
   globalThis.gc?.()
   const { heapUsed, external } = process.memoryUsage()

@@ -1,11 +1,11 @@
-// What a command costs inside the store, over the same in its peers: ioredis-mock and a real server.
+// Cost of a command inside the store, over the same in its peers: ioredis-mock and a real server.
 import { Redis } from 'ioredis'
 import RedisMock from 'ioredis-mock'
 import { each, type Figure } from '../harness.ts'
 import { startRedis } from '../redis-server.ts'
 import { type Argv, keysOf, loneStore, words } from '../store.ts'
 
-/** Few and small: ioredis-mock copies values, so that its cost grows with them. */
+/** Few and small, because ioredis-mock copies values, so its cost grows with them. */
 const keys = keysOf(1000)
 
 const commands: readonly ((key: string) => Argv)[] = [
@@ -20,16 +20,16 @@ type Call = readonly [name: string, ...words: string[]]
 
 interface Peer {
   readonly name: string
-  /** The calls of a batch are on their way together: what suits the peers best. */
+  /** Sends the calls of a batch concurrently, which is the fastest way for the peers. */
   send(batch: readonly Call[]): Promise<unknown>
-  /** Microseconds that it has computed outside this process so far. */
+  /** Returns the microseconds of processor time outside this process so far. */
   computed(): Promise<number>
   close(): void
 }
 
 let spent = 0
 
-/** What this process computes, and what the peer computes in its own. */
+/** Counts the processor time of this process and of the peer's process. */
 async function counted(work: () => void | Promise<void>, computed: Peer['computed']): Promise<void> {
   const outside = await computed()
   const start = process.cpuUsage()
@@ -49,7 +49,7 @@ function figure(peer: Peer, name: string, rows: readonly Argv[], goal: number): 
     name: `${command} over ${name}`,
     baseline: {
       name: peer.name,
-      // Each round begins with what one round over the keys leaves behind, or lists would grow through all of them.
+      // Each round begins with the state after one round over the keys. Otherwise lists would grow during all rounds.
       async run(times) {
         await peer.send([['flushall']])
         await peer.send(command === ('GET' as unknown) ? full : calls)

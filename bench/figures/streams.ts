@@ -1,11 +1,11 @@
-// What long streams and many listeners cost.
+// Cost of long streams and of many listeners.
 import { createSandbox } from 'stuntdouble'
 import type { Figure, Variant } from '../harness.ts'
 import { type Argv, engineOf, type StoreEngine } from '../store.ts'
 
 const argv = (...words: string[]): Argv => words as unknown as Argv
 
-/** A stream that keeps its length: what is added at its end leaves at its beginning. */
+/** A stream of constant length: adding at its end removes at its beginning. */
 function filled(length: number): StoreEngine {
   const engine = engineOf(createSandbox().store)
   for (let id = 1; id <= length; id++) engine.execute(argv('XADD', 's', `${id}-1`, 'field', `value ${id}`))
@@ -52,12 +52,12 @@ function range(): Figure {
     name: 'XRANGE of one entry anywhere in a stream of 1M entries over one of 1k',
     baseline: variant('1k', 1000),
     variants: [variant('1M', 1_000_000)],
-    // Ten more steps of a binary search, out of the cache; a search from one end would take 500 times.
+    // Ten more steps of a binary search outside the cache; a linear search would take 500 times as long.
     atMost: { '1M': 10 },
   }
 }
 
-/** A thousand event streams that are read as fast as they are written. */
+/** Event streams that are read as fast as they are written. */
 function streams(count: number): ReadableStreamDefaultController<Uint8Array>[] {
   return Array.from({ length: count }, () => {
     let writer: ReadableStreamDefaultController<Uint8Array> | undefined

@@ -1,5 +1,5 @@
-// What a user's suite pays: 200 tests in one file of Vitest, with nothing, with the fixture alone, with six calls of the
-// SDKs against the fixture and against handlers of msw written by hand. Each run is a process of its own.
+// Cost for a user's test suite: 200 tests in one file of Vitest, empty, with only the fixture, and with six SDK calls
+// to the fixture or to hand-written msw handlers. Each run is a separate process.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ const vitest = new URL('../../node_modules/vitest/vitest.mjs', import.meta.url).
 const file = join(tmpdir(), `stuntdouble-suite-${process.pid}`)
 let spent = 0
 
-/** Of each test, the processor time in its own process. */
+/** Returns the processor time of each test in its process. */
 function suite(name: string, which: string): Variant {
   return {
     name,

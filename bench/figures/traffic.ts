@@ -1,5 +1,5 @@
-// What capturing costs, over the same work with nothing captured, and how the HTML report of ten thousand entries
-// opens. A captured log grows while a test runs, so each turn begins with an empty one.
+// Cost of capturing over the same work without capturing, and of opening the HTML report of ten thousand entries. Each
+// turn begins with an empty log, because a log grows while a test runs.
 import { createSandbox, type Sandbox } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import { toHtml } from 'stuntdouble/report'
@@ -30,7 +30,7 @@ function commands(name: string, options: object, perTest: number): Variant {
   }
 }
 
-/** A world for each test: what a log keeps, the collector of garbage copies. */
+/** One sandbox per test, because the garbage collector copies what a log keeps. */
 function storeCommand(): Figure {
   return {
     name: 'a store command through stuntdouble/fetch in a test of 200, captured over not captured',
@@ -55,7 +55,7 @@ function manyCommands(): Figure {
 
 let spent = 0
 
-/** Only the work counts, not what was put in before it. */
+/** Counts only the work, not its preparation. */
 async function counted(work: () => Promise<void>): Promise<void> {
   globalThis.gc?.()
   const before = process.cpuUsage()
@@ -91,7 +91,7 @@ function drainedAttempts(): Figure {
   }
 }
 
-/** The test moves time for each single attempt: every one has a move of time in the log. */
+/** The test moves time for each attempt, so the log has a move of time for each. */
 function steppedAttempts(): Figure {
   const step = async (sandbox: Sandbox, times: number): Promise<void> => {
     for (let count = 0; count < times; count++) await sandbox.clock.advance(1000)

@@ -1,4 +1,4 @@
-// What a run of a workflow costs over as many plain messages, each published by the handler of the one before.
+// Cost of a workflow run, over the same number of plain messages, each published by the handler of the previous one.
 import { Client as QueueClient } from '@upstash/qstash'
 import { Client } from '@upstash/workflow'
 import { serve } from '@upstash/workflow/nextjs'
@@ -28,7 +28,7 @@ function send(
   if (answer instanceof Promise || answer.status > 299) throw new Error(`${path} was not answered`)
 }
 
-/** Each message is published by the handler of the one before, which got its own signed and with a body to read. */
+/** Each message is published by the handler of the previous one, which received a signed message and read its body. */
 const messages: Variant = {
   name: 'ten messages',
   async run(times) {
@@ -61,7 +61,7 @@ function batch(runId: string, init: boolean, body: string, more: Readonly<Record
   return JSON.stringify([{ destination: url, headers, body }])
 }
 
-/** What the SDK would submit, recorded; without the SDK, whose own time is not ours. */
+/** The recorded submissions of the SDK, without the SDK, whose own time is not measured. */
 function runs(name: string, sleep?: string): Variant {
   return {
     name,
@@ -119,7 +119,7 @@ function sleeps(): Figure {
 
 type Connected = Pick<Sandbox, 'urls' | 'tokens' | 'destinations'>
 
-/** An app whose workflow the SDK serves. @returns what triggers it */
+/** Serves a workflow with the SDK. @returns a function that triggers it */
 function served({ urls, tokens, destinations }: Connected, count: number): () => Promise<unknown> {
   const connection = { baseUrl: urls.queue, token: tokens.queue }
   const { POST } = serve(
@@ -133,7 +133,7 @@ function served({ urls, tokens, destinations }: Connected, count: number): () =>
   return () => client.trigger({ url, body: { order: 1 }, retries: 3 })
 }
 
-/** One run of the app, in a sandbox of its own. */
+/** Runs the app once in its own sandbox. */
 async function undisturbed(count: number): Promise<void> {
   const sandbox = createSandbox({ dialect: 'upstash' })
   replaceFetch(sandbox)
@@ -143,7 +143,7 @@ async function undisturbed(count: number): Promise<void> {
   sandbox.dispose()
 }
 
-/** What the SDK itself takes is most of it: told, without a goal. */
+/** The SDK takes most of this time, so the figure has no goal. */
 function withSdk(): Figure {
   const sdk: Variant = {
     name: 'ten steps with the SDK',
@@ -207,7 +207,7 @@ function heap(): number {
 
 const asleep = '{"stepId":1,"stepName":"night","stepType":"SleepFor","sleepFor":"30d","concurrent":1}'
 
-/** So many runs, each asleep after its first delivery. */
+/** Starts this many runs, each of which sleeps after its first delivery. */
 async function sleeping(count: number): Promise<Sandbox> {
   const sandbox = createSandbox({ startAt: start, policy: { maxTrafficEntries: 0 } })
   sandbox.destinations.respond(url, (attempt) => {
@@ -220,7 +220,7 @@ async function sleeping(count: number): Promise<Sandbox> {
   return sandbox
 }
 
-/** The messages alone that such runs consist of: one that was delivered, one that waits as long. */
+/** Publishes only the messages of such runs: one that was delivered, and one that waits as long. */
 async function plainPairs(count: number): Promise<Sandbox> {
   const sandbox = createSandbox({ startAt: start, policy: { maxTrafficEntries: 0 } })
   sandbox.destinations.respond(url, () => {

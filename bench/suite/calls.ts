@@ -1,7 +1,7 @@
 import { Client } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
 
-/** Six calls of the SDKs, as a handler of somebody's makes them. */
+/** Makes six SDK calls, as a user's handler does. */
 export async function sixCalls(number: number): Promise<void> {
   const redis = Redis.fromEnv({ enableTelemetry: false })
   await redis.set(`order:${number}`, { id: number, state: 'open' }, { ex: 60 })

@@ -1,4 +1,4 @@
-// The same by hand, as a test without a double would be written: a map for the store, a list for the queue.
+// The same as a test without a double: a map for the store, a list for the queue.
 import { HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'

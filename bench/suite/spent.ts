@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { afterAll, beforeAll } from 'vitest'
 
-/** Notes the processor time that the tests of the calling file take, in microseconds: not the start, not the imports. */
+/** Records the processor time of the tests in the calling file in microseconds, without the start and the imports. */
 export function noteTime(): void {
   let start = process.cpuUsage()
   beforeAll(() => {

@@ -1,4 +1,4 @@
 import { defineConfig } from 'vitest/config'
 
-// What a user's project has: nothing but its tests. They import the build.
+// The configuration of a user's project: only its tests, which import the build.
 export default defineConfig({ test: { include: ['*.case.ts'], env: { NO_COLOR: '1' } } })

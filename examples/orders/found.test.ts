@@ -18,7 +18,7 @@ test('one lost acknowledgement is enough to charge twice', async () => {
   const handler = { [routes.charge]: charge, [routes.charged]: charged, [routes.failed]: failed }
   const found = (await assertResilient({ ...subject, handler }).catch((error: unknown) => error)) as ResilienceError
   expect(found.faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } }])
-  expect(found.message).toMatch(/^Fails after \d+ of 100 fault schedules \(seed 1, shrunk from \d faults to 1\):$/m)
+  expect(found.message).toMatch(/^Fails after \d+ of 100 fault plans \(seed 1, shrunk from \d faults to 1\):$/m)
   expect(found.message).toMatch(/^ {2}attempt 1 +lost-ack +the handler ran and answered 200, its answer was lost$/m)
   expect(found.message).toMatch(/^ {2}attempt 2 +ok +answered 200$/m)
   expect(found.message).toContain('  → charged:4711 = "3980", without faults "1990"')

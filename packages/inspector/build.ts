@@ -1,5 +1,5 @@
-// Builds the inspector's page: its script and its style become texts in modules of `packages/inspector/page`, so that whoever
-// bundles or runs the sources finds them there. Runs on Node's type stripping.
+// Builds the page of the inspector. Its script and its style become texts in modules of `packages/inspector/page`,
+// where bundlers and the sources find them. Runs on Node's type stripping.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ const common: BuildOptions = {
   format: 'iife',
   platform: 'browser',
   target: ['es2022', 'safari16'],
-  // Whoever prints the page gets nothing that a terminal obeys.
+  // The script is ASCII, so printing it sends no control characters to a terminal.
   charset: 'ascii',
   legalComments: 'none',
   logLevel: 'warning',
@@ -27,7 +27,7 @@ const common: BuildOptions = {
   jsxImportSource: 'preact',
 }
 
-/** The editor is a script of its own, which the page asks for where text is edited. */
+/** Moves the editor to a separate script, which the page loads when text is edited. */
 const editorApart: Plugin = {
   name: 'editor-apart',
   setup({ onResolve }) {
@@ -38,7 +38,7 @@ const editorApart: Plugin = {
   },
 }
 
-/** Writes the texts anew if a source is younger than they are. */
+/** Writes the texts again if a source is newer than they are. */
 export async function buildInspector({ always = false }: { always?: boolean } = {}): Promise<void> {
   const files = [join(built, 'page-text.js'), join(built, 'editor-text.js')]
   if (!always && files.every((file) => existsSync(file)) && Math.min(...files.map(changedAt)) > lastChange()) return
@@ -56,21 +56,22 @@ async function builtPage(): Promise<Record<string, string>> {
   })
   const textOf = (suffix: string): string => outputFiles!.find(({ path }) => path.endsWith(suffix))?.text.trim() ?? ''
   const [pageScript, pageStyle] = [textOf('.js'), textOf('.css')]
-  // Between the tags of a page nothing is escaped.
+  // Text between the tags of a script or a style is not escaped.
   if (/<\/script|<!--/i.test(pageScript) || /<\/style|@import/i.test(pageStyle)) {
-    throw new Error('The script or the style of the inspector would end its own tag: take the text apart.')
+    throw new Error('The script or the style of the inspector contains its own closing tag. Split the text.')
   }
   const copyScript = await builtCopy()
   const hashes = { scriptHash: hashOf(pageScript), styleHash: hashOf(pageStyle), copyHash: hashOf(copyScript) }
   return { pageScript, pageStyle, copyScript, ...hashes }
 }
 
-/** The forms of copying for a recording, which can ask nobody for them. */
+/** Builds the forms for copying for a recording, which has no server to load them from. */
 async function builtCopy(): Promise<string> {
   const entryPoints = { copy: 'src/report/copy/copy-forms.ts' }
   const { outputFiles } = await build({ ...common, entryPoints, globalName: 'stuntdoubleCopy' })
   const text = outputFiles![0]!.text.trim()
-  if (/<\/script|<!--/i.test(text)) throw new Error('The script of copying would end its own tag: take the text apart.')
+  if (/<\/script|<!--/i.test(text))
+    throw new Error('The script for copying contains its own closing tag. Split the text.')
   return text
 }
 
@@ -88,7 +89,7 @@ async function builtEditor(): Promise<Record<string, string>> {
   return { editorScript: outputFiles![0]!.text.trim() }
 }
 
-/** As a content security policy names it. */
+/** Returns the hash as a content-security policy writes it. */
 function hashOf(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`
 }
@@ -99,7 +100,7 @@ function moduleOf(texts: Record<string, string>): string {
     .join('')
 }
 
-/** When a source of the page was changed last, or what it is built with. */
+/** Returns when a source of the page, or a tool that builds it, was changed last. */
 function lastChange(): number {
   const files = ['packages/inspector/src', 'src/kernel', 'src/report'].flatMap((folder) =>
     readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
@@ -113,7 +114,7 @@ function changedAt(file: string): number {
   return statSync(file).mtimeMs
 }
 
-/** What Vitest calls before the tests, and a script when it is run by itself. */
+/** Runs before the tests as a setup file of Vitest, and as a script when it is started directly. */
 export default async function setup(): Promise<void> {
   await buildInspector()
 }

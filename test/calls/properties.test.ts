@@ -31,7 +31,7 @@ describe('assertIdempotent() with outbound requests', () => {
   test("finds an app that charges twice when the bank's response is lost", async () => {
     const found = assertIdempotent(route(false), { publish: deliver, under: ['lost-response'] })
     await expect(found).rejects.toThrow(
-      'The handler is not idempotent under lost-response: a foreign host did its work, and its answer to the handler was lost.',
+      'The handler is not idempotent under lost-response: an external host did its work, and its response to the handler was lost.',
     )
     await expect(found).rejects.toThrow(`→ POST ${bank} "order 1" went out 2 times, without faults once`)
     await expect(found).rejects.toThrow("Replay: assertIdempotent(handler, { …, only: ['lost-response 1'] })")

@@ -35,15 +35,15 @@ test('assertCrashSafe() reports what it tried when nothing fails', async () => {
 test('a crash plan is described, shown as a scenario and replayed by its name', async () => {
   const found = await foundBy(assertCrashSafe(appWith(count)))
   expect(found.findings.map(({ id }) => id)).toEqual(['before-submission 1', 'duplicate 1', 'late-retry 1'])
-  expect(found.message).toContain(`Fails in 3 of 14 schedules. The smallest history:
-  delivery 1 (step 'count') comes twice at the same instant
+  expect(found.message).toContain(`Fails in 3 of 14 crash plans. The smallest one:
+  delivery 1 (step 'count') is delivered twice at the same instant
   delivery 1  the beginning of the run → step 'count'     answered 200
   delivery 2  the result of 'count' → the end of the run  answered 200
   → orders = "2", without faults "1"
 `)
   const again = await foundBy(assertCrashSafe(appWith(count), { only: ['before-submission 1'] }))
   expect(again.findings).toHaveLength(1)
-  expect(again.message).toContain(`Fails in 1 of 1 schedule. The smallest history:
+  expect(again.message).toContain(`Fails in 1 of 1 crash plan. The smallest one:
   the process dies in delivery 1 (step 'count'), before step 'count' leaves
   delivery 1           the beginning of the run → step 'count'     the process died
   delivery 2, retry 1  the beginning of the run → step 'count'     answered 200
@@ -93,7 +93,7 @@ test('the scenario of a report reproduces the failure in a test, for each defect
     if (literal === undefined) {
       // Time and randomness outside steps are found without any disruption. State in memory is not lost with a
       // response.
-      const why = 'No fault rule does the same: replay it by its name.'
+      const why = 'No fault rule reproduces it: replay it by its name.'
       expect([name, findings.length === 0 || message.includes(why)]).toEqual([name, true])
       continue
     }
@@ -133,7 +133,7 @@ test('assertCrashSafe() sends an event before its wait', async () => {
   const [{ disturbances, differences }] = findings.filter(({ id }) => id === 'early-event 2') as [
     (typeof findings)[number],
   ]
-  expect(disturbances[0]!.description).toContain('the event "paid-o1" is there first')
+  expect(disturbances[0]!.description).toContain('the event "paid-o1" arrives first')
   expect(differences).toEqual(['paid = "undefined", without faults "yes"'])
 })
 
@@ -187,15 +187,15 @@ describe('a crash between two effects of one body', () => {
     expect(found.findings.map(({ disturbances: [one] }) => one!.description)).toEqual([
       "the process dies in delivery 1 (step 'pay'), after SET paid and before POST https://pay.test/charges",
       "the process dies in delivery 1 (step 'pay'), after POST https://pay.test/charges and before SADD log",
-      "the answer to POST https://pay.test/charges in delivery 1 (step 'pay') is lost, after the host did its work",
+      "the response to POST https://pay.test/charges in delivery 1 (step 'pay') is lost, after the host did its work",
     ])
     expect(found.findings.map(({ differences }) => differences)).toEqual([
       [
-        'log is not there, without faults it is {"charged"}',
+        'log does not exist, without faults it is {"charged"}',
         'call POST https://pay.test/charges "o1" (o1) went out 0 times, without faults once',
       ],
-      ['log is not there, without faults it is {"charged"}'],
-      ['log is not there, without faults it is {"charged"}'],
+      ['log does not exist, without faults it is {"charged"}'],
+      ['log does not exist, without faults it is {"charged"}'],
     ])
     const again = await foundBy(assertCrashSafe(appWith(guarded), { outbound: calls, only: ['between-effects 1.2'] }))
     expect(again.findings).toEqual([found.findings[1]])
@@ -219,7 +219,7 @@ describe('a crash between two effects of one body', () => {
     const found = await foundBy(assertCrashSafe(stubborn, { outbound: calls }))
     // A process that lives catches the loss of a response, and what it then writes is its own effect.
     expect(found).toMatchObject({ plans: 19, notTried: 0, findings: [{ id: 'lost-response 1.1' }] })
-    expect(found.findings[0]!.differences).toEqual(['dead = {"wrote"}, without faults it is not there'])
+    expect(found.findings[0]!.differences).toEqual(['dead = {"wrote"}, without faults it does not exist'])
   })
 
   test('is not tried between reads, or effects that have their own deliveries', async () => {
@@ -246,7 +246,7 @@ test('is tried for pairs, up to a limit that is reported', async () => {
   const ignoreKeys = ['tries']
   expect((await assertCrashSafe(lucky, { ignoreKeys })).plans).toBe(14)
   const found = await foundBy(assertCrashSafe(lucky, { ignoreKeys, depth: 2, maxRuns: 60 }))
-  expect(found.message).toContain('45 schedules were not tried: raise `maxRuns`.')
+  expect(found.message).toContain('45 crash plans were not tried: raise `maxRuns`.')
   expect(found.findings[0]!.disturbances).toHaveLength(2)
   const { notTried: untried, coverage } = await assertCrashSafe(lucky, { ignoreKeys, maxRuns: 3 })
   expect([untried, coverage.reached, coverage.possible, coverage.unreached.length]).toEqual([11, 3, 14, 11])
@@ -271,10 +271,10 @@ test('code outside steps that is not deterministic is reported with the field, b
     assertCrashSafe(appWith(defects.find(({ name }) => name === 'time outside steps')!.broken)),
   )
   expect(time.findings).toEqual([])
-  expect(time.message).toBe(`Code outside steps does not do the same when the same delivery comes again:
+  expect(time.message).toBe(`Code outside steps differs when the same delivery is repeated:
   step 'morning': header upstash-not-before was 1893456060, again 1893542460
   step 'morning': sleepUntil was 1893456060, again 1893542460
-Move what uses time, chance or what others change into context.run().`)
+Move code that uses time, randomness or changing data into context.run().`)
   const loop = await foundBy(assertCrashSafe(appWith(defects.find(({ name }) => name.startsWith('a loop'))!.broken)))
   expect(loop.nondeterminism).toContainEqual({ step: "step 'end'", field: 'stepName', first: 'end', again: 'item 1' })
 })
@@ -314,12 +314,12 @@ test('a run that fails because all attempts were used is not a failure of the ch
 })
 
 test('assertCrashSafe() rejects invalid options and names the next step', async () => {
-  await expect(assertCrashSafe({} as never)).rejects.toThrow('needs a function that sets an app up')
+  await expect(assertCrashSafe({} as never)).rejects.toThrow('first argument must be a function')
   await expect(assertCrashSafe(() => {})).rejects.toThrow('no delivery of a run reached the app')
   const app = appWith(count)
-  await expect(assertCrashSafe(app, { only: ['nowhere 1'] })).rejects.toThrow('names no schedule of this workflow')
-  await expect(assertCrashSafe(app, { depth: 3 as never })).rejects.toThrow('depth is 1, or 2 for pairs')
-  await expect(assertCrashSafe(app, { maxRuns: 0 })).rejects.toThrow('maxRuns is a whole number')
+  await expect(assertCrashSafe(app, { only: ['nowhere 1'] })).rejects.toThrow('names no crash plan of this workflow')
+  await expect(assertCrashSafe(app, { depth: 3 as never })).rejects.toThrow('depth must be 1, or 2')
+  await expect(assertCrashSafe(app, { maxRuns: 0 })).rejects.toThrow('maxRuns must be a whole number')
 })
 
 describe('assertCrashSafe() of an app with problems', () => {
@@ -328,7 +328,7 @@ describe('assertCrashSafe() of an app with problems', () => {
       for (let nth = 0; ; nth++) await context.sleep(`nap ${nth}`, '1d')
     })
     await expect(assertCrashSafe(endless)).rejects.toThrow(
-      "the runs have had 500 deliveries and have not ended. Give a loop an end for the test, by its payload, or say how far time goes: drain: ({ clock }) => clock.advance('1d').",
+      "the runs have had 500 deliveries and have not ended. End the loop by its payload, or limit the time with drain: ({ clock }) => clock.advance('1d').",
     )
     const settle = ({ clock }: Sandbox) => clock.advance('50h')
     expect(await assertCrashSafe(endless, { drain: settle })).toMatchObject({ deliveries: 3, notTried: 0 })

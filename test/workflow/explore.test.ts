@@ -37,7 +37,7 @@ test('exploreFaults() injects a fault at each delivery, call and wait of a run',
   const tried = await exploreFaults(ordered, { ...options, on })
   expect(tried.table()).toBe(
     `✓    no fault
-✗    lost-ack at delivery 1: attempt 1 to ${url}, step "init"      charged = "2", expected "1"; holds() answered false
+✗    lost-ack at delivery 1: attempt 1 to ${url}, step "init"      charged = "2", expected "1"; holds() returned false
 ✓    lost-ack at delivery 2: attempt 1 to ${url}, step "charge"
 ✓    lost-ack at delivery 3: attempt 1 to ${url}, step "ask"
 ✓    lost-ack at delivery 4: attempt 1 to ${url}, step "ask"

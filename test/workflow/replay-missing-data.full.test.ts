@@ -212,18 +212,18 @@ test('a route that hangs is reported without waiting forever', async () => {
   const { prefixes, incompatible, unchecked } = await replay(history, app(hangs), { timeout: 50 })
   expect(prefixes).toBe(3)
   expect(incompatible.map(({ message: sentence }) => sentence)).toEqual([
-    "After step 1 'a' step 2 'b' (Run) comes next; but the code does not answer.",
-    "After step 2 'b' step 3 'c' (Run) comes next; but the code does not answer.",
+    "After step 1 'a' step 2 'b' (Run) comes next; but the code does not respond.",
+    "After step 2 'b' step 3 'c' (Run) comes next; but the code does not respond.",
   ])
   expect(unchecked).toEqual([
-    { prefix: 4, reason: 'The code did not answer before; this list and those after it were left out.' },
+    { prefix: 4, reason: 'The code did not respond before; this list and those after it were skipped.' },
   ])
   // The replaced globals are restored.
   expect(await replay(history, app(route))).toMatchObject(ok)
   await expect(replay(history, () => new Promise(() => {}), { timeout: 5 })).rejects.toThrow(
-    'replay(): the function that serves the app did not come to its end.',
+    'replay(): the function that serves the app did not end.',
   )
-  await expect(replay(history, app(route), { timeout: 0 })).rejects.toThrow('a timeout of 1 ms or more')
+  await expect(replay(history, app(route), { timeout: 0 })).rejects.toThrow('timeout must be 1 ms or more')
 })
 
 test('a module that throws while it is loaded is reported', async () => {

@@ -115,7 +115,7 @@ test('replay() reports differences in a readable form', async () => {
     prefix: 1,
     expected: "step 1 'first' (Run)",
     actual: "step 1 'second' (Run)",
-    message: "At its beginning step 1 'first' (Run) comes next; but the code goes on with step 1 'second' (Run).",
+    message: "At its beginning step 1 'first' (Run) comes next; but the code continues with step 1 'second' (Run).",
   })
   expect(incompatible[1]!.actual).toBe(
     "answered 500: Incompatible step name. Expected 'second', got 'first' from the request",
@@ -125,5 +125,5 @@ test('replay() reports differences in a readable form', async () => {
     message:
       "After step 1 'first' step 2 'nap' (SleepFor) comes next; but the code has a step 'second' where the history has 'first'.",
   })
-  await expect(replay({} as never, () => {})).rejects.toThrow('replay() takes a history')
+  await expect(replay({} as never, () => {})).rejects.toThrow('replay(): the arguments must be a history')
 })

@@ -4,10 +4,10 @@ import { commandTable } from '../../../src/store/commands/index.js'
 import { argvOfJson, argvOfPath, rowsOfJson } from '../../../src/store/rest/request.js'
 import type { DriftRequest, LeftOut } from './case.js'
 
-// What may be sent to a database that others may use. One gate for everything that goes out: whatever a table of the
-// contract or a scenario says, nothing leaves that names a key without the prefix or concerns the whole database.
+// Decides what may be sent to a database that others also use. Every request passes here: nothing is sent that names a
+// key without the prefix or concerns the whole database.
 
-/** Commands that are never sent to a real service, in no form. */
+/** Commands that are never sent to a real service, in any form. */
 export const neverSent: readonly (LeftOut & { readonly names: RegExp })[] = [
   {
     name: 'FLUSHDB, FLUSHALL, SWAPDB',
@@ -24,11 +24,11 @@ export const neverSent: readonly (LeftOut & { readonly names: RegExp })[] = [
     names: /^(?:SCRIPT|FUNCTION) KILL$/,
     because: 'they end what others are running',
   },
-  { name: 'FUNCTION RESTORE', names: /^FUNCTION RESTORE$/, because: 'it may replace the libraries of others' },
+  { name: 'FUNCTION RESTORE', names: /^FUNCTION RESTORE$/, because: 'it can replace the libraries of others' },
   {
     name: 'ACL and its subcommands',
     names: /^ACL(?: .*)?$/,
-    because: 'they are about the users of the whole database',
+    because: 'they concern the users of the whole database',
   },
   {
     name: 'CONFIG GET, CONFIG SET',
@@ -38,10 +38,10 @@ export const neverSent: readonly (LeftOut & { readonly names: RegExp })[] = [
   {
     name: 'SLOWLOG, LATENCY, LASTSAVE, PFSELFTEST, MEMORY but USAGE',
     names: /^(?:(?:SLOWLOG|LATENCY|LASTSAVE|PFSELFTEST)(?: .*)?|MEMORY (?!USAGE$).*)$/,
-    because: 'they tell of the whole server, or burden it',
+    because: 'they report on the whole server, or burden it',
   },
-  { name: 'RANDOMKEY, DBSIZE', names: /^(?:RANDOMKEY|DBSIZE)$/, because: 'they tell of the keys of others' },
-  { name: 'FUNCTION DUMP', names: /^FUNCTION DUMP$/, because: 'it hands out the libraries of others' },
+  { name: 'RANDOMKEY, DBSIZE', names: /^(?:RANDOMKEY|DBSIZE)$/, because: 'they report the keys of others' },
+  { name: 'FUNCTION DUMP', names: /^FUNCTION DUMP$/, because: 'it returns the libraries of others' },
   {
     name: 'SEARCH.LISTINDEXES, SEARCH.LISTALIASES',
     names: /^SEARCH\.LIST(?:INDEXES|ALIASES)$/,
@@ -51,23 +51,23 @@ export const neverSent: readonly (LeftOut & { readonly names: RegExp })[] = [
     name: 'AUTH, QUIT, SHUTDOWN, DEBUG, REPLICAOF, MIGRATE, CLUSTER, MODULE, SAVE, CLIENT',
     names:
       /^(?:AUTH|QUIT|SHUTDOWN|DEBUG|REPLICAOF|SLAVEOF|MIGRATE|CLUSTER|MODULE|SAVE|BGSAVE|BGREWRITEAOF|CLIENT|FAILOVER)(?: .*)?$/,
-    because: 'a server that has them after all would lose more than a comparison is worth',
+    because: 'a server that supports them would lose more than a comparison is worth',
   },
 ]
 
-/** Commands without keys that change nothing, and tell nothing of others. */
+/** Commands without keys that change nothing and return nothing about others. */
 const harmless =
   /^(?:PING|ECHO|TIME|INFO|COMMAND|SELECT|WAIT|WAITAOF|SCRIPT (?:EXISTS|LOAD)|FUNCTION STATS|PUBSUB NUMPAT|JSON\.DEBUG HELP|XGROUP HELP|XINFO HELP|MULTI|EXEC|DISCARD|UNWATCH|HELLO|RESET|ROLE|LOLWUT)$/
 
-/** Commands whose first word behind the name is a name of ours, though it is no key: patterns, libraries, channels. */
+/** Commands whose first argument is a name of this run, although it is not a key: patterns, libraries, channels. */
 const named =
   /^(?:KEYS|PUBLISH|PUBSUB CHANNELS|PUBSUB NUMSUB|FUNCTION DELETE|SUBSCRIBE|UNSUBSCRIBE|PSUBSCRIBE|PUNSUBSCRIBE|SPUBLISH|WATCH)$/
 
-/** Nobody has such a command: its error is what is asked for. */
+/** Command names that no server has, which are sent to see the error. */
 const madeUp = /^(?:STUNTDOUBLE\w*)?$/i
 const madeUpIn = /^STUNTDOUBLE$/
 
-/** Why a request may not be sent to the real service, or `undefined`. */
+/** Returns why a request must not be sent to the real service, or `undefined`. */
 export function refusal(ask: DriftRequest, prefix: string): string | undefined {
   if (ask.service === 'queue') return undefined
   if (ask.method === 'OPTIONS' || !/^(?:GET|HEAD|POST|PUT)$/.test(ask.method)) return undefined
@@ -78,12 +78,12 @@ export function refusal(ask: DriftRequest, prefix: string): string | undefined {
   return undefined
 }
 
-/** Every word of a request that begins with the prefix: the keys that it may make are among them. */
+/** Returns every argument of a request that begins with the prefix, which includes the keys that it may create. */
 export function ownWords(ask: DriftRequest, prefix: string): readonly Bytes[] {
   return ask.service === 'queue' ? [] : rowsOf(ask).flatMap((argv) => argv.filter((word) => word.startsWith(prefix)))
 }
 
-/** The commands of a request, as far as it can be read; one that cannot be read runs nothing. */
+/** Returns the commands of a request, as far as it can be parsed. A request that cannot be parsed runs nothing. */
 function rowsOf({ path, body = utf8('') }: DriftRequest): readonly (readonly Bytes[])[] {
   const [route = '', ...query] = path.split('?')
   try {
@@ -99,29 +99,29 @@ function rowsOf({ path, body = utf8('') }: DriftRequest): readonly (readonly Byt
   }
 }
 
-/** Why a command may not be sent, or `undefined`. */
+/** Returns why a command must not be sent, or `undefined`. */
 export function refusalOf(argv: readonly Bytes[], prefix: Bytes): string | undefined {
   const [first = '', second = ''] = argv.map((word) => text(word).toUpperCase())
   const name = commandTable.find(argv)?.name ?? first
   for (const { names, because } of neverSent)
     if (names.test(name) || names.test(`${first} ${second}`)) return `${name} is never sent: ${because}`
-  if (leavesDatabase(name, argv)) return `${name} would go to another database`
+  if (leavesDatabase(name, argv)) return `${name} would write to another database`
   const own = (word: Bytes | undefined): boolean => word?.startsWith(prefix) === true
   if (harmless.test(name) || harmless.test(`${first} ${second}`) || madeUp.test(first) || madeUpIn.test(second))
     return undefined
-  // Streams of the whole server show lines of others, which nobody keeps.
+  // MONITOR shows commands of other clients, which are never stored.
   if (name === 'MONITOR') return undefined
   const command = commandTable.find(argv)
   const behind = argv.slice(name.split(' ').length)
   if (named.test(name) || command === undefined) {
-    // PUBSUB NUMSUB alone is an empty list.
+    // PUBSUB NUMSUB without channels returns an empty list.
     const isOurs = named.test(name) ? behind.slice(0, name === 'PUBLISH' ? 1 : undefined).every(own) : own(behind[0])
     if (name === 'KEYS' || name === 'PUBSUB CHANNELS' ? own(behind[0]) : isOurs) return undefined
     return (command !== undefined && argv.length < command.minWords) || behind.length === 0
       ? keyless(name)
       : `${name} names something that does not begin with the prefix`
   }
-  // Too few words: an error, whatever they are.
+  // Without enough arguments the reply is an error in any case.
   if (!command.hasArity(argv)) return undefined
   return refusalOfWords(
     command.name,
@@ -138,40 +138,47 @@ function leavesDatabase(name: string, argv: readonly Bytes[]): boolean {
 }
 
 function keyless(name: string): string | undefined {
-  return name === 'PUBSUB CHANNELS' ? 'PUBSUB CHANNELS without a pattern tells of the channels of others' : undefined
+  return name === 'PUBSUB CHANNELS' ? 'PUBSUB CHANNELS without a pattern returns the channels of others' : undefined
 }
 
-/** Words that hold a name though they are no keys: what a scan looks for, and what an index is made over. */
+/**
+ * Returns why arguments must not be sent that contain a name without being a key: patterns of scans, and prefixes of
+ * indexes.
+ */
 function refusalOfWords(
   name: string,
   words: readonly Bytes[],
   keys: readonly Bytes[],
   own: (word: Bytes | undefined) => boolean,
 ): string | undefined {
-  if (name === 'SCAN') return scansOwn(words, own) ? undefined : 'SCAN goes with one MATCH and the prefix only'
+  if (name === 'SCAN') return scansOwn(words, own) ? undefined : 'SCAN is sent only with one MATCH and the prefix'
   if (/^SORT(?:_RO)?$/.test(name) && !sortsByOwn(words, own))
     return `${name} reads keys that do not begin with the prefix`
   if (name === 'FUNCTION LIST')
-    return behindWord(words, 'LIBRARYNAME', own) ? undefined : 'FUNCTION LIST goes with LIBRARYNAME and the prefix only'
-  if (name === 'FUNCTION LOAD') return loadsOwn(words, own) ? undefined : 'FUNCTION LOAD takes libraries of ours only'
-  if (name.startsWith('SEARCH.')) return searchesOwn(name, words, own) ? undefined : `${name} names what is not ours`
+    return behindWord(words, 'LIBRARYNAME', own)
+      ? undefined
+      : 'FUNCTION LIST is sent only with LIBRARYNAME and the prefix'
+  if (name === 'FUNCTION LOAD')
+    return loadsOwn(words, own) ? undefined : 'FUNCTION LOAD is sent only with libraries of this run'
+  if (name.startsWith('SEARCH.'))
+    return searchesOwn(name, words, own) ? undefined : `${name} names something that does not belong to this run`
   if (/^(?:EVAL|FCALL)/.test(name) && keys.length === 0)
     return callsOf(words).every((called) => /^(?:PING|ECHO|STUNTDOUBLE)$/.test(called))
       ? undefined
       : `${name} names no key, and its script may touch any`
-  // Its keys cannot be told: an error, and if it were none, one about names of ours.
+  // The keys cannot be determined, so the reply is an error. If not, it concerns names of this run.
   if (keys.length === 0) return words.length === 0 || words.some(own) ? undefined : `${name} names no key`
   return keys.every(own) ? undefined : `${name} names a key that does not begin with the prefix`
 }
 
-/** Of two patterns the last one counts, and the word behind TYPE or COUNT is none. */
+/** The last of two patterns counts, and the argument after TYPE or COUNT is not a pattern. */
 function scansOwn([, ...options]: readonly Bytes[], own: (word: Bytes | undefined) => boolean): boolean {
   const at = options.findIndex((word, place) => place % 2 === 0 && word.toUpperCase() === 'MATCH')
   const isOnly = options.filter((word) => word.toUpperCase() === 'MATCH').length === 1
   return at !== -1 && isOnly && own(options[at + 1])
 }
 
-/** `#` is the element itself, and what holds no `*` names no key. */
+/** `#` is the element itself, and a pattern without `*` names no key. */
 function sortsByOwn(words: readonly Bytes[], own: (word: Bytes | undefined) => boolean): boolean {
   return words.every((word, at) => {
     const before = words[at - 1]?.toUpperCase()
@@ -179,7 +186,7 @@ function sortsByOwn(words: readonly Bytes[], own: (word: Bytes | undefined) => b
   })
 }
 
-/** The library and every function that it registers have names of ours. */
+/** The library and every function that it registers must have names of this run. */
 function loadsOwn(words: readonly Bytes[], own: (word: Bytes | undefined) => boolean): boolean {
   const code = words.at(-1) ?? ''
   const names = [...code.matchAll(/(?:name=|register_function\(\s*['"]|function_name\s*=\s*['"])(\w*)/g)]
@@ -191,11 +198,11 @@ function searchesOwn(name: string, words: readonly Bytes[], own: (word: Bytes | 
   if (name !== 'SEARCH.CREATE') return true
   const at = words.findIndex((word) => word.toUpperCase() === 'PREFIX')
   const count = Number(words[at + 1])
-  // Without a prefix an index holds what others have stored.
+  // Without a prefix an index contains the data of others.
   return at !== -1 && count > 0 && words.slice(at + 2, at + 2 + count).every(own)
 }
 
-/** What a script calls, as far as it says so. */
+/** Returns the commands that a script calls, as far as its text shows them. */
 function callsOf(words: readonly Bytes[]): string[] {
   return [...(words[0] ?? '').matchAll(/\bp?call\(\s*(?:['"](\w+))?/g)].map(([, called = '']) => called.toUpperCase())
 }

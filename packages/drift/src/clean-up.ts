@@ -5,12 +5,12 @@ import { errorOf } from './compare-sides.js'
 import { observed } from './observe.js'
 import type { RealSide } from './real-side.js'
 
-/** Keys that one command deletes. */
+/** Number of keys that one command deletes. */
 const keysAtOnce = 100
 
-/** Takes back what a case has made. @returns what may be left of it */
+/** Removes what a case has created. @returns what may remain */
 export async function cleanUp(side: RealSide): Promise<string[]> {
-  // An interruption ends what is asked, and not this.
+  // An interruption ends requests, but not this clean-up.
   const cleaner = side.forCleanUp()
   const left: string[] = []
   for (const { what, work } of side.undos) {
@@ -24,7 +24,7 @@ export async function cleanUp(side: RealSide): Promise<string[]> {
   for (let from = 0; from < keys.length; from += keysAtOnce) {
     const some = keys.slice(from, from + keysAtOnce)
     const why = await undeleted(cleaner, some)
-    // Keys of a Cluster are not all at one place.
+    // Keys of a cluster may be on several nodes, so each is deleted with its own command.
     const apart = /^CROSSSLOT/.test(why ?? '') ? some.map((key) => [key]) : []
     if (why !== undefined && apart.length === 0) left.push(leftKeys(side, some, why))
     for (const one of apart) {

@@ -3,20 +3,20 @@ import type { Case, ComparisonMode, DriftRequest, Need, Side } from './case.js'
 import { observed } from './observe.js'
 import { type Filling, wordsOf } from './written-commands.js'
 
-// Cases that are tables of commands, one a line, each a request of its own.
+// Cases that are tables of commands, with one command per line. Each is sent as its own request.
 
 interface Row {
   readonly line: string
   readonly loose: readonly ComparisonMode[]
-  /** The name under which later rows find what was replied. */
+  /** Name under which later rows find the reply. */
   readonly keep: string | undefined
-  /** Milliseconds to let pass instead of a command. */
+  /** Milliseconds to wait instead of sending a command. */
   readonly wait: number | undefined
 }
 
 /**
- * Cases out of text. `# title` begins one, `... 120` lets 120 ms pass, `~near TTL @k` compares loosely,
- * `=dump DUMP @k` keeps the reply as `{dump}`, and `! SEARCH.DROP @i` is done at the end, come what may.
+ * Parses cases. `# title` begins one, `... 120` waits 120 ms, `~near TTL @k` compares loosely, `=dump DUMP @k` keeps
+ * the reply as `{dump}`, and `! SEARCH.DROP @i` always runs at the end.
  */
 export function cases(group: string, rows: string, needs: readonly Need[] = ['store']): Case[] {
   return rows
@@ -68,7 +68,10 @@ export function fillingOf(side: Pick<Side, 'prefix' | 'now'>, kept: ReadonlyMap<
   return { prefix: side.prefix, now: side.now(), kept }
 }
 
-/** A command as clients send it. Bytes that are no UTF-8 have no place in JSON: the contract sends those by path. */
+/**
+ * Returns a command as clients send it. Bytes that are not UTF-8 cannot be sent as JSON, so the contract sends those by
+ * path.
+ */
 export function commandAsk(argv: readonly Bytes[]): DriftRequest {
   return {
     service: 'store',

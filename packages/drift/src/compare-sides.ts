@@ -1,21 +1,21 @@
 import type { ComparisonMode, Observation } from './case.js'
 import { normalize } from './normal.js'
 
-/** How two answers to one question differ. */
+/** Difference between two responses to one request. */
 export interface ObservedDifference {
-  /** What kind of difference: `status`, `error text`, `order of the reply`. */
+  /** Kind of difference: `status`, `error text`, `order of the reply`. */
   readonly what: string
-  /** What each showed, as text. */
+  /** Value of each side as text. */
   readonly double: string
   readonly real: string
 }
 
-/** The difference that says most, or `undefined` where there is none. */
+/** Returns the most significant difference, or `undefined` if there is none. */
 export function difference(double: Observation, real: Observation): ObservedDifference | undefined {
   return inOutcome(double, real) ?? inHeaders(double, real) ?? inValue(double, real)
 }
 
-/** What is compared singly: of a pipeline or a transaction each reply, of anything else the answer. */
+/** Returns what is compared separately: each reply of a pipeline or a transaction, otherwise the response. */
 export function parts(double: Observation, real: Observation): readonly (readonly [Observation, Observation])[] {
   const [ours, theirs] = [repliesIn(double), repliesIn(real)]
   if (ours === undefined || theirs === undefined || ours.length !== theirs.length) return [[double, real]]
@@ -47,7 +47,7 @@ function inOutcome(double: Observation, real: Observation): ObservedDifference |
     return { what: `missing command ${double.argv?.[0]?.toUpperCase() ?? ''}`.trim(), ...shown }
   }
   if (ours !== undefined && unavailable.test(ours) && !unavailable.test(theirs ?? '')) {
-    return { what: `a command that the double has not: ${double.argv?.[0]?.toUpperCase() ?? ''}`, ...shown }
+    return { what: `a command that the double lacks: ${double.argv?.[0]?.toUpperCase() ?? ''}`, ...shown }
   }
   if ((ours === undefined) !== (theirs === undefined)) return { what: 'an error on one side only', ...shown }
   if (double.status !== real.status) return { what: 'status', double: String(double.status), real: String(real.status) }
@@ -55,7 +55,7 @@ function inOutcome(double: Observation, real: Observation): ObservedDifference |
   return double.loose.includes('kind') ? undefined : { what: 'error text', double: ours, real: theirs }
 }
 
-/** The text of an error, be the answer JSON or RESP2. */
+/** Returns the text of an error, from JSON or RESP2. */
 export function errorOf(value: unknown): string | undefined {
   if (typeof value === 'string') return /^-([A-Z]+ [^\r\n]*)\r\n$/i.exec(value)?.[1]
   const { error } = (value ?? {}) as { error?: unknown }
@@ -87,7 +87,7 @@ function inValue(double: Observation, real: Observation): ObservedDifference | u
   return { ...found, what }
 }
 
-/** @param place where in the answer: `result`, `[0].state` */
+/** @param place path within the response: `result`, `[0].state` */
 function inValues(
   ours: unknown,
   theirs: unknown,
@@ -97,7 +97,7 @@ function inValues(
   const both = { double: shown(ours), real: shown(theirs) }
   const at = place === '' ? '' : ` at ${place}`
   if (kindOf(ours) !== kindOf(theirs)) {
-    // A list that is empty, or a nil, may be a matter of chance.
+    // An empty list or a nil may be random.
     return { what: `type of the reply${at}: ${kindOf(ours)} and ${kindOf(theirs)}`, ...both }
   }
   if (Array.isArray(ours) && Array.isArray(theirs)) return inLists(ours, theirs, loose, place)
@@ -144,7 +144,7 @@ function inFields(
   for (const name of new Set([...Object.keys(ours), ...Object.keys(theirs)])) {
     const within = place === '' ? name : `${place}.${name}`
     if (!(name in theirs)) return { what: `field ${within} is missing`, double: shown(ours[name]), real: 'none' }
-    if (!(name in ours)) return { what: `field ${within} is more`, double: 'none', real: shown(theirs[name]) }
+    if (!(name in ours)) return { what: `field ${within} is additional`, double: 'none', real: shown(theirs[name]) }
     const found = inValues(ours[name], theirs[name], loose, within)
     if (found !== undefined) return found
   }
@@ -178,16 +178,19 @@ function kindOf(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value
 }
 
-/** Chars that are shown, and those searched for secrets beyond them: a secret that is cut in two is not found. */
+/**
+ * Maximum number of shown characters, and of characters after them that are searched for secrets. A secret that is cut
+ * in two is not recognized.
+ */
 const maxShown = 400
 const margin = 8192
 
-/** A value as text, longer than it is shown. */
+/** Formats a value as text, longer than it is shown. */
 function shown(value: unknown): string {
   return cut(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'), maxShown + margin)
 }
 
-/** A text of a difference as it is told: without secrets first, and shortened then. */
+/** Prepares a text of a difference for the report: removes secrets, then shortens it. */
 export function normalized(text: string, hide: (text: string) => string): string {
   return cut(hide(text), maxShown)
 }

@@ -20,9 +20,9 @@ import { neverAsked } from './harmless-queue.js'
 import type { Address } from './in-dialect.js'
 import { RealConnection } from './real-side.js'
 
-// From the command line to what will be done, and what is said about it beforehand.
+// Turns the command line into a plan, and introduces it.
 
-/** What a run is going to do. */
+/** Plan of a run. */
 export interface DriftPlan {
   readonly introduction: readonly string[]
   readonly cases: readonly Case[]
@@ -33,23 +33,23 @@ export interface DriftPlan {
   readonly hide: (text: string) => string
   readonly version: string
   readonly against: ComparedSystem
-  /** Of the scenarios. */
+  /** Steps of the scenarios that are not compared. */
   readonly leftOut: readonly LeftOut[]
   readonly endpoint: { readonly url: string; readonly port: number | undefined } | undefined
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** What is going to be done. Throws UsageError where it cannot be. */
+/** Returns the plan of a run. Throws UsageError if the arguments do not allow one. */
 export function planOf(given: ParsedArguments, env: Environment, scenarios: readonly Scenario[]): DriftPlan {
   if (scenarios.length > 0 && given.url === undefined)
-    throw new UsageError('--scenario compares what a scenario does with a data store: name it with --url URL.')
+    throw new UsageError('--scenario compares a scenario with a data store. Name the store with --url URL.')
   const dialect = dialectGiven(given)
   const store = storeOf(given, env, dialect)
   const queue = queueOf(given, env, dialect)
   if (store === undefined && queue === undefined)
     throw new UsageError(
-      `drift needs the address of a real service: --url URL for a data store, --queue URL for a queue.${trialOf(dialect)}`,
+      `drift needs the URL of a real service: --url URL for a data store, --queue URL for a queue.${trialOf(dialect)}`,
     )
   const endpoint = endpointOf(given, queue)
   const version = ownManifest().version
@@ -99,7 +99,7 @@ interface Introduced {
   readonly cases: readonly Case[]
 }
 
-/** Who asks whom, what it costs, and what is never touched. */
+/** Returns an introduction: what is compared, what it costs, and what is never sent. */
 function introduction({ version, store, queue, endpoint, prefix, cases }: Introduced): string[] {
   const count = (which: Need): number =>
     cases.filter(({ needs }) => needs[0] === which).reduce((sum, { requests }) => sum + requests + 1, 0)
@@ -112,13 +112,13 @@ function introduction({ version, store, queue, endpoint, prefix, cases }: Introd
   }
   if (queue !== undefined) {
     lines.push(
-      `The queue at ${new URL(queue.address).host}: at most ${count('queue')} requests; about 20 messages, 15 of them delivered to ${endpoint?.url}, retries and callbacks included.`,
+      `The queue at ${new URL(queue.address).host}: at most ${count('queue')} requests; about 20 messages, 15 of them delivered to ${endpoint?.url}, including retries and callbacks.`,
       `Never sent to it: ${neverAsked.map(({ name }) => name).join('; ')}.`,
     )
   }
   return [
     ...lines,
-    `All that it makes has a name that begins with ${prefix}, and is deleted at the end. Nothing else is changed.`,
+    `Everything that it creates has a name that begins with ${prefix} and is deleted at the end. Nothing else is changed.`,
   ]
 }
 
@@ -130,7 +130,7 @@ function storeOf(given: ParsedArguments, env: Environment, dialect: Dialect): Ad
   return { address: serviceUrl('url', url), token, readOnlyToken, dialect }
 }
 
-/** How somebody without a database gets one, as a sentence. */
+/** Returns how to get a database, as a message. */
 function trialOf({ trialStore }: Dialect): string {
   return trialStore === undefined ? '' : ` A database for 72 hours, without an account: ${trialStore}`
 }
@@ -147,26 +147,26 @@ function endpointOf(given: ParsedArguments, queue: Address | undefined): DriftPl
   const port = textOf(given, 'listen', 'PORT')
   if (queue === undefined) {
     if (url === undefined && port === undefined) return undefined
-    throw new UsageError('--endpoint and --listen are for the deliveries of a queue: name it with --queue URL.')
+    throw new UsageError('--endpoint and --listen are for the deliveries of a queue. Name the queue with --queue URL.')
   }
   if (url === undefined)
-    throw new UsageError('The queue has to deliver somewhere: name an address of yours with --endpoint URL.')
+    throw new UsageError('The queue needs a destination for its deliveries. Name a URL of yours with --endpoint URL.')
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol) || /[?#]/.test(url))
-    throw new UsageError('--endpoint is a url that begins with https:// or http://, without ? and #.')
+    throw new UsageError('--endpoint must be a URL that begins with https:// or http://, without ? and #.')
   if (port !== undefined && (!/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535))
-    throw new UsageError(`--listen is a port from 1 to 65535, not ${JSON.stringify(port)}.`)
+    throw new UsageError(`--listen must be a port from 1 to 65535 (got ${JSON.stringify(port)}).`)
   return { url: new URL(url).href, port: port === undefined ? undefined : Number(port) }
 }
 
 function dialectGiven(given: ParsedArguments): Dialect {
   const name = textOf(given, 'dialect', dialectNames.join('|'))!
   if (!(dialectNames as readonly string[]).includes(name))
-    throw new UsageError(`--dialect is one of ${dialectNames.join(', ')}, not ${JSON.stringify(name)}.`)
+    throw new UsageError(`--dialect must be one of ${dialectNames.join(', ')} (got ${JSON.stringify(name)}).`)
   return dialectOf(name as DialectName)
 }
 
 function againstOf(given: ParsedArguments): ComparedSystem {
   const name = textOf(given, 'against', 'service|redis')
   if (name === 'service' || name === 'redis') return name
-  throw new UsageError(`--against is service or redis, not ${JSON.stringify(name)}.`)
+  throw new UsageError(`--against must be service or redis (got ${JSON.stringify(name)}).`)
 }

@@ -4,10 +4,10 @@ import type { LeftOut } from './case.js'
 import { normalized } from './compare-sides.js'
 import type { DriftFinding, DriftReport } from './drift-run.js'
 
-/** Places of one difference that are shown. */
+/** Maximum number of places of one difference that are shown. */
 const maxPlaces = 3
 
-/** What a run has found, for people. @param hide takes secrets out of every text */
+/** Formats the result of a run. @param hide removes secrets from every text */
 export function reportText(outcome: DriftReport, hide: (text: string) => string): string {
   const { findings, compared, same, following, leftOut, broken, ended } = outcome
   const fresh = findings.filter(({ named }) => named === undefined)
@@ -20,13 +20,13 @@ export function reportText(outcome: DriftReport, hide: (text: string) => string)
       ...body(finding, hide),
     ]),
     ...list('left out', leftOut),
-    ...list('not done', broken),
+    ...list('not run', broken),
     '',
     ...(ended === undefined ? [] : [`It ended early. ${ended}`]),
-    `${plural(compared, 'answer')} compared: ${same} the same, ${plural(named.length, 'known difference')}, ${plural(fresh.length, 'new difference')}.${
+    `${plural(compared, 'response')} compared: ${same} the same, ${plural(named.length, 'known difference')}, ${plural(fresh.length, 'new difference')}.${
       following === 0
         ? ''
-        : ` ${plural(following, 'answer')} behind a difference, about the same names, count for nothing.`
+        : ` ${plural(following, 'response')} after a difference, about the same names, are not counted.`
     }`,
   ]
   return lines
@@ -40,7 +40,7 @@ function body({ double, real, seen }: DriftFinding, hide: (text: string) => stri
   const more = seen.length - places.length
   return [
     ...places,
-    ...(more > 0 ? [`  and ${plural(more, 'more answer')}`] : []),
+    ...(more > 0 ? [`  and ${plural(more, 'more response')}`] : []),
     `    double  ${normalized(double, hide)}`,
     `    real    ${normalized(real, hide)}`,
   ]
@@ -51,7 +51,7 @@ function list(title: string, rows: readonly LeftOut[]): string[] {
   return ['', `${title}:`, ...rows.map(({ name, because }) => `  ${name}: ${because}`)]
 }
 
-/** The number that the command ends with. */
+/** Returns the exit code of the command. */
 export function exitCode({ findings, broken, ended, remains, compared }: DriftReport): 0 | 1 | 2 {
   if (findings.some(({ named }) => named === undefined)) return 1
   return compared === 0 || ended !== undefined || broken.length > 0 || remains.length > 0 ? 2 : 0

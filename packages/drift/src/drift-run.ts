@@ -12,46 +12,46 @@ export interface DriftOptions {
   readonly cases: readonly Case[]
   readonly connection: RealConnection
   readonly dialect: Dialect
-  /** Of the whole run: everything that is made begins with it. */
+  /** Prefix of everything that the run creates. */
   readonly prefix: string
-  /** Where the real queue delivers to. */
+  /** Destination of the real queue's deliveries. */
   readonly endpoint?: DriftDestination | undefined
-  /** Whose known differences have names. Default `service`. */
+  /** The system whose known differences are named. Default `service`. */
   readonly against?: ComparedSystem | undefined
-  /** What there is beside the service. */
+  /** What is available in addition to the service. */
   readonly has: ReadonlySet<Need>
-  /** Told before each case. */
+  /** Called before each case. */
   readonly onCase?: (name: string, index: number) => void
 }
 
-/** A difference, and where it was seen. */
+/** A difference, and where it was observed. */
 export interface DriftFinding extends ObservedDifference {
   /** The row of the reference that names it. */
   readonly named: KnownDifference | undefined
-  /** The case and the question, of each time it was seen. */
+  /** Case and request of each occurrence. */
   readonly seen: readonly { readonly case: string; readonly asked: string }[]
 }
 
 export interface DriftReport {
   readonly findings: readonly DriftFinding[]
-  /** Answers that were compared, and those of them that are the same. */
+  /** Number of responses that were compared, and of those that are the same. */
   readonly compared: number
   readonly same: number
-  /** Answers after a difference, about the same names: they say nothing of their own. */
+  /** Number of responses after a difference and about the same names, which are not counted. */
   readonly following: number
   readonly leftOut: readonly LeftOut[]
-  /** Cases that ended before their end, and why. */
+  /** Cases that ended early, and why. */
   readonly broken: readonly LeftOut[]
   /** Why the run ended early. */
   readonly ended: string | undefined
-  /** What could not be taken back. */
+  /** What could not be removed. */
   readonly remains: readonly string[]
 }
 
-/** Failures in a row after which the service counts as away. */
+/** Number of consecutive failures after which the service counts as unreachable. */
 const maxFailures = 3
 
-/** Does every case on both sides and compares what is seen. What it makes it takes back, whatever happens. */
+/** Runs every case on both sides and compares the observations. It always removes what it creates. */
 export async function drift(options: DriftOptions): Promise<DriftReport> {
   const { cases, connection, prefix, has, onCase, against = 'service' } = options
   const tally = new Tally(against)
@@ -67,13 +67,13 @@ export async function drift(options: DriftOptions): Promise<DriftReport> {
     const failure = await compareCase(one, `${prefix}${index}_`, options, tally)
     if (connection.signal.aborted) ended = 'It was interrupted.'
     failures = failure instanceof Away ? failures + 1 : 0
-    if (failures === maxFailures) ended = `The service could not be asked ${maxFailures} times in a row.`
+    if (failures === maxFailures) ended = `The service could not be reached ${maxFailures} times in a row.`
     if (ended !== undefined) break
   }
   return { ...tally, findings: [...tally.findings.values()], ended }
 }
 
-/** What was found, over all cases. */
+/** Results over all cases. */
 class Tally {
   readonly findings: Map<string, DriftFinding & { seen: { case: string; asked: string }[] }> = new Map()
   compared = 0
@@ -85,7 +85,7 @@ class Tally {
 
   constructor(readonly against: ComparedSystem) {}
 
-  /** Compares what both sides of a case saw. */
+  /** Compares the observations of both sides of a case. */
   add(title: string, prefix: string, ours: readonly Observation[], theirs: readonly Observation[]): void {
     const doubtful = new Set<string>()
     const plain = (found: string): string => found.replaceAll(prefix, '@')
@@ -122,7 +122,10 @@ class Tally {
   }
 }
 
-/** What makes two differences one: the texts, for errors, states and headers; else the command, or the case. */
+/**
+ * Returns the key by which differences are merged: the texts for errors, states and headers, otherwise the command or
+ * the case.
+ */
 function likeOf(
   { what, double, real }: ObservedDifference,
   { case: name, asked }: { case: string; asked: string },
@@ -133,7 +136,7 @@ function likeOf(
   return /^(?:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS)$/.test(command) || command === '' ? name : command
 }
 
-/** @returns what ended the real side before its end */
+/** @returns why the real side ended early */
 async function compareCase(
   one: Case,
   prefix: string,

@@ -10,9 +10,9 @@ import type { Case, DriftRequest, LeftOut, Side } from './case.js'
 import { commandAsk } from './command-cases.js'
 import { observed, shownWords } from './observe.js'
 
-// A scenario of the user's own as a case: its commands and requests of the store, under names of ours.
+// A scenario of the user as a case: its commands and store requests, with names of this run.
 
-/** Milliseconds that a step may let pass of real time. */
+/** Maximum wait of a step in host milliseconds. */
 const maxWait = 10_000
 
 /** What one step does on a side, or why it cannot be compared. */
@@ -20,7 +20,7 @@ type Doing =
   | ((side: Side) => { readonly ask: DriftRequest; readonly argv?: readonly Bytes[] } | { readonly wait: number })
   | string
 
-/** The steps of a scenario that can be done against a real service, and those that cannot. */
+/** Returns the steps of a scenario that can run against a real service, and those that cannot. */
 export function scenarioCase(scenario: Scenario): { readonly case: Case; readonly leftOut: readonly LeftOut[] } {
   const leftOut: LeftOut[] = []
   const steps = [
@@ -66,14 +66,12 @@ function doingOf(step: ScenarioStep): Doing {
   if ('command' in step) return commandDoing(step.command.map((word) => utf8(String(word))))
   if ('advance' in step) {
     const wait = milliseconds(step.advance)
-    return wait <= maxWait
-      ? () => ({ wait })
-      : `time of a real service takes its time: ${wait / 1000} seconds are too many`
+    return wait <= maxWait ? () => ({ wait }) : `a real service cannot skip time: ${wait / 1000} seconds are too many`
   }
   if (!('request' in step)) return 'only commands and requests of the store are compared'
   const { service, method, path, body, headers, token = 'standard' } = step.request
   if (service !== 'store') return 'only requests of the store are compared'
-  if (path.includes('?')) return 'a request with a query is not compared: write its words into the path'
+  if (path.includes('?')) return 'a request with a query is not compared: write its arguments into the path'
   const more = { token, ...(headers && { headers }) }
   if (path === '/' && Array.isArray(body))
     return commandDoing(
@@ -81,7 +79,7 @@ function doingOf(step: ScenarioStep): Doing {
       more,
     )
   if (path === '/pipeline' || path === '/multi-exec') return rowsDoing(path, body, more)
-  if (body !== undefined && typeof body !== 'string') return 'a body of JSON behind a path is not compared'
+  if (body !== undefined && typeof body !== 'string') return 'a JSON body after a path is not compared'
   const words = argvOfPath(path, '', utf8(''))
   return (
     refused([...words, ...(body === undefined ? [] : [utf8(body)])]) ??
@@ -107,7 +105,7 @@ function commandDoing(words: readonly Bytes[], more: Partial<DriftRequest> = {})
 }
 
 function rowsDoing(path: string, body: unknown, more: Partial<DriftRequest>): Doing {
-  if (!Array.isArray(body) || !body.every(Array.isArray)) return 'its body is no list of commands'
+  if (!Array.isArray(body) || !body.every(Array.isArray)) return 'its body is not a list of commands'
   const rows = body.map((row: readonly unknown[]) => row.map((word) => utf8(String(word))))
   const reason = rows.map(refused).find((found) => found !== undefined)
   if (reason !== undefined) return reason
@@ -119,23 +117,23 @@ function rowsDoing(path: string, body: unknown, more: Partial<DriftRequest>): Do
   }
 }
 
-/** Why a command cannot be sent, whatever the prefix. */
+/** Returns why a command cannot be sent with any prefix. */
 function refused(words: readonly Bytes[]): string | undefined {
   const [name = ''] = words.map((word) => word.toUpperCase())
   if (/^(?:EVAL|EVALSHA|FCALL)(?:_RO)?$|^(?:SCRIPT|FUNCTION)$/.test(name))
-    return 'what a script touches cannot be seen beforehand'
+    return 'what a script touches cannot be known in advance'
   const prefix = 'sd_drift_a_'
   return refusalOf(withPrefix(words, prefix), utf8(prefix))
 }
 
-/** The command with the prefix in front of every key, channel and pattern that it names. */
+/** Returns the command with the prefix before every key, channel and pattern that it names. */
 export function withPrefix(words: readonly Bytes[], prefix: string): Bytes[] {
   const command = commandTable.find(words)
   if (command === undefined) return [...words]
   if (command.name === 'KEYS') return words.map((word, at) => (at === 1 ? latin1(prefix + word) : word))
   const mark = latin1('\0drift\0')
   return words.map((word, at) => {
-    // Whether this word is a name shows when another one stands in its place.
+    // An argument is a name if a different value in its place changes the names of the command.
     const { keys, channels } = command.namesIn(words.map((each, place) => (place === at ? mark : each)))
     const isName = at > 0 && (keys.some(({ name }) => name === mark) || channels.includes(mark))
     return isName ? latin1(prefix + word) : word

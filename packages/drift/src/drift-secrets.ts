@@ -5,8 +5,8 @@ const anyUrl = /\b(https?|rediss?):\/\/([^\s/"'\\<>?#]+)/gi
 const anyAddress = /\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b/g
 
 /**
- * Takes out of a text what nobody else shall see: tokens, hosts and addresses, and all that looks like a secret. Urls of
- * documentation stay: error texts name them.
+ * Removes private data from a text: tokens, hosts, addresses, and everything that looks like a secret. URLs of
+ * documentation stay, because error texts contain them.
  */
 export function hider(known: readonly string[], urls: readonly string[], dialect: Dialect): (text: string) => string {
   const hosts = urls.flatMap((url) => (URL.canParse(url) ? [new URL(url).host, new URL(url).hostname] : []))

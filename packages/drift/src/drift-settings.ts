@@ -2,25 +2,25 @@ import { randomInt } from 'node:crypto'
 import { UsageError } from '@stuntdouble/command-line'
 import { isLoopback } from '../../../src/queue/settings/url.js'
 
-/** Tokens are never words of a command line: other users of a machine could read them. */
+/** Tokens are never passed as arguments, because other users of the machine could read them. */
 export const tokenVariable = 'STUNTDOUBLE_DRIFT_TOKEN'
 export const readOnlyTokenVariable = 'STUNTDOUBLE_DRIFT_READONLY_TOKEN'
 export const queueTokenVariable = 'STUNTDOUBLE_DRIFT_QUEUE_TOKEN'
 
-/** A service's address as it is used: without a slash at its end. @throws UsageError */
+/** Returns the URL of a service without a trailing slash. @throws UsageError if it is not usable */
 export function serviceUrl(option: string, given: string): string {
   if (!URL.canParse(given))
-    throw new UsageError(`--${option} is a url such as https://…, not ${JSON.stringify(given)}.`)
+    throw new UsageError(`--${option} must be a URL such as https://… (got ${JSON.stringify(given)}).`)
   const url = new URL(given)
   if (url.username !== '' || url.password !== '')
-    throw new UsageError(`--${option} has a password in it: leave it out, and give the token in the environment.`)
-  if (url.search !== '' || url.hash !== '') throw new UsageError(`--${option} is an address without ? and #.`)
+    throw new UsageError(`--${option} contains a password. Remove it, and pass the token in the environment.`)
+  if (url.search !== '' || url.hash !== '') throw new UsageError(`--${option} must be a URL without ? and #.`)
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname)))
-    throw new UsageError(`--${option} begins with https://: anybody on the way could read the token otherwise.`)
+    throw new UsageError(`--${option} must begin with https://, because http:// sends the token unencrypted.`)
   return given.replace(/\/+$/, '')
 }
 
-/** A token out of the environment. @param how it is had, where that can be told @throws UsageError */
+/** Returns a token from the environment. @param how to get one, if that is known @throws UsageError if it is missing */
 export function tokenFrom(
   variable: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -34,7 +34,10 @@ export function tokenFrom(
 
 const symbols = 'abcdefghijkmnpqrstuvwxyz23456789'
 
-/** What everything that a run makes begins with. Letters, digits and underscores: libraries take nothing else. */
+/**
+ * Returns the prefix of everything that a run creates: letters, digits and underscores, because names of libraries
+ * allow nothing else.
+ */
 export function runPrefix(): string {
   return `sd_drift_${Array.from({ length: 10 }, () => symbols[randomInt(symbols.length)]).join('')}_`
 }

@@ -4,17 +4,18 @@ import { ownHeader } from '../../../src/protocol/dialect.js'
 import type { Delivery } from './case.js'
 import { neutralHeaders } from './in-dialect.js'
 
-// Where the queue delivers to. It does what the query of the url says, and so needs no state: `status=500` is answered,
-// `fails=2` fails the first two attempts, by the number of retries that the delivery tells.
+// The destination of the queue's deliveries. It has no state, because the query of its URL contains its instructions:
+// `status=500` is the status of the response, and `fails=2` fails the first two attempts, by the number of retries in
+// the delivery.
 
 export interface DriftDestination {
-  /** As the queue reaches it. */
+  /** URL at which the queue reaches it. */
   readonly url: string
-  /** What has arrived for a case; nothing where somebody else answers. */
+  /** Returns what has arrived for a case; an empty list if another program responds there. */
   deliveries(prefix: string): readonly Delivery[]
 }
 
-/** Parameter that tells for which case a delivery is. */
+/** Parameter that identifies the case of a delivery. */
 const caseParameter = 'drift'
 
 export function endpointUrl(
@@ -53,7 +54,7 @@ export function endpointResponse({ asked, headers }: Delivery, dialect: Dialect)
   }
 }
 
-/** Answers at a port of this machine, to which the endpoint's url leads, and keeps what arrives. */
+/** Listens on a port of this machine, to which the endpoint's URL leads, and keeps what arrives. */
 export class LocalDestination implements DriftDestination {
   readonly #deliveries: Delivery[] = []
   readonly #server: Server

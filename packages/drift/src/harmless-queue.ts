@@ -2,33 +2,33 @@ import { text } from '../../../src/kernel/bytes.js'
 import { parsedJson } from '../../../src/kernel/parsed-json.js'
 import type { DriftRequest, LeftOut } from './case.js'
 
-// What may be sent to a queue that others may use: see harmless.ts.
+// Decides what may be sent to a queue that others also use; see allowed-requests.ts.
 
 /** Requests that are never sent to a real queue. */
 export const neverAsked: readonly LeftOut[] = [
   { name: 'POST /v2/keys/rotate, GET /v2/keys', because: 'the signing keys are those of all applications, and secret' },
   {
     name: 'DELETE /v2/messages, DELETE /v2/dlq, POST /v2/dlq/retry',
-    because: 'what they take are filters, which may fit what others have published',
+    because: 'they take filters, which may match what others have published',
   },
   {
     name: 'GET /v2/schedules, GET /v2/topics, GET /v2/flowControl, GET /v2/globalParallelism',
-    because: 'they list what others have; each is read by its name',
+    because: 'they list resources of others; each resource is read by its name instead',
   },
 ]
 
 export interface Ours {
   readonly prefix: string
-  /** Where messages may go. */
+  /** The only destination of messages. */
   readonly endpoint: string | undefined
-  /** Of messages and dead letters. */
+  /** IDs of messages and dead letters. */
   readonly ids: ReadonlySet<string>
 }
 
-/** Ids of nobody, which are asked for to see an error. */
+/** IDs that do not exist, which are requested to see an error. */
 const madeUp = /^(?:msg_stuntdouble\w*|0000000000000-0)$/
 
-/** Why a request may not be sent, or `undefined`. */
+/** Returns why a request must not be sent, or `undefined`. */
 export function queueRefusal(ask: DriftRequest, ours: Ours): string | undefined {
   const [path = ''] = ask.path.split('?')
   const [, , kind = '', name = '', action = ''] = path.split('/')
@@ -66,10 +66,10 @@ export function queueRefusal(ask: DriftRequest, ours: Ours): string | undefined 
         return false
     }
   })()
-  return may ? undefined : `${ask.method} ${path} is about something that is not ours`
+  return may ? undefined : `${ask.method} ${path} names something that does not belong to this run`
 }
 
-/** To our endpoint, to a group of ours, or to something that is no url at all. */
+/** Allows the endpoint of this run, a group of this run, and values that are not URLs. */
 function mayGoTo(destination: string, { prefix, endpoint }: Ours): boolean {
   if (destination.startsWith(prefix)) return true
   if (/^https?:/i.test(destination)) return endpoint !== undefined && destination.startsWith(endpoint)
@@ -105,10 +105,10 @@ function groupUrls(ask: DriftRequest): string[] {
   return (endpoints ?? []).flatMap(({ url }) => url ?? [])
 }
 
-/** What an id may look like: anything else could lead a path elsewhere, as `.` leads to all messages. */
+/** Allowed form of IDs. Other values could lead a path elsewhere, as `.` leads to all messages. */
 const idForm = /^[\w-]{1,200}$/
 
-/** Ids that an answer shows to be ours: those of what we published, and of the dead letters of it. */
+/** Returns IDs that belong to this run according to a response: published messages, and their dead letters. */
 export function ownIds(ask: DriftRequest, answer: string, known: ReadonlySet<string>): readonly string[] {
   if (ask.service !== 'queue') return []
   const publishes = /^\/v2\/(?:publish|enqueue|batch|dlq\/retry)\b/.test(ask.path) && ask.method === 'POST'

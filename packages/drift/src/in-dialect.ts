@@ -1,7 +1,8 @@
 import { type Dialect, ownHeader, settingName } from '../../../src/protocol/dialect.js'
 import type { DriftRequest } from './case.js'
 
-// A request in the words of whoever is asked, with the token, and its answer in neutral words again.
+// Translates a request to the dialect of a side and adds the token; translates the response back to the neutral
+// dialect.
 
 export interface Address {
   readonly address: string
@@ -17,7 +18,7 @@ export interface DialectRequest {
 
 const own = /^service-/i
 
-/** A header's name in the words of a dialect, where it is the service's own. */
+/** Returns the name of a header in a dialect, if it is a header of the service. */
 export function nameInDialect(name: string, dialect: Dialect): string {
   return own.test(name) ? ownHeader(name.replace(own, ''), dialect) : name
 }

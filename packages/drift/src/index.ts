@@ -1,4 +1,4 @@
-// Comparing the double with the real service: what the command `drift` is made of.
+// Compares the double with the real service: the parts of the command `drift`.
 
 export { type DriftPlan, planOf } from './drift-plan.js'
 export { exitCode, reportText } from './drift-report.js'

@@ -1,4 +1,4 @@
-// What differs from run to run is replaced by what it is, so that the rest can be compared.
+// Replaces values that differ between runs with placeholders, so that everything else can be compared.
 
 const ids = /\b(msg|scd|wfr|jwt|evt|sig)_[A-Za-z0-9]{6,200}(?:_[A-Za-z0-9]{1,200}){0,20}\b/g
 const letters = /\b\d{13}-\d{1,20}\b/g
@@ -6,10 +6,10 @@ const isoTime = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,20})?(?:Z|[+-]\d\d:\d
 const milliseconds = /(?<![\w.-])\d{13}(?![\w.-])/g
 const address = /\b(?:\d{1,3}\.){3}\d{1,3}\b|\b(?:[\da-f]{0,4}:){2,7}[\da-f]{0,4}\b|::1/gi
 
-/** An answer of the queue without ids, times and addresses of callers. */
+/** Returns a response of the queue without IDs, times and addresses of callers. */
 export function normalize(value: unknown): unknown {
   if (typeof value === 'string') return normalText(value)
-  // Milliseconds, or seconds, of these decades.
+  // Milliseconds or seconds since the epoch, in these decades.
   if (typeof value === 'number') return /^(?:1[5-9]|2[0-9])(?:\d{8}|\d{11})$/.test(String(value)) ? '<time>' : value
   if (Array.isArray(value)) return value.map(normalize)
   if (typeof value !== 'object' || value === null) return value

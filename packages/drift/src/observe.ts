@@ -2,16 +2,16 @@ import { type Bytes, text } from '../../../src/kernel/bytes.js'
 import { parsedJson } from '../../../src/kernel/parsed-json.js'
 import type { Answered, ComparisonMode, DriftRequest, Observation } from './case.js'
 
-// What is looked at in an answer.
+// What is observed of a response.
 
 export interface Looking {
   readonly argv?: readonly Bytes[]
   readonly loose?: readonly ComparisonMode[]
-  /** As one reads it; the request line otherwise. */
+  /** The request as text for a reader; by default the request line. */
   readonly asked?: string
 }
 
-/** What an answer shows. */
+/** Returns what a response shows. */
 export function observed(
   ask: DriftRequest,
   answered: Answered,
@@ -37,7 +37,10 @@ function encodingOf({ headers = {} }: DriftRequest): 'base64' | 'resp2' | undefi
 
 const compared = /^(?:content-type|location|retry-after|cache-control|access-control-.*)$/
 
-/** Headers that a client may look at. Of a media type its parameters do not count, of a token only that it is there. */
+/**
+ * Returns the headers that a client may read. Parameters of a media type do not count; of a token, only its presence
+ * counts.
+ */
 function mattering(headers: Answered['headers']): Record<string, string> {
   const found = Object.entries(headers).flatMap(([name, value]): [string, string][] => {
     if (name === 'content-type') return [[name, value.split(';')[0]!.trim().toLowerCase()]]
@@ -53,7 +56,7 @@ function readBody(body: Bytes, contentType = ''): unknown {
   return /\bjson\b/.test(contentType) || /^[[{]/.test(plain) ? (parsedJson(plain) ?? plain) : plain
 }
 
-/** Words as they are typed. */
+/** Formats arguments as they are typed. */
 export function shownWords(words: readonly Bytes[]): string {
   return words
     .map((each) => {

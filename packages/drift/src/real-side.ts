@@ -7,35 +7,35 @@ import { ownIds, queueRefusal } from './harmless-queue.js'
 import { type Address, inDialect, nameInDialect, neutralHeaders } from './in-dialect.js'
 import { StreamEvents } from './stream-events.js'
 
-/** Milliseconds for one request. */
+/** Maximum duration of one request in milliseconds. */
 const maxRequest = 30_000
-/** Bytes of one answer; those of the contract have a few thousand. */
+/** Maximum size of one response in bytes; those of the contract have a few thousand. */
 const maxAnswer = 16 * 1024 * 1024
-/** Seconds that a service may ask to wait, and how often in a row. */
+/** Maximum number of seconds that a service may ask to wait, and how often in a row. */
 const maxRest = 120
 const maxRests = 5
 
-/** A request that must not be sent; the contract or the guard is wrong. */
+/** Thrown for a request that must not be sent: the contract or the check of requests has a defect. */
 export class NotSent extends Error {}
 
-/** The service could not be asked: it is away, too slow, or asks for more patience than there is. */
+/** Thrown if the service could not be reached, was too slow, or asks to wait too long. */
 export class Away extends Error {}
 
 export interface RealService {
   readonly store: Address | undefined
   readonly queue: Address | undefined
-  /** How we name ourselves. */
+  /** The `User-Agent` of this program. */
   readonly userAgent: string
   readonly fetch: typeof globalThis.fetch
 }
 
-/** The connection to the real service, for the whole run. It counts what it sends, and ends when it is told to. */
+/** The connection to the real service for the whole run. It counts the requests and can be interrupted. */
 export class RealConnection {
-  /** Requests that were sent. */
+  /** Number of requests that were sent. */
   sent = 0
   readonly #abort = new AbortController()
 
-  /** @param patience for one request, its answer included, milliseconds */
+  /** @param patience timeout of one request including its response, in milliseconds */
   constructor(
     readonly service: RealService,
     readonly patience: number = maxRequest,
@@ -45,14 +45,14 @@ export class RealConnection {
     return this.#abort.signal
   }
 
-  /** Ends what is under way; nothing more is sent but what cleans up. */
+  /** Aborts requests in progress. Afterwards only the clean-up can send requests. */
   interrupt(): void {
     this.#abort.abort(new Away('interrupted'))
   }
 
   /**
-   * Asks, and reads the answer.
-   * @param signals of an interruption; clean-up goes without
+   * Sends a request and reads the response.
+   * @param signals that abort it; the clean-up passes none
    */
   async fetch<T>(
     ask: DriftRequest,
@@ -60,7 +60,7 @@ export class RealConnection {
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
     const address = ask.service === 'store' ? this.service.store : this.service.queue
-    if (address === undefined) throw new NotSent(`there is no url of the ${ask.service}`)
+    if (address === undefined) throw new NotSent(`there is no URL of the ${ask.service}`)
     const { url, headers } = inDialect(ask, address)
     for (let rests = 0; ; rests++) {
       for (const signal of signals) signal.throwIfAborted()
@@ -79,8 +79,8 @@ export class RealConnection {
   }
 
   /**
-   * A timer of our own: Node.js 20 may collect a signal of `AbortSignal.timeout` that only `AbortSignal.any` refers to, and
-   * then it never comes.
+   * A separate timer: Node.js 20 may collect a signal of `AbortSignal.timeout` to which only `AbortSignal.any` refers,
+   * and then it never fires.
    */
   async #inTime<T>(signals: readonly AbortSignal[], work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const abort = new AbortController()
@@ -89,7 +89,7 @@ export class RealConnection {
       reject(reason)
       abort.abort(reason)
     }
-    const timer = setTimeout(() => end(new Away(`no answer within ${this.patience / 1000} seconds`)), this.patience)
+    const timer = setTimeout(() => end(new Away(`no response within ${this.patience / 1000} seconds`)), this.patience)
     const listening = signals.map((signal) => ({ signal, listener: () => end(signal.reason) }))
     for (const { signal, listener } of listening) signal.addEventListener('abort', listener)
     try {
@@ -108,7 +108,7 @@ export class RealConnection {
       method: ask.method,
       headers: { ...headers, 'user-agent': this.service.userAgent },
       ...(ask.body !== undefined && { body: toArray(ask.body as Bytes) }),
-      // Another address would get the token.
+      // A redirect would send the token to another URL.
       redirect: 'manual',
       signal,
     })
@@ -128,7 +128,7 @@ function reasonOf(error: unknown): string {
   return cause?.code ?? cause?.message ?? message
 }
 
-/** Seconds that a 429 asks for. */
+/** Returns the seconds that a 429 asks to wait. */
 function restAsked(response: Response): number | undefined {
   if (response.status !== 429) return undefined
   const asked = response.headers.get('retry-after')
@@ -137,14 +137,14 @@ function restAsked(response: Response): number | undefined {
   return Number.isFinite(seconds) ? Math.max(0, seconds) : 1
 }
 
-/** The whole body. @throws Error once it is longer than any answer */
+/** Reads the whole body. @throws Error if it exceeds the maximum size */
 async function bodyOf(response: Response): Promise<Bytes> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.length
-    // Leaving the loop cancels the rest.
-    if (size > maxAnswer) throw new Error(`an answer of more than ${maxAnswer} bytes`)
+    // Leaving the loop cancels the stream.
+    if (size > maxAnswer) throw new Error(`a response of more than ${maxAnswer} bytes`)
     chunks.push(chunk)
   }
   return fromArray(new Uint8Array(Buffer.concat(chunks)))
@@ -152,24 +152,24 @@ async function bodyOf(response: Response): Promise<Bytes> {
 
 type Undo = (side: Pick<Side, 'ask'>) => Promise<unknown>
 
-/** The real service, for the length of one case. It notes every key that it names, for the clean-up. */
+/** The real service for the duration of one case. It records every key that it names, for the clean-up. */
 export class RealSide implements Side {
   readonly name: 'real' = 'real'
-  /** Keys that were named, and so may be there. */
+  /** Keys that were named and so may exist. */
   readonly keys: Set<Bytes> = new Set()
   readonly undos: { readonly what: string; readonly work: Undo }[] = []
-  /** Ids of messages and dead letters that are ours: those that our own requests were answered. */
+  /** IDs of messages and dead letters of this run, from the responses to its requests. */
   readonly #ids = new Set<string>()
 
   constructor(
     readonly prefix: string,
     readonly connection: RealConnection,
     readonly reached: DriftDestination | undefined,
-    /** Whether an interruption ends it: not while it cleans up. */
+    /** Whether an interruption ends it, which it must not during the clean-up. */
     readonly isInterruptible: boolean = true,
   ) {}
 
-  /** The same names, for what an interruption must not end. */
+  /** Returns the same side without interruptions. */
   forCleanUp(): RealSide {
     const cleaner = new RealSide(this.prefix, this.connection, this.reached, false)
     for (const id of this.#ids) cleaner.#ids.add(id)

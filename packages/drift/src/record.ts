@@ -1,17 +1,17 @@
 import { normalized } from './compare-sides.js'
 import type { DriftReport } from './drift-run.js'
 
-// What was found, as a file that can be sent to others: what was asked and what was answered, and nothing of whom.
+// The result as a file that can be shared: requests and responses, without any information about the service's account.
 
 export interface RecordAbout {
-  /** Of this package. */
+  /** Version of this package. */
   readonly version: string
   readonly dialect: string
-  /** Takes secrets out of a text. */
+  /** Removes secrets from a text. */
   readonly hide: (text: string) => string
 }
 
-/** The recorded facts, as JSON. */
+/** Returns the recorded facts as JSON. */
 export function recordText(outcome: DriftReport, { version, dialect, hide }: RecordAbout): string {
   const { compared, same, following, findings, leftOut, broken, ended } = outcome
   const facts = {

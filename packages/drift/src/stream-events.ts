@@ -1,12 +1,12 @@
 import { eventReader } from '../../../src/kernel/server-events.js'
 import type { Answered, OpenStream } from './case.js'
 
-/** Longest wait for one event, milliseconds of the host. */
+/** Maximum wait for one event, in host milliseconds. */
 const patience = 10_000
-/** Longest life of a stream: of others on the same server there may be events without an end. */
+/** Maximum duration of a stream, which may contain an endless number of events of other clients. */
 const life = 30_000
 
-/** The data of the events of a stream, one at a time. */
+/** Reads the data of the events of a stream, one at a time. */
 export class StreamEvents implements OpenStream {
   readonly answered: Omit<Answered, 'body'>
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined
@@ -24,7 +24,7 @@ export class StreamEvents implements OpenStream {
   async next(): Promise<string | undefined> {
     const late = AbortSignal.timeout(patience)
     for (;;) {
-      // An event that is there already would win every race.
+      // An event that has already arrived would win every race.
       if (late.aborted || this.#over.aborted) return undefined
       if (this.#unread.length > 0) return this.#unread.shift()
       const read = await Promise.race([this.#reader?.read(), whenAborted(late)])

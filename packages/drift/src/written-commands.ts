@@ -1,22 +1,23 @@
 import { type Bytes, latin1, utf8 } from '../../../src/kernel/bytes.js'
 
-// The written form of commands in the contract: words as in a shell, and what is filled in on each side.
+// The notation of commands in the contract: arguments as in a shell, with placeholders that each side fills in.
 
-/** What a line's words are filled with. */
+/** Values of the placeholders. */
 export interface Filling {
   readonly prefix: string
-  /** Milliseconds. */
+  /** Milliseconds since the epoch. */
   readonly now: number
-  /** What earlier replies were kept as. */
+  /** Earlier replies by name. */
   readonly kept: ReadonlyMap<string, string>
 }
 
 const word = /\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|((?!["'])\S+))(?=\s|$)/gsy
 
 /**
- * Bare words, "with \n, \xNN and \" escapes", and 'raw' ones. A bare word that begins with `@` is a name of the case:
- * the prefix takes the place of the sign. In every word `{p}` is the prefix, `{now+5}` and `{ms-5000}` are times,
- * `{x*300}` is `x` 300 times, and any other `{name}` what was kept of an earlier reply.
+ * Parses bare arguments, "with
+ * , \xNN and \" escapes", and 'raw' ones. A bare argument that begins with `@` is a name of the case: the prefix
+ * replaces the sign. In every argument `{p}` is the prefix, `{now+5}` and `{ms-5000}` are times, `{x*300}` is `x` 300
+ * times, and any other `{name}` an earlier reply.
  */
 export function wordsOf(line: string, filling: Filling): Bytes[] {
   const words: Bytes[] = []
@@ -39,7 +40,7 @@ function withoutEscapes(quoted: string): string {
   })
 }
 
-/** The text with everything in braces filled in; braces of JSON and of scripts stay. */
+/** Returns the text with all placeholders filled in; braces of JSON and of scripts stay. */
 export function filled(text: string, { prefix, now, kept }: Filling): string {
   return text
     .replaceAll('{p}', prefix)

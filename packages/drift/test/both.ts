@@ -10,7 +10,7 @@ import { RealConnection } from '../src/real-side.js'
 export const dialect = upstashDialect
 
 export interface Where {
-  /** Addresses of the services that play the real ones. */
+  /** URLs of the services that replace the real ones. */
   readonly store?: string
   readonly queue?: string
   readonly endpoint?: DriftDestination
@@ -18,7 +18,7 @@ export interface Where {
   readonly against?: ComparedSystem
 }
 
-/** A connection to a world that plays the real service. */
+/** Connects to a sandbox that replaces the real service. */
 export function connectionTo(world: Sandbox, { store, queue, fetch = globalThis.fetch }: Where): RealConnection {
   const { tokens } = world
   return new RealConnection({
@@ -32,7 +32,7 @@ export function connectionTo(world: Sandbox, { store, queue, fetch = globalThis.
   })
 }
 
-/** Compares the double with a world that plays the real service. */
+/** Compares the double with a sandbox that replaces the real service. */
 export function comparedWith(
   world: Sandbox,
   cases: readonly Case[],

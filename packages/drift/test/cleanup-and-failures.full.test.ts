@@ -23,7 +23,7 @@ afterEach(async () => {
 const world = () => server.tenant('main')
 const only = (...names: string[]) => storeContract.filter(({ name }) => names.some((one) => name.startsWith(one)))
 
-/** Something of every kind, of somebody else. */
+/** Stores one value of every kind under names of another user. */
 function fill(): void {
   const run = (...argv: string[]) => world().store.run(...argv)
   run('SET', 'k', 'theirs')
@@ -43,7 +43,7 @@ function fill(): void {
   run('CONFIG', 'SET', 'notify-keyspace-events', 'AKE')
 }
 
-test('what others have stored is the same byte for byte', { timeout: 60_000 }, async () => {
+test('drift() leaves the data of others unchanged, byte for byte', { timeout: 60_000 }, async () => {
   fill()
   const users = world().store.run('ACL', 'LIST')
   const libraries = world().store.run('FUNCTION', 'LIST')
@@ -55,8 +55,8 @@ test('what others have stored is the same byte for byte', { timeout: 60_000 }, a
   expect(world().store.run('FUNCTION', 'LIST')).toEqual(libraries)
 })
 
-describe('when something goes wrong', () => {
-  test('an interruption ends it, and what was made is taken back', async () => {
+describe('drift() with a failing service', () => {
+  test('ends on an interruption, and removes what it created', async () => {
     const where = { store: between.url }
     const connection = connectionTo(world(), where)
     between.plant = () => {
@@ -69,7 +69,7 @@ describe('when something goes wrong', () => {
     expect(world().store.run('DBSIZE')).toBe(0)
   })
 
-  test('a service that goes away is told, with what may be left', async () => {
+  test('reports an unreachable service, with what may remain', async () => {
     let count = 0
     const fetching: typeof fetch = (input, init) => {
       if (++count > 20)
@@ -77,12 +77,12 @@ describe('when something goes wrong', () => {
       return fetch(input, init)
     }
     const outcome = await comparedWith(world(), only('string'), { store: between.url, fetch: fetching })
-    expect(outcome.ended).toBe('The service could not be asked 3 times in a row.')
+    expect(outcome.ended).toBe('The service could not be reached 3 times in a row.')
     expect(outcome.broken[0]).toEqual({ name: 'string: GET and SET', because: 'ECONNREFUSED' })
     expect(outcome.remains[0]).toMatch(/^keys that begin with sd_drift_\w+_0_: sd_drift_\w+_0_k .*\(ECONNREFUSED\)$/)
   })
 
-  test('a 429 is waited out as long as it asks', async () => {
+  test('waits as long as a 429 asks', async () => {
     let refused = 0
     between.plant = ({ path }) =>
       path.startsWith('/ping') && refused++ < 2
@@ -97,7 +97,7 @@ describe('when something goes wrong', () => {
     expect(outcome.findings).toEqual([])
   })
 
-  test('more patience than two minutes is not had', async () => {
+  test('does not wait longer than two minutes', async () => {
     between.plant = () => ({ status: 429, headers: { 'retry-after': '3600' }, body: '' })
     const outcome = await comparedWith(world(), only('string'), { store: between.url })
     expect(outcome.broken[0]!.because).toBe('it asks to wait 3600 seconds (429)')
@@ -106,15 +106,15 @@ describe('when something goes wrong', () => {
 
   test.each([
     ['no answer', () => new Promise<Response>(() => {})],
-    ['an answer that stops within', async () => new Response(new ReadableStream({}))],
-  ])('%s is not waited for, whatever becomes of its signal', async (_, answer) => {
+    ['a response that stops in its body', async () => new Response(new ReadableStream({}))],
+  ])('times out on %s, even if its abort signal is lost', async (_, answer) => {
     const { service } = connectionTo(world(), { store: between.url })
     const connection = new RealConnection({ ...service, fetch: answer }, 50)
     const outcome = await comparedWith(world(), only('string: GET and SET'), { store: between.url }, connection)
-    expect(outcome.broken).toEqual([{ name: 'string: GET and SET', because: 'no answer within 0.05 seconds' }])
+    expect(outcome.broken).toEqual([{ name: 'string: GET and SET', because: 'no response within 0.05 seconds' }])
   })
 
-  test('a stream of nothing but comments is left', { timeout: 30_000 }, async () => {
+  test('times out on a stream that contains only comments', { timeout: 30_000 }, async () => {
     const comments = new ReadableStream<Uint8Array>({
       pull: async (stream) => {
         await new Promise((resolve) => setTimeout(resolve))
@@ -126,7 +126,7 @@ describe('when something goes wrong', () => {
     stream.close()
   })
 
-  test('an answer without an end is left', async () => {
+  test('times out on an endless response', async () => {
     let asked = 0
     let sent = 0
     const endless = new ReadableStream<Uint8Array>({
@@ -140,13 +140,13 @@ describe('when something goes wrong', () => {
       fetch: (url, init) => (++asked === 3 ? Promise.resolve(new Response(endless)) : fetch(url, init)),
     })
     expect(outcome.broken).toEqual([
-      { name: 'string: GET and SET', because: expect.stringMatching(/^an answer of more than \d+ bytes$/) },
+      { name: 'string: GET and SET', because: expect.stringMatching(/^a response of more than \d+ bytes$/) },
     ])
     expect(outcome.remains).toEqual([])
     expect(sent).toBeLessThan(32 * 1024 * 1024)
   })
 
-  test('a redirect is a difference, and nobody follows it', async () => {
+  test('reports a redirect as a difference, and does not follow it', async () => {
     const elsewhere = await startBetween(world().urls.store)
     between.plant = ({ path }) =>
       path.startsWith('/ping') ? { status: 307, headers: { location: `${elsewhere.url}/ping` }, body: '' } : undefined
@@ -157,12 +157,12 @@ describe('when something goes wrong', () => {
   })
 })
 
-test('it names itself in every request', async () => {
+test('sends its User-Agent with every request', async () => {
   await comparedWith(world(), only('requests: tokens', 'string: counters'), { store: between.url })
   expect(new Set(between.asked.map(({ headers }) => headers['user-agent']))).toEqual(new Set(['stuntdouble-drift/0']))
 })
 
-describe('the gate', () => {
+describe('the check of requests', () => {
   const refused = (line: string): boolean => refusalOf(line.split(' ').map(utf8), utf8('mine_')) !== undefined
 
   test.each([
@@ -243,7 +243,7 @@ describe('the gate', () => {
       'CLUSTER RESET',
       'UNKNOWN k',
     ],
-  ])('refuses %s', (line) => expect(refused(line)).toBe(true))
+  ])('rejects %s', (line) => expect(refused(line)).toBe(true))
 
   test.each([
     ...[
@@ -266,7 +266,7 @@ describe('the gate', () => {
       'MULTI',
       'FUNCTION LIST LIBRARYNAME mine_l',
     ],
-  ])('lets %s through', (line) => expect(refused(line)).toBe(false))
+  ])('allows %s', (line) => expect(refused(line)).toBe(false))
 
   const queue = (method: string, path: string, body?: string, headers?: Record<string, string>): boolean =>
     queueRefusal(
@@ -291,9 +291,9 @@ describe('the gate', () => {
     ['POST', '/v2/keys/rotate'],
     ['GET', '/v2/keys'],
     ['POST', '/v2/flowControl/theirs/pause'],
-  ])('refuses %s %s %s', (method, path, body) => expect(queue(method, path, body)).toBe(true))
+  ])('rejects %s %s %s', (method, path, body) => expect(queue(method, path, body)).toBe(true))
 
-  test('takes no id that leads a path elsewhere', () => {
+  test('rejects IDs that lead a path elsewhere', () => {
     const publish = { service: 'queue', method: 'POST', path: '/v2/publish/https://hook.test/a' } as const
     const answered = ['.', '../../../test', '%2e', 'a/../b', 'a?b', 'msg_Ab-1_2'].map((messageId) => ({ messageId }))
     expect(ownIds(publish, JSON.stringify(answered), new Set())).toEqual(['msg_Ab-1_2'])
@@ -302,7 +302,7 @@ describe('the gate', () => {
     expect(ownIds(listed, letters, new Set(['msg_1']))).toEqual(['1700000000000-0'])
   })
 
-  test('knows what is ours', () => {
+  test('allows what belongs to this run', () => {
     expect(queue('POST', '/v2/publish/https://hook.test/a?x=1')).toBe(false)
     expect(queue('DELETE', '/v2/messages/msg_mine')).toBe(false)
     expect(queue('POST', '/v2/schedules/https://hook.test/a', undefined, { 'Service-Schedule-Id': 'mine_s' })).toBe(

@@ -42,19 +42,19 @@ afterEach(async () => {
   await between.close()
 })
 
-test('it says what it will do, and ends with 0 where nothing differs', async () => {
+test('prints what it is going to do, and exits with code 0 without differences', async () => {
   const { code, out, err } = await run('drift', '--url', between.url, '--only', 'string', '--yes')
   expect(err).toBe('')
   expect(code).toBe(0)
   expect(out).toMatch(/^stuntdouble drift \d+\.\d+\.\d+ compares the double with a real service\.\n/)
   expect(out).toMatch(/The data store at 127\.0\.0\.1:\d+: about \d+ requests/)
   expect(out).toContain('Never sent to it: FLUSHDB, FLUSHALL')
-  expect(out).toMatch(/begins with sd_drift_[a-z2-9]{10}_, and is deleted at the end/)
-  expect(out).toMatch(/\d+ answers compared: \d+ the same, 0 known differences, 0 new differences\.\n$/)
+  expect(out).toMatch(/begins with sd_drift_[a-z2-9]{10}_ and is deleted at the end/)
+  expect(out).toMatch(/\d+ responses compared: \d+ the same, 0 known differences, 0 new differences\.\n$/)
   expect(between.asked[0]!.headers['user-agent']).toMatch(/^stuntdouble-drift\/\d/)
 })
 
-test('a scenario is compared instead of the contract', async () => {
+test('compares a scenario instead of the contract', async () => {
   const files = ['cart', 'stock'].map((name) => {
     const file = join(place, `${name}.yaml`)
     writeFileSync(file, `name: ${name}\nsteps:\n  - command: [RPUSH, ${name}, a, b]\n  - advance: 1h\n`)
@@ -66,42 +66,42 @@ test('a scenario is compared instead of the contract', async () => {
   )
   expect([code, err]).toEqual([1, ''])
   expect(out).toContain('RPUSH @stock a b   [scenario: stock]')
-  expect(out).toContain('2 answers compared: 1 the same, 0 known differences, 1 new difference.')
+  expect(out).toContain('2 responses compared: 1 the same, 0 known differences, 1 new difference.')
   expect(out).toContain('cart, step 2 (advance)')
   expect(server.tenant('main').store.run('DBSIZE')).toBe(0)
 })
 
-test('without a terminal and without --yes nothing is sent', async () => {
+test('sends nothing without a terminal and without --yes', async () => {
   const { code, err } = await run('drift', '--url', between.url)
   expect([code, err]).toEqual([2, expect.stringContaining('Nothing was sent: there is no terminal to ask at.')])
   expect(between.asked).toEqual([])
 })
 
 test.each<[string, string[], string]>([
-  ['no address', [], 'drift needs the address of a real service'],
-  ['a token in the clear', ['--url', 'http://db.example.com'], '--url begins with https://'],
-  ['a password in the address', ['--url', 'https://u:secret@db.example.com'], '--url has a password in it'],
+  ['no address', [], 'drift needs the URL of a real service'],
+  ['a token in the clear', ['--url', 'http://db.example.com'], '--url must begin with https://'],
+  ['a password in the address', ['--url', 'https://u:secret@db.example.com'], '--url contains a password'],
   ['a queue without an endpoint', ['--queue', 'https://queue.example.com'], 'set STUNTDOUBLE_DRIFT_QUEUE_TOKEN'],
   [
     'a scenario without a store',
     ['--queue', 'https://queue.example.com', '--scenario', 'month-end'],
-    'name it with --url',
+    'Name the store with --url',
   ],
   ['cases that are not there', ['--url', 'https://db.example.com', '--only', 'nothing of that'], 'No case has'],
-])('%s is a mistake', async (_, args, sentence) => {
+])('rejects %s', async (_, args, sentence) => {
   const { code, err } = await run('drift', ...args, '--yes')
   expect([code, err]).toEqual([2, expect.stringContaining(sentence)])
   expect(err).not.toContain('secret')
 })
 
-test('without a token in the environment it says which', async () => {
+test('names the missing variable for a token', async () => {
   vi.stubEnv('STUNTDOUBLE_DRIFT_TOKEN', '')
   const { code, err } = await run('drift', '--url', between.url, '--yes')
   expect([code, err]).toEqual([2, expect.stringContaining('set STUNTDOUBLE_DRIFT_TOKEN')])
 })
 
-test('who has no database is told where the SDK says one is had', async () => {
-  // The witness is the vendor's SDK, whose own warning names the command.
+test('prints where to get a database, as the SDK does', async () => {
+  // The warning of the vendor's SDK names the same command.
   const sdk = readFileSync(createRequire(import.meta.url).resolve('@upstash/redis'), 'utf8')
   const command = /curl -X POST https:\S+start-redis/.exec(sdk)?.[0]
   expect(command).toBeDefined()
@@ -111,7 +111,7 @@ test('who has no database is told where the SDK says one is had', async () => {
   expect((await run('drift', '--dialect', 'neutral')).err).not.toContain('curl')
 })
 
-test('new differences end with 1 and are recorded, without any secret', async () => {
+test('exits with code 1 for new differences, and records them without secrets', async () => {
   const host = new URL(between.url).host
   between.plant = ({ path, body }) => {
     if (path !== '/' || !body.includes('"APPEND"')) return undefined
@@ -153,7 +153,7 @@ test('new differences end with 1 and are recorded, without any secret', async ()
   }
 })
 
-test('a secret at the place where a text is cut is not told in part', () => {
+test('hides a secret at the place where a text is cut', () => {
   const hide = hider([token], [], upstashDialect)
   for (let before = 360; before <= 402; before += 2) {
     const seen = { asked: 'APPEND @k v', status: 400, loose: [] }
@@ -172,7 +172,7 @@ test('a secret at the place where a text is cut is not told in part', () => {
   }
 })
 
-test('Ctrl-C ends it, and takes back what was made', async () => {
+test('ends on Ctrl-C, and removes what it created', async () => {
   const { child, ended } = started('drift', '--url', between.url, '--yes')
   await vi.waitFor(() => expect(between.asked.length).toBeGreaterThan(40), { timeout: 20_000 })
   child.kill('SIGINT')
@@ -184,7 +184,7 @@ test('Ctrl-C ends it, and takes back what was made', async () => {
   expect(server.tenant('main').store.run('DBSIZE')).toBe(0)
 })
 
-test('a wrong token is a mistake, and not twelve hundred differences', async () => {
+test('rejects a wrong token before the comparison, instead of reporting 1,200 differences', async () => {
   vi.stubEnv('STUNTDOUBLE_DRIFT_TOKEN', 'not the token')
   const { code, err } = await run('drift', '--url', between.url, '--yes')
   expect([code, err]).toEqual([2, expect.stringContaining('refuses the token in STUNTDOUBLE_DRIFT_TOKEN')])
@@ -194,21 +194,21 @@ test('a wrong token is a mistake, and not twelve hundred differences', async () 
 test.each<[string, { status: number; headers: Record<string, string>; body: string }]>([
   ['a page', { status: 200, headers: { 'content-type': 'text/html' }, body: '<!doctype html>' }],
   ['a redirect', { status: 302, headers: { location: 'https://elsewhere.example/' }, body: '' }],
-])('%s in the place of a store is a mistake, and no difference', async (_, answer) => {
+])('rejects %s in place of a store, instead of reporting differences', async (_, answer) => {
   between.plant = () => answer
   const { code, err } = await run('drift', '--url', between.url, '--yes')
   expect([code, err]).toEqual([2, expect.stringContaining('What answers there is no data store')])
   expect(between.asked).toHaveLength(1)
 })
 
-test('the queue delivers to an endpoint that it answers at itself', async () => {
+test('receives the deliveries of the queue at its own endpoint', async () => {
   const world = server.tenant('main')
   const port = await freePort()
   vi.stubEnv('STUNTDOUBLE_DRIFT_QUEUE_TOKEN', world.tokens.queue)
   const to = ['--queue', world.urls.queue, '--endpoint', `http://127.0.0.1:${port}/hook`]
   const { code, out, err } = await run('drift', ...to, '--listen', String(port), '--only', 'what a delivery', '--yes')
   expect([code, err]).toEqual([0, ''])
-  expect(out).toContain('2 answers compared: 2 the same')
+  expect(out).toContain('2 responses compared: 2 the same')
   const alone = await run('drift', ...to, '--yes')
   expect([alone.code, alone.err]).toEqual([2, expect.stringContaining('The endpoint does not answer')])
   expect([world.queue.messages.length, world.queue.deadLetters.length]).toEqual([0, 0])

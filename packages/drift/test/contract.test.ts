@@ -9,7 +9,7 @@ import { storeContract } from '../src/contract/store-contract.js'
 import { DoubleSide } from '../src/double-side.js'
 import { neverAsked } from '../src/harmless-queue.js'
 
-// The witness is docs/protocol/commands.json for commands, and the fact sheet for error texts.
+// Commands are checked against docs/protocol/commands.json, and error texts against the fact sheet.
 
 const seen: Observation[] = []
 const asked = new Set<string>()
@@ -24,7 +24,7 @@ beforeAll(async () => {
   }
 }, 60_000)
 
-test('every documented command is asked for, or named as never sent', () => {
+test('the contract sends every documented command, or names it as never sent', () => {
   const missing = documentedCommands()
     .filter(({ status, door }) => status === 'documented' && door === undefined)
     .map(({ name }) => name)
@@ -32,15 +32,15 @@ test('every documented command is asked for, or named as never sent', () => {
   expect(missing).toEqual([])
 })
 
-/** Why the contract cannot bring a text about. */
+/** Why the contract cannot produce an error text. */
 const unreached: Readonly<Record<string, string>> = {
   'ERR source and destination objects are the same': 'the service copies a key onto itself: store.md 7.2',
   'ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX':
     'the service takes LIMIT with ranks: docs/reference/commands.md, ZRANGE',
-  "ERR unknown subcommand 'FOO'. Try XGROUP HELP.": 'brought about with a subcommand that nobody can have',
+  "ERR unknown subcommand 'FOO'. Try XGROUP HELP.": 'produced with a subcommand that no server has',
 }
 
-test('every error text that the fact sheet shows is brought about, or it is said why not', () => {
+test('the contract produces every error text of the fact sheet, or states why not', () => {
   const sheet = readFileSync(new URL('../../../docs/protocol/store.md', import.meta.url), 'utf8')
   const shown = [
     ...sheet
@@ -56,7 +56,7 @@ test('every error text that the fact sheet shows is brought about, or it is said
   expect(Object.keys(unreached).filter((text) => answered.includes(text))).toEqual([])
 })
 
-test('of an endpoint that answers by itself nothing is asked that the page does not tell', async () => {
+test('the contract uses only instructions for the endpoint that the page documents', async () => {
   const sent: string[] = []
   for (const one of queueContract.filter(({ needs }) => !needs.includes('listener'))) {
     const side = new DoubleSide('sd_drift_a_', upstashDialect, { url: 'https://hook.test/a', deliveries: () => [] })
@@ -69,11 +69,11 @@ test('of an endpoint that answers by itself nothing is asked that the page does 
   }
   const asked = sent.flatMap((path) => path.match(/[?&](?:status|fails)=\w+/g) ?? [])
   expect(asked.length).toBeGreaterThan(0)
-  // 489 means what it means only with a header of the service's own beside it.
+  // A 489 has its meaning only together with a header of the service.
   expect(asked.filter((each) => /=489$/.test(each))).toEqual([])
 })
 
-test('every endpoint of the queue that the reference shows is asked, or it is said why not', async () => {
+test('the contract calls every endpoint of the queue in the reference, or states why not', async () => {
   const page = readFileSync(new URL('../../../docs/reference/queue.md', import.meta.url), 'utf8')
   const rows = [...page.matchAll(/^\| ([A-Z, ]+) \| `(\/[^`]*)` \|/gm)].map(([, methods, path]) => ({
     methods: methods!.split(', '),
@@ -90,7 +90,7 @@ test('every endpoint of the queue that the reference shows is asked, or it is sa
     }
     await one.run(side, () => {})
   }
-  // What is asked before anything else: whether the queue is there. And the page of its root says no more than readiness.
+  // The program checks first whether the queue responds. The page at its root reports nothing but readiness.
   const elsewhere = ['GET /v2/queues', 'GET /']
   const named = neverAsked.flatMap(({ name }) => name.split(', '))
   const isAsked = (method: string, path: string): boolean => {

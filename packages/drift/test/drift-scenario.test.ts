@@ -26,7 +26,7 @@ test.each([
   ['BITOP AND d a b', 'BITOP AND @d @a @b'],
   ['KEYS u*', 'KEYS @u*'],
   ['GEOSEARCHSTORE d s FROMMEMBER d BYRADIUS 1 km', 'GEOSEARCHSTORE @d @s FROMMEMBER d BYRADIUS 1 km'],
-])('%s becomes %s', (given, wanted) => {
+])('%s becomes %s with a prefix', (given, wanted) => {
   expect(withPrefix(given.split(' ').map(utf8), '@')).toEqual(wanted.split(' '))
 })
 
@@ -56,7 +56,7 @@ const scenario = {
   ],
 } as never
 
-test('commands and requests of a scenario are done under names of ours, the rest is named', async () => {
+test('runs commands and requests of a scenario under names of the run, and lists the other steps', async () => {
   const world = server.tenant('main')
   world.store.run('SET', 'stock', 'of somebody else')
   between.plant = ({ body }) => (body.includes('RPUSH') ? { body: '{"result":"2"}' } : undefined)

@@ -4,9 +4,9 @@ import { type StuntdoubleServer, startServer } from '../../server/src/server.js'
 import { storeContract } from '../src/contract/store-contract.js'
 import { comparedWith } from './both.js'
 
-// A real redis-server behind the surface of the store: whatever it answers differently has a row of the reference.
+// A real redis-server behind the REST API of the store. Each of its differences must have a row in the reference.
 
-describe.skipIf(!hasEngine)('a real engine', () => {
+describe.skipIf(!hasEngine)('drift() with a real Redis', () => {
   let engine: LiveEngine
   let server: StuntdoubleServer
   beforeAll(async () => {
@@ -18,7 +18,7 @@ describe.skipIf(!hasEngine)('a real engine', () => {
     await engine?.stop()
   })
 
-  test('differs as the reference says, and in nothing else', { timeout: 90_000 }, async () => {
+  test('reports only differences that the reference lists', { timeout: 90_000 }, async () => {
     const before = await engine.keys()
     const world = server.tenant('main')
     const outcome = await comparedWith(world, storeContract, { store: world.urls.store, against: 'redis' })

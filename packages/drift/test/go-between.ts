@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** An answer on its way through. */
+/** A response on its way through the proxy. */
 export interface Passing {
   status: number
   headers: Record<string, string>
@@ -15,7 +15,7 @@ export interface Asked {
   readonly body: string
 }
 
-/** What a planted difference does with an answer; without a result it stays as it is. */
+/** Changes a response to plant a difference; without a result the response stays unchanged. */
 type Plant = (asked: Asked, answer: Passing) => Partial<Passing> | undefined | void
 
 /** What a planted difference makes of a request. */
@@ -33,7 +33,7 @@ export interface GoBetween {
 
 const ofConnection = /^(?:connection|keep-alive|transfer-encoding|content-length|host)$/
 
-/** A server in front of another, whose answers it changes. Streams pass as they are. */
+/** Starts a proxy that changes responses of another server. Streams pass unchanged. */
 export async function startBetween(target: string): Promise<GoBetween> {
   const asked: Asked[] = []
   const server = createServer(async (request, response) => {

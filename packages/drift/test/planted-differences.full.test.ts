@@ -7,7 +7,7 @@ import { LocalDestination } from '../src/endpoint.js'
 import { comparedWith, dialect } from './both.js'
 import { type Asked, type GoBetween, type Passing, startBetween } from './go-between.js'
 
-// A second server plays the real service, and proxies in front of it and of the endpoint plant the differences.
+// A second server replaces the real service. Proxies in front of it and of the endpoint plant the differences.
 
 let server: StuntdoubleServer
 let queueServer: StuntdoubleServer
@@ -27,7 +27,7 @@ async function tick(): Promise<void> {
 
 beforeAll(async () => {
   server = await startServer({ port: 0, clock: 'real', dialect: 'upstash' })
-  // The queue's second is a fiftieth of ours.
+  // A second of the queue's virtual time takes a fiftieth of a second.
   queueServer = await startServer({ port: 0, clock: 'manual', startAt: Date.now(), dialect: 'upstash' })
   ticking = tick()
   store = await startBetween(server.tenant('main').urls.store)
@@ -62,7 +62,7 @@ const changed = (answer: Passing, change: (value: never) => void): Partial<Passi
 
 type Result = { result: unknown }
 
-/** What is planted in the store, by its place in the answers. */
+/** Differences that are planted in the store, by their place in the responses. */
 function storePlants(asked: Asked, answer: Passing): Partial<Passing> | undefined {
   const command = safely(() => commandOf(asked)) ?? ''
   if (answer.status === 401) return { status: 403 }
@@ -88,7 +88,7 @@ function storePlants(asked: Asked, answer: Passing): Partial<Passing> | undefine
 
 const impatient = new Set<string>()
 
-/** One retry less than was asked for, and nobody says so. */
+/** Publishes with one retry less than requested, without an error. */
 function fewerRetries({ path, headers }: Asked): { headers: Record<string, string> } | undefined {
   const asked = headers['upstash-retries'] === '2'
   return asked && path.includes('/v2/publish/') && path.includes('status=500') && !path.includes('role=')
@@ -127,7 +127,7 @@ const run = () =>
     endpoint: listener,
   })
 
-test('without planted differences there are none, and nothing is left', { timeout: 90_000 }, async () => {
+test('finds no differences without planted ones, and removes everything', { timeout: 90_000 }, async () => {
   const outcome = await run()
   expect(outcome.findings).toEqual([])
   expect(outcome.broken).toEqual([])
@@ -139,7 +139,7 @@ test('without planted differences there are none, and nothing is left', { timeou
   expect([world.queue.messages.length, world.queue.deadLetters.length]).toEqual([0, 0])
 })
 
-test('every planted difference is found, once, under its name', { timeout: 90_000 }, async () => {
+test('finds every planted difference once, with its name', { timeout: 90_000 }, async () => {
   store.plant = storePlants
   queue.plant = queuePlants
   queue.rewrite = fewerRetries
@@ -149,7 +149,7 @@ test('every planted difference is found, once, under its name', { timeout: 90_00
     return { body: JSON.stringify(rest) }
   }
   const { findings, broken } = await run()
-  // The wording of errors of JSON has a row.
+  // The texts of JSON errors have a row in the reference.
   const fresh = findings.filter(({ named }) => named === undefined)
   expect(broken).toEqual([])
   expect(fresh.map(({ what }) => what).sort()).toEqual(

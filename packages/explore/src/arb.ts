@@ -1,4 +1,4 @@
-// The namespace `arb`: each is called as what one draw of it gives.
+// The namespace `arb`: arbitraries, each named after the value that it generates.
 export { deliveryFaults, deliveryScript, faultRules, outboundFaults } from './delivery/fault-arbitraries.js'
 export { command } from './values/arbitraries.js'
 export { clockMove, cron, message, schedule } from './values/message-arbitraries.js'

@@ -1,4 +1,5 @@
-// The entry `stuntdouble/checks`: whether an app holds under faults, crashes and other orders. It needs no peer.
+// The entry `stuntdouble/checks`: whether an app is correct under faults, crashes and other orders of requests. It has
+// no peer dependency.
 export type { ReceiverKeys } from '../../../matchers/signatures.js'
 export { RunHistoryError } from '../../../src/workflow/history-file.js'
 export { type HistorySource, parseRunHistory } from '../../../src/workflow/history-reading.js'

@@ -11,8 +11,8 @@ export {
 export type { ScenarioStep } from '../../../src/scenarios/step-values.js'
 export type { Scenario } from '../../../src/scenarios/written-scenario.js'
 
-// Ready-made outages. Each is a whole story that plays by itself; its fault rules name no url, so that
-// `sandbox.faults.add(…)` brings the same weather over any application.
+// Ready-made outages. Each is a complete scenario with its own steps. Its fault rules name no URL, so
+// `sandbox.faults.add(…)` applies the same faults to any app.
 
 const orders = 'https://shop.test/orders'
 const start = '2030-01-01T09:00:00Z'
@@ -20,7 +20,7 @@ const start = '2030-01-01T09:00:00Z'
 const flappingDestination = defineScenario({
   name: 'flapping destination',
   description:
-    'The destination is up and down: the first, third, fifth … delivery meets a 503. Retries bring all messages home.',
+    'The destination is up and down: the first, third, fifth … delivery gets a 503. Retries deliver all messages.',
   startAt: start,
   destinations: [{ url: orders }],
   faults: [{ name: 'flapping', on: 'queue.delivery', every: 2, fault: { kind: 'status', status: 503 } }],
@@ -59,7 +59,7 @@ const thunderingHerd = defineScenario({
 const poisonMessage = defineScenario({
   name: 'poison message',
   description:
-    'A message labelled poison fails whatever is tried. In a FIFO queue those behind it wait until it is a dead letter: 160 seconds with two retries.',
+    'A message labeled poison fails on every attempt. In a FIFO queue, the messages behind it wait until it is a dead letter: 160 seconds with two retries.',
   startAt: start,
   given: { queues: { orders: { parallelism: 1 } } },
   destinations: [{ url: orders }],
@@ -94,7 +94,7 @@ const poisonMessage = defineScenario({
 const lostAcknowledgements = defineScenario({
   name: 'lost acknowledgements',
   description:
-    'The handler does its work, but the answer to the first attempt never arrives: the queue delivers again. Who counts, charges or mails without looking at the message id does it twice.',
+    'The handler does its work, but the response to the first attempt never arrives, so the queue delivers again. A handler that counts, charges or mails without checking the message ID does it twice.',
   startAt: start,
   destinations: [{ url: orders }],
   faults: [{ name: 'lost acknowledgements', on: 'queue.delivery', match: { attempt: 1 }, fault: { kind: 'lost-ack' } }],
@@ -110,7 +110,7 @@ const lostAcknowledgements = defineScenario({
 const rateLimitedDestination = defineScenario({
   name: 'rate-limited destination',
   description:
-    'After two deliveries the destination answers 429 with Retry-After: 20 for a minute. The queue obeys the header instead of its own back-off.',
+    'After two deliveries the destination responds 429 with Retry-After: 20 for a minute. The queue obeys the header instead of the backoff of the message.',
   startAt: start,
   destinations: [{ url: orders }],
   faults: [
@@ -134,7 +134,7 @@ const rateLimitedDestination = defineScenario({
 const keyRotationMidFlight = defineScenario({
   name: 'key rotation mid-flight',
   description:
-    'The first attempt fails, the keys are rotated during the back-off, and the retry is signed with the key that was the next one. A receiver that knows only the current key refuses it.',
+    'The first attempt fails, the keys are rotated during the backoff, and the retry is signed with the key that was the next one. A receiver that knows only the current key rejects it.',
   startAt: start,
   destinations: [{ url: orders }],
   faults: [
@@ -152,7 +152,7 @@ const keyRotationMidFlight = defineScenario({
 const daylightSavingNight = defineScenario({
   name: 'daylight-saving night',
   description:
-    'A job at 02:30 in Berlin. On 31 March that time does not exist and the job does not run; on 27 October it comes twice and the job runs once, at the first.',
+    'A job runs at 02:30 in Berlin. On 31 March that time does not exist and the job does not run; on 27 October it occurs twice and the job runs once, at the first.',
   startAt: '2030-03-30T00:00:00Z',
   given: {
     schedules: [{ id: 'nightly', cron: 'CRON_TZ=Europe/Berlin 30 2 * * *', to: 'https://shop.test/report' }],
@@ -178,7 +178,7 @@ const daylightSavingNight = defineScenario({
 const monthEnd = defineScenario({
   name: 'month end',
   description:
-    'The books are closed at 23:55 on the 31st, and invoices go out at midnight on the first. Half a year has six firsts, but only three 31sts: the closing of February, April and June never runs.',
+    'The books are closed at 23:55 on the 31st, and invoices are sent at midnight on the first. Half a year has six firsts, but only three 31sts: the closing of February, April and June never runs.',
   startAt: '2030-01-01T12:00:00Z',
   given: {
     schedules: [
@@ -235,7 +235,7 @@ const slowConsumer = defineScenario({
 const deadLetterReplayStorm = defineScenario({
   name: 'dead-letter replay storm',
   description:
-    'The destination is down for a day: twenty messages become dead letters. Then somebody retries them all at once. Only the rate limit of flow control stands between them and a destination that has just come back.',
+    'The destination is down for a day: twenty messages become dead letters. Then all are retried at the same time. Only the rate limit of flow control protects the destination, which has just recovered.',
   startAt: start,
   destinations: [{ url: orders }],
   faults: [{ name: 'outage', on: 'queue.delivery', until: '1d', fault: { kind: 'refused' } }],
@@ -267,17 +267,17 @@ const deadLetterReplayStorm = defineScenario({
   ],
 })
 
-/** All ready-made outages. Each is a file, too: `poisonMessage` is `scenarios/poison-message.yaml`. */
+/** All ready-made outages. Each is also a file: `poisonMessage` is `scenarios/poison-message.yaml`. */
 export const scenarios: {
-  /** Every second delivery meets a 503. */
+  /** Every second delivery gets a 503. */
   readonly flappingDestination: Scenario
-  /** Ten minutes of outage, and everybody comes back at the same instant. */
+  /** Ten minutes of outage, after which all messages are retried at the same instant. */
   readonly thunderingHerd: Scenario
-  /** One message that its handler cannot stand blocks the queue behind it. */
+  /** One message that its handler cannot process blocks the queue behind it. */
   readonly poisonMessage: Scenario
-  /** The work is done, the answer is lost: everything is delivered twice. */
+  /** The work is done and the response is lost: everything is delivered twice. */
   readonly lostAcknowledgements: Scenario
-  /** A destination that takes two, and tells the others to come back in 20 seconds. */
+  /** A destination that accepts two deliveries, and asks the others to retry in 20 seconds. */
   readonly rateLimitedDestination: Scenario
   /** The signing keys are rotated while a message waits for its retry. */
   readonly keyRotationMidFlight: Scenario
@@ -287,7 +287,7 @@ export const scenarios: {
   readonly monthEnd: Scenario
   /** Half a minute for each delivery, two at a time. */
   readonly slowConsumer: Scenario
-  /** Twenty dead letters, published again with one click. */
+  /** Twenty dead letters that are retried with one click. */
   readonly deadLetterReplayStorm: Scenario
 } = {
   flappingDestination,

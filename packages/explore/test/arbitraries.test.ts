@@ -12,8 +12,8 @@ const seed = 20_300_101
 const sample = <T>(arbitrary: fc.Arbitrary<T>, count = 500): T[] => fc.sample(arbitrary, { numRuns: count, seed })
 const camel = (name: string): string => name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-describe('commands', () => {
-  test('are of all groups, and most of them are answered', () => {
+describe('arb.command()', () => {
+  test('generates commands of all groups, most of which succeed', () => {
     const { store } = createSandbox()
     const rows = sample(arb.command(), 3000)
     const names = new Set(rows.map(([name]) => name))
@@ -32,7 +32,7 @@ describe('commands', () => {
     expect(refused).toBeLessThan(2000)
   })
 
-  test('can be chosen, and shrink to the simplest way to write one', () => {
+  test('generates only the chosen commands, and shrinks to the simplest form of one', () => {
     const one = arb.command({ only: (name) => name === 'SET' })
     expect(new Set(sample(one, 50).map(([name]) => name))).toEqual(new Set(['SET']))
     const found = fc.check(
@@ -40,31 +40,31 @@ describe('commands', () => {
       { seed },
     )
     expect(found.counterexample?.[0].slice(0, 3)).toEqual(['SET', 'k', 'a'])
-    expect(() => arb.command({ only: () => false })).toThrow('arb.command() has nothing to choose from')
+    expect(() => arb.command({ only: () => false })).toThrow('arb.command(): `only` excludes every command')
   })
 })
 
-describe('messages', () => {
-  test('have every option of the table', () => {
+describe('arb.message()', () => {
+  test('generates every option of the table', () => {
     const seen = new Set(sample(arb.message()).flatMap((message) => Object.keys(message)))
     const wanted = publishOptions.filter(({ name, on }) => on === undefined && name !== 'header-forward')
     expect(wanted.map(({ name }) => camel(name)).filter((name) => !seen.has(name))).toEqual([])
     expect(seen).toContain('failureCallbackRetryDelay')
   })
 
-  test('are accepted by the queue, each of them', () => {
+  test('generates messages that the queue accepts', () => {
     const { queue, traffic } = createSandbox()
     const all = sample(arb.message())
     for (const message of all) queue.publish(message)
     expect(traffic.ofType('published')).toHaveLength(all.length)
   })
 
-  test('are steps of a scenario', async () => {
+  test('generates steps of a scenario', async () => {
     const steps = sample(arb.message(), 100).map((publish) => ({ publish }))
     expect(defineScenario({ name: 'generated', steps }).steps).toHaveLength(100)
   })
 
-  test('shrink to one that says nothing', () => {
+  test('shrinks to a message without options', () => {
     const found = fc.check(
       fc.property(arb.message(), (message) => message.retries === undefined),
       { seed },
@@ -72,23 +72,23 @@ describe('messages', () => {
     expect(found.counterexample?.[0]).toEqual({ to: 'https://shop.test/orders', retries: 0 })
   })
 
-  test('can be limited', () => {
+  test('generates only the chosen options', () => {
     const seen = new Set(
       sample(arb.message({ to: ['fans'], only: ['body'] })).flatMap((message) => Object.keys(message)),
     )
     expect([...seen].sort()).toEqual(['body', 'to'])
     // @ts-expect-error There is no such option.
-    expect(() => arb.message({ only: ['colour'] })).toThrow('There is no option "colour". The options are to, body,')
+    expect(() => arb.message({ only: ['colour'] })).toThrow('There is no option "colour". Use one of to, body,')
   })
 })
 
-test('schedules are steps of a scenario that the queue accepts', async () => {
+test('arb.schedule() generates steps of a scenario that the queue accepts', async () => {
   const steps = sample(arb.schedule(), 100).map((schedule) => ({ schedule }))
   const play = await playScenario(defineScenario({ name: 'generated', steps }))
   expect(play.verdict()).toContain('Holds')
 })
 
-test('cron expressions are read by the queue, and shrink to every minute', () => {
+test('arb.cron() generates expressions that the queue accepts, and shrinks to every minute', () => {
   for (const cron of sample(arb.cron())) expect(() => new CronExpression(cron)).not.toThrow()
   const found = fc.check(
     fc.property(arb.cron(), (cron) => cron.length > 100),
@@ -97,7 +97,7 @@ test('cron expressions are read by the queue, and shrink to every minute', () =>
   expect(found.counterexample).toEqual(['* * * * *'])
 })
 
-test('clock moves are steps of a scenario', async () => {
+test('arb.clockMove() generates steps of a scenario', async () => {
   const moves = sample(arb.clockMove({ maxLength: 3_600_000 }), 50)
   const play = await playScenario(defineScenario({ name: 'moves', startAt: 0, steps: moves }))
   expect(play.endedAt).toBe(moves.reduce((sum, { advance }) => sum + advance, 0))

@@ -7,7 +7,7 @@ import type { FaultKind, FaultRule } from '../../../src/faults/fault.js'
 const orders = 'https://shop.test/orders'
 const publish = (sandbox: Sandbox) => sandbox.queue.publish({ to: orders, body: { id: 42 } })
 
-/** Charges whenever it is called: the defect. */
+/** Charges on every call, which is the defect. */
 const charge = async (request: Request, _: unknown, { store }: Sandbox): Promise<Response> => {
   const { id } = (await request.json()) as { id: number }
   store.run('INCR', `charged:${id}`)
@@ -28,13 +28,13 @@ async function brokenBy(options: Parameters<typeof assertResilient>[0]): Promise
   throw new Error(`nothing was found: ${error}`)
 }
 
-describe('a handler that charges twice', () => {
+describe('assertResilient() with a handler that charges twice', () => {
   const subject = { publish, handler: charge, holds: ({ store }: Sandbox) => store.get('charged:42') === '1' }
 
-  test('is found, and shrunk to one lost acknowledgement', async () => {
+  test('shrinks the failure to one lost acknowledgement', async () => {
     const { message, faults } = await brokenBy({ ...subject, seed: 7, faults: arb.deliveryFaults({ maxRules: 4 }) })
     expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } }])
-    expect(message).toMatch(/^Fails after \d+ of 100 fault schedules \(seed 7, shrunk from \d faults to 1\):\n/)
+    expect(message).toMatch(/^Fails after \d+ of 100 fault plans \(seed 7, shrunk from \d faults to 1\):\n/)
     expect(message).toContain('  attempt 1  lost-ack  the handler ran and answered 200, its answer was lost\n')
     expect(message).toContain('  attempt 2  ok        answered 200\n')
     expect(message).toContain('  → charged:42 = "2", without faults "1"\n')
@@ -44,14 +44,14 @@ describe('a handler that charges twice', () => {
     )
   })
 
-  test('is found whatever the seed is', async () => {
+  test('finds the failure with every seed', async () => {
     for (let seed = 1; seed <= 20; seed++) {
       const { faults } = await brokenBy({ ...subject, seed })
       expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } }])
     }
   })
 
-  test('is found again from seed and path, and its scenario brings it too', async () => {
+  test('finds the failure again by seed and path, and with its scenario', async () => {
     const { seed, path, faults, message } = await brokenBy({ ...subject, seed: 3 })
     const again = await brokenBy({ ...subject, seed, path })
     expect(again.faults).toEqual(faults)
@@ -64,25 +64,25 @@ describe('a handler that charges twice', () => {
     expect(sandbox.store.get('charged:42')).toBe('2')
   })
 
-  test('passes once it remembers what it has seen', async () => {
+  test('passes if the handler deduplicates messages', async () => {
     expect((await assertResilient({ ...subject, handler: chargeOnce, runs: 300 })).runs).toBe(300)
   })
 
-  test('without any fault is told as such', async () => {
+  test('reports a failure without any fault as such', async () => {
     const { message, faults } = await brokenBy({ ...subject, holds: ({ store }) => store.get('charged:42') === '3' })
     expect(faults).toEqual([])
     expect(message).toMatch(/^Fails without any fault:\n {2}attempt 1 {2}ok {2}answered 200\n/)
     expect(message).not.toContain('defineScenario')
   })
 
-  test('tells what an assertion said', async () => {
+  test('reports the message of an assertion', async () => {
     const { message } = await brokenBy({ ...subject, holds: ({ store }) => expect(store.get('charged:42')).toBe('1') })
     expect(message).toContain("  → expected '2' to be '1'")
   })
 })
 
-describe('what is tried', () => {
-  test('a message that met nothing but faults teaches nothing, unless asked for', async () => {
+describe('assertResilient()', () => {
+  test('skips fault plans that hit every attempt of a message, unless they are included', async () => {
     const options = {
       publish: ({ queue }: Sandbox) => queue.publish({ to: orders, retries: 1, body: { id: 42 } }),
       handler: chargeOnce,
@@ -94,7 +94,7 @@ describe('what is tried', () => {
     expect(faults.map(({ fault }) => fault.kind)).toEqual(['status', 'status'])
   })
 
-  test('an error of the publisher, and an assertion inside a handler, are failures', async () => {
+  test('fails on an error of the publisher and on an assertion in a handler', async () => {
     const thrown = await brokenBy({
       publish: () => Promise.reject(new Error('no shop')),
       handler: charge,
@@ -112,7 +112,7 @@ describe('what is tried', () => {
     expect(inside.message).toContain("  → expected 'POST' to be 'GET'")
   })
 
-  test('messages that publish one another for ever are a failure, told in a page', async () => {
+  test('fails with a short report if messages publish one another forever', async () => {
     const { message } = await brokenBy({
       publish,
       handler: (_, __, { queue }) => {
@@ -127,7 +127,7 @@ describe('what is tried', () => {
     expect(message.split('\n').length).toBeLessThan(300)
   }, 30_000)
 
-  test('handlers by url, callbacks among them', async () => {
+  test('serves handlers by URL, including callbacks', async () => {
     const found = await brokenBy({
       publish: ({ queue }) => queue.publish({ to: orders, body: { id: 1 }, callback: 'https://shop.test/done' }),
       handler: {
@@ -144,48 +144,50 @@ describe('what is tried', () => {
     expect(found.message).toContain('  callback, attempt 1  lost-ack')
   })
 
-  test('misuse is told', async () => {
-    // @ts-expect-error The claim is missing.
-    await expect(assertResilient({ publish, handler: charge })).rejects.toThrow('assertResilient() needs holds')
+  test('throws a TypeError for invalid options', async () => {
+    // @ts-expect-error The property is missing.
+    await expect(assertResilient({ publish, handler: charge })).rejects.toThrow(
+      'assertResilient(): holds must be a function',
+    )
     // @ts-expect-error The handler is missing.
-    await expect(assertResilient({ publish, holds: () => true })).rejects.toThrow('assertResilient() needs a handler')
+    await expect(assertResilient({ publish, holds: () => true })).rejects.toThrow(
+      'assertResilient(): handler is missing',
+    )
     const subject = { publish, handler: chargeOnce, holds: () => true }
     for (const [more, sentence] of [
-      [{ runs: 0 }, 'runs is a whole number, 1 or more, got 0'],
-      [{ guidance: 'coverge' }, `takes 'coverage' or 'none' as guidance, got "coverge". Did you mean "coverage"?`],
-      [{ faults: { maxRules: 2 } as never }, 'takes an arbitrary of fault rules as faults'],
-      [{ runs: '9' }, 'runs is a whole number, 1 or more, got "9"'],
-      [{ seed: 'x' }, 'seed is a whole number, got "x"'],
-      [{ handler: {} }, 'assertResilient() needs a handler'],
-      [{ handler: { [orders]: 3 } }, `the handler of ${orders} is not a function`],
+      [{ runs: 0 }, 'runs must be a whole number, 1 or more (got 0)'],
+      [{ guidance: 'coverge' }, `guidance must be 'coverage' or 'none' (got "coverge"). Did you mean "coverage"?`],
+      [{ faults: { maxRules: 2 } as never }, 'faults must be an arbitrary of fault rules'],
+      [{ runs: '9' }, 'runs must be a whole number, 1 or more (got "9")'],
+      [{ seed: 'x' }, 'seed must be a whole number (got "x")'],
+      [{ handler: {} }, 'assertResilient(): handler is missing'],
+      [{ handler: { [orders]: 3 } }, `the handler of ${orders} must be a function`],
       [{ examples: [[], [{ on: 'x' }]] }, 'examples[1]: on: there is no point "x"'],
       [{ publish: () => {} }, 'nothing was published. Publish a message in `publish`.'],
     ] as const)
       await expect(assertResilient({ ...subject, ...(more as object) })).rejects.toThrow(sentence)
     expect(() => arb.deliveryFaults({ kinds: ['quota-exceeded'] })).toThrow(
-      'quota-exceeded cannot strike at queue.delivery, only at store.request',
+      'quota-exceeded has no effect at queue.delivery. Use it at store.request',
     )
-    expect(() => arb.deliveryFaults({ kinds: ['late' as FaultKind] })).toThrow(
-      'There is no fault "late". The faults are',
-    )
+    expect(() => arb.deliveryFaults({ kinds: ['late' as FaultKind] })).toThrow('There is no fault "late". Use one of')
     expect(() => arb.deliveryFaults({ kinds: ['rset' as FaultKind] })).toThrow('Did you mean "reset"?')
     expect(() => arb.deliveryFaults({ on: 'queue.delivry' as never })).toThrow(
-      'There is no point "queue.delivry". Did you mean "queue.delivery"?',
+      'There is no injection point "queue.delivry". Did you mean "queue.delivery"?',
     )
     expect(() => arb.faultRules({ on: ['queue.delivry' as never] })).toThrow('Did you mean "queue.delivery"?')
-    expect(() => arb.faultRules({ on: 'queue.delivery' as never })).toThrow('takes a list of points as on')
-    expect(() => arb.command({ commands: ['GET'] as never })).toThrow("'all' or 'documented' as commands")
+    expect(() => arb.faultRules({ on: 'queue.delivery' as never })).toThrow('on must be a list of injection points')
+    expect(() => arb.command({ commands: ['GET'] as never })).toThrow("commands must be 'all' or 'documented'")
     expect(() => arb.message({ only: ['dealy'] as never })).toThrow('Did you mean "delay"?')
-    expect(() => arb.deliveryFaults({ kinds: [] })).toThrow('`kinds` is empty')
+    expect(() => arb.deliveryFaults({ kinds: [] })).toThrow('`kinds` must not be empty')
   })
 })
 
 describe('shrinking', () => {
-  /** Four rules of other kinds that all strike, the wanted one among them. */
+  /** Four rules of different kinds that all take effect, one of them the wanted one. */
   const kinds = faultKinds.filter((kind) => catalog[kind].points.includes('queue.delivery') && kind !== 'outage')
   const struck = ({ traffic }: Sandbox, kind: FaultKind) => traffic.ofType('fault').some(({ fault }) => fault === kind)
 
-  test.each(kinds)('four faults that need one %s become that one', async (kind) => {
+  test.each(kinds)('removes three of four faults if only one %s is needed', async (kind) => {
     const others = kinds.filter((other) => other !== kind)
     const rule = (of: FaultKind, skip: number) =>
       ({ on: 'queue.delivery', skip, times: 1, fault: catalog[of].example }) as FaultRule
@@ -201,10 +203,10 @@ describe('shrinking', () => {
       holds: (sandbox) => !struck(sandbox, kind),
     })
     expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: catalog[kind].example }])
-    expect(message).toContain('Fails after 1 of 100 fault schedules (seed 1, shrunk from 4 faults to 1):')
+    expect(message).toContain('Fails after 1 of 100 fault plans (seed 1, shrunk from 4 faults to 1):')
   })
 
-  test('two that are needed together stay two', async () => {
+  test('keeps two faults if both are needed', async () => {
     const { faults } = await brokenBy({
       publish,
       handler: charge,
@@ -216,7 +218,7 @@ describe('shrinking', () => {
     expect(faults.every((rule: FaultRule) => rule.skip === undefined)).toBe(true)
   })
 
-  test('a kind becomes a simpler one that breaks the same', async () => {
+  test('replaces a kind by a simpler one that also fails', async () => {
     const { faults } = await brokenBy({
       publish,
       handler: charge,
@@ -226,7 +228,7 @@ describe('shrinking', () => {
     expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'duplicate', copies: 1 } }])
   })
 
-  test('the default kinds are all of the catalog', () => {
+  test('the default kinds are all kinds of the catalog for deliveries', () => {
     for (const kind of deliveryFaultKinds) expect(catalog[kind].points).toContain('queue.delivery')
   })
 })

@@ -13,7 +13,7 @@ const once = {
 }
 
 describe('the coverage of a check', () => {
-  test('is each fault in each state at the points that occurred', async () => {
+  test('counts each fault in each state at the points that occurred', async () => {
     const faults = arb.deliveryFaults({ maxRules: 1, maxSkip: 0, kinds: ['lost-ack', 'status'] })
     const { coverage } = await assertResilient({ ...once, faults, runs: 100, includeExhausted: true })
     const place = { state: 'first attempt', point: `queue.delivery ${orders}` }
@@ -24,7 +24,7 @@ describe('the coverage of a check', () => {
       ]),
     )
     expect(coverage.cells.every(({ run }) => run >= 1 && run <= 100)).toBe(true)
-    // A second fault is not in the schedules: the retry after each of the two meets nothing.
+    // The fault plans have one fault, so the retry after it has none.
     expect(coverage.unreached.map(({ state, fault }) => `${fault} in ${state}`).sort()).toEqual([
       'lost-ack in retry 1 of 1, after lost-ack',
       'lost-ack in retry 1 of 1, after status',
@@ -38,7 +38,7 @@ describe('the coverage of a check', () => {
     expect(coverage.toString()).toContain(`\n  never at queue.delivery ${orders}, retry 1 of 1, after `)
   })
 
-  test('knows the state of the app where it is told', async () => {
+  test('includes the state of the app if stateOf is set', async () => {
     const counting = {
       ...once,
       handler: (_: Request, __: unknown, { store }: Sandbox) => {
@@ -57,7 +57,7 @@ describe('the coverage of a check', () => {
     expect(states).toContain('retry 1 of 1, after status, seen 0')
   })
 
-  test('of exploreFaults() counts what struck, and what the bound cut off', async () => {
+  test('counts for exploreFaults() which faults were injected, and which were cut off by maxRuns', async () => {
     const scenario = defineScenario({ name: 'two', steps: [{ publish: { to: orders, times: 2 } }, { drain: true }] })
     const prepare = ({ destinations }: Sandbox) => void destinations.respond(orders, 200)
     const faults = [fault.lostAck(), { kind: 'reset' } as const]
@@ -81,7 +81,7 @@ describe('guidance', () => {
   const reached = async (guidance: 'coverage' | 'none', seed: number) =>
     (await assertResilient({ ...saga, runs, seed, guidance, includeExhausted: true })).coverage
 
-  test('reaches more than chance in as many runs, and the same each time', async () => {
+  test('reaches more than random plans in the same number of runs, and is repeatable', async () => {
     const [guided, again, chance] = [
       await reached('coverage', 3),
       await reached('coverage', 3),
@@ -91,8 +91,8 @@ describe('guidance', () => {
     expect(guided.reached).toBeGreaterThan(2 * chance.reached)
   }, 60_000)
 
-  test('a failure that it found is shrunk, and played again by its path', async () => {
-    // Only when a message was lost twice on its way to a repair.
+  test('finds a failure that is shrunk and replayed by its path', async () => {
+    // Fails only if a message was lost twice on its way to a repair.
     const options = {
       ...saga,
       holds: ({ traffic }: Sandbox) =>
@@ -107,7 +107,7 @@ describe('guidance', () => {
     }
     const found: ResilienceError = await assertResilient(options).catch((error) => error)
     expect(found.name).toBe('ResilienceError')
-    // Beyond those that are left to chance.
+    // The failure is after the random runs of the block.
     expect(Number.parseInt(found.path, 10)).toBeGreaterThanOrEqual(20)
     const again: ResilienceError = await assertResilient({ ...options, seed: found.seed, path: found.path }).catch(
       (error) => error,
@@ -117,12 +117,12 @@ describe('guidance', () => {
     expect(first(again.message)).toEqual(first(found.message))
   }, 60_000)
 
-  test('begins afresh in each block of 1,000 runs', () => {
+  test('restarts in each block of 1,000 runs', () => {
     const space = { on: 'queue.delivery', kinds: ['lost-ack', 'status', 'reset'], max: 4, reach: 5 } as const
     const sample = (index: number): FaultRule[] => [
       { on: 'queue.delivery', skip: index % 5, times: 1, fault: { kind: 'lost-ack' } },
     ]
-    /** A world in which each fault leads to a state of its own. */
+    /** Simulates a sandbox in which each fault leads to its own state. */
     const played = (guide: CoverageGuide, from: number, to: number) => {
       guide.startAt(from)
       const schedules: (readonly FaultRule[])[] = []

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 
 const orders = 'https://shop.test/orders'
 
-/** Runs a command over HTTP, as a handler does that lives elsewhere. */
+/** Runs a command over HTTP, as a handler in another process does. */
 async function command(sandbox: Sandbox, ...words: (string | number)[]): Promise<unknown> {
   const answer = await sandbox.fetch(sandbox.urls.store, {
     method: 'POST',
@@ -30,10 +30,10 @@ const buyers = (count: number) =>
     steps: [...Array<object>(count).fill({ publish: { to: orders } }), { drain: true }] as never,
   })
 
-describe('one fault at each place', () => {
+describe('exploreFaults()', () => {
   const charge: Handle = (sandbox) => command(sandbox, 'INCR', 'charged')
 
-  test('what if exactly this one fails', async () => {
+  test('injects one fault at each place in turn', async () => {
     const once = defineScenario({ name: 'once', steps: [{ publish: { to: orders } }, { drain: true }] })
     const tried = await exploreFaults(once, {
       ...handledBy(charge),
@@ -44,7 +44,7 @@ describe('one fault at each place', () => {
       [
         '✓    no fault',
         '✓    status at delivery 1: attempt 1 to https://shop.test/orders',
-        '✗    lost-ack at delivery 1: attempt 1 to https://shop.test/orders  charged = "2", expected "1"; holds() answered false',
+        '✗    lost-ack at delivery 1: attempt 1 to https://shop.test/orders  charged = "2", expected "1"; holds() returned false',
         '2 of 3 hold.',
       ].join('\n'),
     )
@@ -53,7 +53,7 @@ describe('one fault at each place', () => {
     expect(tried.outcomes[2]!.sandbox.store.get('charged')).toBe('2')
   })
 
-  test('what other hosts did twice is a difference, and nothing is one where the scenario itself fails', async () => {
+  test('counts repeated work of external hosts as a difference, unless the scenario itself fails', async () => {
     const once = defineScenario({ name: 'once', steps: [{ publish: { to: orders } }, { drain: true }] })
     const pay: Handle = ({ outbound }) => outbound.fetch('https://bank.test/charges', { method: 'POST', body: '1' })
     const prepare = (sandbox: Sandbox): void => {
@@ -63,12 +63,12 @@ describe('one fault at each place', () => {
     const tried = (most: number) =>
       exploreFaults(once, { setup: prepare, holds: ({ traffic }) => traffic.ofType('outbound').length <= most })
     expect((await tried(1)).table()).toMatch(
-      /^✗ .* {2}call POST https:\/\/bank\.test\/charges "1" = 2 times, expected 1 time; holds\(\) answered false$/m,
+      /^✗ .* {2}call POST https:\/\/bank\.test\/charges "1" = 2 times, expected 1 time; holds\(\) returned false$/m,
     )
-    expect((await tried(0)).table()).toMatch(/^✗ {4}lost-ack .* {2}holds\(\) answered false$/m)
+    expect((await tried(0)).table()).toMatch(/^✗ {4}lost-ack .* {2}holds\(\) returned false$/m)
   })
 
-  test('at every attempt of a run that has faults of its own', async () => {
+  test('injects a fault at every attempt of a run that has its own faults', async () => {
     const thrice = defineScenario({
       name: 'thrice',
       faults: [{ on: 'queue.delivery', times: 2, fault: fault.reset() }],
@@ -79,12 +79,12 @@ describe('one fault at each place', () => {
       ...handledBy(charge),
       holds: ({ traffic, store }) => seen.push(traffic.ofType('attempt').length * 10 + Number(store.get('charged'))),
     })
-    // Three attempts as it is; with the lost answer one more, and the work is done twice.
+    // The run has three attempts; the lost response adds one more, which does the work twice.
     expect(seen).toEqual([31, 42, 42, 42])
     expect(tried.runs).toBe(4)
   })
 
-  test('at requests and commands of the handlers', async () => {
+  test('injects faults at requests and commands of the handlers', async () => {
     const work: Handle = async (sandbox) => {
       await command(sandbox, 'SET', 'a', 1)
       await command(sandbox, 'INCR', 'b')
@@ -99,12 +99,12 @@ describe('one fault at each place', () => {
       'lost-ack at command 1: SET a 1',
       'lost-ack at command 2: INCR b',
     ])
-    // The second one is done twice; after the first nothing has been counted yet.
+    // The second request runs twice; after the first one nothing has been counted yet.
     expect(tried.outcomes.map(({ holds }) => holds)).toEqual([true, true, false, true, false])
     expect(tried.outcomes[2]!.reason).toContain("expected '2' to be '1'")
   })
 
-  test('faults of one kind are told apart by what is different about them: the ten flaws of a signature', async () => {
+  test('distinguishes faults of one kind by their fields, such as the ten flaws of a signature', async () => {
     const once = defineScenario({ name: 'once', steps: [{ publish: { to: orders } }, { drain: true }] })
     const flawed = (Object.keys(signatureFlaws) as SignatureFlaw[]).map((flaw) => fault.badSignature(flaw))
     const tried = await exploreFaults(once, { ...handledBy(charge), fault: flawed })
@@ -123,9 +123,9 @@ describe('one fault at each place', () => {
     ])
   })
 
-  test('no further than the bound', async () => {
+  test('stops at maxRuns', async () => {
     await expect(exploreFaults(buyers(9), { maxRuns: 'x' as never })).rejects.toThrow(
-      'exploreFaults(): maxRuns is a whole number, 1 or more, got "x".',
+      'exploreFaults(): maxRuns must be a whole number, 1 or more (got "x").',
     )
     const tried = await exploreFaults(buyers(9), { ...handledBy(charge), maxRuns: 5 })
     expect([tried.runs, tried.complete]).toEqual([5, false])
@@ -133,8 +133,8 @@ describe('one fault at each place', () => {
   })
 })
 
-describe('every order of concurrent deliveries', () => {
-  test('finds the one in which both look before either writes', async () => {
+describe('exploreInterleavings() with a scenario', () => {
+  test('finds the order in which both deliveries read before either one writes', async () => {
     const buy: Handle = async (sandbox) => {
       if (Number(await command(sandbox, 'GET', 'stock')) > 0) await command(sandbox, 'DECR', 'stock')
     }
@@ -146,7 +146,7 @@ describe('every order of concurrent deliveries', () => {
     expect(broken[0]!.sandbox.store.get('stock')).toBe('-1')
     expect(broken[0]!.count).toBeLessThan(tried.runs)
     expect(tried.table()).toMatch(
-      /^✗ {2}12 × {2}delivery 1 starts, delivery 2 starts, delivery 1: POST \/ \["GET","stock"\], delivery 2: .* {2}double spend: stock = "-1", expected "0"; holds\(\) answered false$/m,
+      /^✗ {2}12 × {2}delivery 1 starts, delivery 2 starts, delivery 1: POST \/ \["GET","stock"\], delivery 2: .* {2}double spend: stock = "-1", expected "0"; holds\(\) returned false$/m,
     )
     expect(tried.table()).toMatch(/\n8 of 20 hold\.$/)
     expect(broken[0]!.anomaly).toMatchObject({ name: 'double-spend', steps: [2, 3, 4], keys: ['stock'] })
@@ -164,13 +164,13 @@ describe('every order of concurrent deliveries', () => {
     expect((await exploreInterleavings(buyers(2), { ...handledBy(buyAtOnce), holds })).holds).toBe(true)
   })
 
-  // Two that take three turns each can take them in 6! / (3! 3!) orders, three with two turns in 6! / (2! 2! 2!).
+  // Two deliveries with three turns each have 6! / (3! 3!) orders, three with two turns have 6! / (2! 2! 2!).
   test.each([
     [2, 2, 20],
     [3, 1, 90],
     [2, 0, 2],
     [1, 3, 1],
-  ])('%i deliveries with %i requests each are played in %i orders', async (count, requests, orders) => {
+  ])('plays %i deliveries with %i requests each in %i orders', async (count, requests, orders) => {
     const work: Handle = async (sandbox) => {
       for (let nth = 0; nth < requests; nth++) await command(sandbox, 'INCR', 'n')
     }
@@ -178,7 +178,7 @@ describe('every order of concurrent deliveries', () => {
     expect([tried.runs, tried.complete, tried.outcomes.length]).toEqual([orders, true, 1])
   })
 
-  test('tells each ending once, and the order that leads there', async () => {
+  test('reports each outcome once, with the order that leads to it', async () => {
     const push: Handle = async (sandbox, request) => {
       await command(sandbox, 'RPUSH', 'list', request.headers.get('service-message-id')!.slice(4, 8))
     }
@@ -190,26 +190,26 @@ describe('every order of concurrent deliveries', () => {
     expect(tried.outcomes[0]!.order![0]).toBe('delivery 1 starts')
   })
 
-  test('no further than the bound', async () => {
+  test('stops at maxRuns', async () => {
     const work: Handle = (sandbox) => command(sandbox, 'INCR', 'n')
     const tried = await exploreInterleavings(buyers(4), { ...handledBy(work), maxRuns: 30 })
     expect([tried.runs, tried.complete]).toEqual([30, false])
   })
 })
 
-test('misuse is told', async () => {
+test('exploreFaults() throws a TypeError for invalid options', async () => {
   await expect(exploreFaults({ name: '' })).rejects.toThrow('The scenario "" is invalid.')
   const rejection = async (options: object) => (await exploreFaults(buyers(1), options).catch((error) => error)).message
   expect(await rejection({ on: 'stream.open' })).toMatch(
     /^exploreFaults\(\): fault lost-ack has no effect at stream\.open\. Use it at store\.request, /,
   )
   expect(await rejection({ on: ['queue.delivery', 'workflow.wait'], fault: { kind: 'drop' } })).toBe(
-    'exploreFaults(): none of the faults drop can strike at workflow.wait.',
+    'exploreFaults(): none of the faults drop have an effect at workflow.wait.',
   )
   expect(await rejection({ on: 'workflow.steps' })).toBe(
-    'exploreFaults() cannot place faults at workflow.steps. It can at store.request, store.command, queue.request, queue.delivery, queue.callback, stats.request, outbound.request, stream.open, stream.event, schedule.fire, workflow.step, workflow.call, workflow.wait.',
+    'exploreFaults(): unknown injection point workflow.steps. Use one of store.request, store.command, queue.request, queue.delivery, queue.callback, stats.request, outbound.request, stream.open, stream.event, schedule.fire, workflow.step, workflow.call, workflow.wait.',
   )
-  expect(await rejection({ on: [] })).toContain('exploreFaults() cannot place faults at no point at all.')
+  expect(await rejection({ on: [] })).toContain('exploreFaults(): unknown injection point (none).')
   expect(await rejection({ fault: { kind: 'lost-akc' } })).toContain('Did you mean "lost-ack"?')
   expect(await rejection({ fault: { kind: 'outage' } })).toContain('until')
 })

@@ -13,30 +13,30 @@ import { simpler } from '../src/delivery/fault-arbitraries.js'
 const seed = 20_300_101
 const sample = <T>(arbitrary: fc.Arbitrary<T>, count = 500): T[] => fc.sample(arbitrary, { numRuns: count, seed })
 
-describe('fault rules', () => {
-  test('are rules, of every kind and at every point', () => {
+describe('arb.faultRules()', () => {
+  test('generates valid rules of every kind and at every injection point', () => {
     const rules = sample(arb.faultRules(), 2000).flat()
     for (const rule of rules) expect([rule, ruleProblems(rule)]).toEqual([rule, []])
     expect(new Set(rules.map(({ fault }) => fault.kind))).toEqual(new Set(faultKinds))
     expect(new Set(rules.map(({ on }) => on))).toEqual(new Set(injectionPoints))
   })
 
-  test('can be limited to points and kinds', () => {
+  test('generates only the chosen points and kinds', () => {
     const rules = sample(
       arb.faultRules({ on: ['store.command'], kinds: ['error-reply', 'stale-read', 'lost-ack'] }),
     ).flat()
     expect(new Set(rules.map(({ on }) => on))).toEqual(new Set(['store.command']))
     expect(new Set(rules.map(({ fault }) => fault.kind))).toEqual(new Set(['error-reply', 'stale-read', 'lost-ack']))
     expect(() => arb.faultRules({ on: ['stream.open'], kinds: ['error-reply'] })).toThrow(
-      'error-reply cannot strike at',
+      'error-reply has no effect at',
     )
   })
 
-  test('whatever they shrink to are rules, and shrinking ends', () => {
+  test('shrinks to valid rules, and shrinking ends', () => {
     for (const start of sample(arb.faultRules(), 20)) {
       let rules: readonly FaultRule[] | undefined = start
       let steps = 0
-      // Always the last candidate: the longest way down.
+      // Always takes the last candidate, which is the longest way down.
       for (; rules !== undefined; rules = [...simpler(rules, faultKinds)].at(-1)) {
         for (const candidate of simpler(rules, faultKinds))
           for (const rule of candidate) expect([rule, ruleProblems(rule)]).toEqual([rule, []])
@@ -45,7 +45,7 @@ describe('fault rules', () => {
     }
   })
 
-  test('first rules are removed, then they become shorter, then kinds simpler', () => {
+  test('shrinks by removing rules, then by shortening them, then by simpler kinds', () => {
     const rules: FaultRule[] = [
       { on: 'queue.delivery', skip: 3, times: 1, fault: { kind: 'status', status: 429 } },
       { on: 'queue.delivery', times: 1, fault: { kind: 'duplicate', copies: 3 } },
@@ -69,7 +69,7 @@ describe('fault rules', () => {
   })
 })
 
-test('delivery scripts are played step by step', async () => {
+test('arb.deliveryScript() generates scripts that are played step by step', async () => {
   const seen = new Set<string>()
   for (const script of sample(arb.deliveryScript({ maxRules: 6 }), 100)) {
     const sandbox = createSandbox()
@@ -80,20 +80,20 @@ test('delivery scripts are played step by step', async () => {
     for (const { kind } of script) seen.add(kind)
   }
   expect(seen).toEqual(new Set(stepKinds))
-  expect(() => arb.deliveryScript({ kinds: ['drop'] })).toThrow('drop is not a step of a script. The steps are')
+  expect(() => arb.deliveryScript({ kinds: ['drop'] })).toThrow('drop is not a step of a script. Use one of')
   expect(catalog.drop.points).toContain('queue.delivery')
 })
 
-describe('several clients of the store', () => {
+describe('arb.storeRequests()', () => {
   const groups = /^(?:string|hash|list|set|sorted-set)$/
   const blocking = /^(?:B[LRZ].*)$/
   const chance = /^(?:SPOP|SRANDMEMBER|HRANDFIELD|ZRANDMEMBER|.SCAN)$/
-  /** Whole numbers of JSON are read as JavaScript does. */
+  /** Reads JSON integers as JavaScript numbers. */
   const asJson = (reply: unknown): unknown =>
     typeof reply === 'bigint' ? Number(reply) : Array.isArray(reply) ? reply.map(asJson) : reply
   const only = (name: string, group: string) => groups.test(group) && !blocking.test(name) && !chance.test(name)
 
-  test('one after the other, they leave what their commands leave when the store is spoken to directly', async () => {
+  test('gives the same data in sequence as direct commands', async () => {
     await fc.assert(
       fc.asyncProperty(arb.storeRequests({ clients: 3, only }), async (turns) => {
         const [served, direct] = [createSandbox(), createSandbox()]
@@ -114,7 +114,7 @@ describe('several clients of the store', () => {
     )
   })
 
-  test('at the same time, every reply fits an order of the commands', async () => {
+  test('gives replies that fit an order of the commands when sent concurrently', async () => {
     await fc.assert(
       fc.asyncProperty(arb.storeRequests({ clients: 4, maxRequests: 20, only }), async (turns) => {
         const sandbox = createSandbox()
@@ -126,7 +126,7 @@ describe('several clients of the store', () => {
     )
   })
 
-  test('shrink to one command of one client', () => {
+  test('shrinks to one command of one client', () => {
     const found = fc.check(
       fc.property(arb.storeRequests({ clients: 3, only }), (turns) =>
         turns.every(({ commands }) => commands.length < 2),

@@ -4,14 +4,14 @@ import { describe, expect, test, vi } from 'vitest'
 
 type Handler = (request: Request, task: unknown, sandbox: Sandbox) => Promise<Response>
 
-/** Adds up: wrong whenever a message comes twice. */
+/** Adds up, which is wrong when a message is repeated. */
 const add: Handler = async (request, _, { store }) => {
   const { id } = (await request.json()) as { id: number }
   store.run('INCRBY', 'sum', id)
   return new Response()
 }
 
-/** Looks first and writes later: wrong when the second comes between the two. */
+/** Reads first and writes later, which is wrong when the second delivery comes between the two. */
 const lookThenAdd: Handler = async (request, task, sandbox) => {
   const key = `seen:${request.headers.get('service-message-id')}`
   if (sandbox.store.get(key) !== null) return new Response()
@@ -26,7 +26,7 @@ const addOnce: Handler = async (request, task, sandbox) => {
   return first === null ? new Response() : add(request, task, sandbox)
 }
 
-/** The last one wins, whichever that is. */
+/** Stores the last message that arrives. */
 const remember: Handler = async (request, _, { store }) => {
   store.run('SET', 'latest', await request.text())
   return new Response()
@@ -38,14 +38,14 @@ const broken = async (handler: Handler, under: RepetitionKind[], options = {}): 
     (error: Error) => `${error.name}: ${error.message}`,
   )
 
-describe('a handler is found out', () => {
+describe('assertIdempotent() finds a defect', () => {
   test.each<[Handler, RepetitionKind, string]>([
     [add, 'duplicate', 'sum = "4", without faults "3"'],
     [add, 'lost-ack', 'sum = "4", without faults "3"'],
     [add, 'concurrent', 'sum = "4", without faults "3"'],
     [lookThenAdd, 'concurrent', 'sum = "4", without faults "3"'],
     [remember, 'reorder', 'latest = "{\\"id\\":1}", without faults "{\\"id\\":2}"'],
-  ])('%o under %s', async (handler, repetition, difference) => {
+  ])('of %o under %s', async (handler, repetition, difference) => {
     const message = await broken(handler, [repetition])
     expect(message).toMatch(new RegExp(`^IdempotenceError: The handler is not idempotent under ${repetition}: the `))
     expect(message).toContain(`  → ${difference}\n`)
@@ -53,13 +53,13 @@ describe('a handler is found out', () => {
     expect(message).toContain('\n2030-01-01\n')
   })
 
-  test('by the second of two messages alone', async () => {
+  test('that only the second of two messages shows', async () => {
     const second: Handler = async (request, task, sandbox) =>
       ((await request.clone().json()) as { id: number }).id === 2 ? add(request, task, sandbox) : new Response()
     expect(await broken(second, ['lost-ack'])).toContain('sum = "4", without faults "2"')
   })
 
-  test('by what it publishes', async () => {
+  test('in published messages', async () => {
     const forward: Handler = async (request, _, { queue }) => {
       if (request.url.includes('handler')) queue.publish({ to: 'https://mail.test/', body: await request.text() })
       return new Response()
@@ -70,7 +70,7 @@ describe('a handler is found out', () => {
     expect(await broken(forward, ['duplicate'], { ignoreOutbound: ['https://mail.test/*'] })).toBe('nothing')
   })
 
-  test('by whom it calls', async () => {
+  test('in outbound requests', async () => {
     const pay: Handler = async (request) => {
       await fetch('https://bank.test/pay', { method: 'POST', body: await request.text() })
       return new Response()
@@ -81,7 +81,7 @@ describe('a handler is found out', () => {
     )
   })
 
-  test('by what only its test knows', async () => {
+  test('in the result of effect()', async () => {
     let mails = 0
     const mail: Handler = async () => {
       mails++
@@ -93,17 +93,17 @@ describe('a handler is found out', () => {
       return { sent }
     }
     expect(await broken(mail, ['duplicate'], { effect })).toContain(
-      '  → effect() gave {"sent":3}, without faults {"sent":2}\n',
+      '  → effect() returned {"sent":3}, without faults {"sent":2}\n',
     )
   })
 })
 
-describe('a handler passes', () => {
-  test('that remembers what it has seen', async () => {
+describe('assertIdempotent() passes for a handler', () => {
+  test('that deduplicates messages', async () => {
     await assertIdempotent(addOnce)
   })
 
-  test('whose memory does not count', async () => {
+  test('whose deduplication keys are ignored', async () => {
     const remembering: Handler = async (request, task, sandbox) => {
       sandbox.store.run('INCR', `tries:${request.headers.get('service-message-id')}`)
       return addOnce(request, task, sandbox)
@@ -113,12 +113,12 @@ describe('a handler passes', () => {
   })
 })
 
-describe('an app whose effects are other ones each time is told so, not accused', () => {
+describe('assertIdempotent() throws NotRepeatableError if effects differ in each run, because of', () => {
   const writes =
     (value: () => unknown): Handler =>
     async (request, _, { store }) => {
       const { id } = (await request.json()) as { id: number }
-      // Once, however often the message comes: it is idempotent.
+      // The order is created once for any number of deliveries, so the handler is idempotent.
       store.run('SET', `order:${id}`, String(value()), 'NX')
       return new Response()
     }
@@ -127,14 +127,14 @@ describe('an app whose effects are other ones each time is told so, not accused'
 
   test.each<[string, () => unknown, string]>([
     ['randomUUID', () => crypto.randomUUID(), 'random ids, as crypto.randomUUID() makes them'],
-    ['Math.random', randomInt, 'random numbers, as Math.random() gives them'],
-    ['Date.now', () => Date.now(), "the host's time, as Date gives it"],
-    ['new Date', () => new Date().toISOString(), "the host's time, as Date gives it"],
-    ['the day alone', () => new Date().toISOString().slice(0, 10), "the host's time, as Date gives it"],
-    ['a counter', () => ++counter, 'the process remembers something between deliveries'],
+    ['Math.random', randomInt, 'random numbers, as Math.random() returns them'],
+    ['Date.now', () => Date.now(), "the host's time, as Date returns it"],
+    ['new Date', () => new Date().toISOString(), "the host's time, as Date returns it"],
+    ['the day alone', () => new Date().toISOString().slice(0, 10), "the host's time, as Date returns it"],
+    ['a counter', () => ++counter, 'the process keeps state between deliveries'],
   ])('%s', async (_, value, cause) => {
     const message = await broken(writes(value), ['duplicate'])
-    expect(message).toMatch(/^NotRepeatableError: Two runs without any fault left different things behind/)
+    expect(message).toMatch(/^NotRepeatableError: Two runs without any fault had different effects/)
     expect(message).toMatch(/\n {2}→ order:1 = "[^"]+", in the first run "[^"]+"\n/)
     expect(message).toContain(`They differ by `)
     expect(message).toContain(cause)
@@ -143,17 +143,17 @@ describe('an app whose effects are other ones each time is told so, not accused'
     expect(message.split('\n').length).toBeLessThanOrEqual(15)
   })
 
-  test('two of them at once are both named', async () => {
+  test('assertIdempotent() names two sources of differences', async () => {
     const message = await broken(
       writes(() => `${crypto.randomUUID()} at ${new Date().toISOString()}`),
       ['duplicate'],
     )
     expect(message).toContain(
-      "random ids, as crypto.randomUUID() makes them, and by the host's time, as Date gives it.",
+      "random ids, as crypto.randomUUID() makes them, and by the host's time, as Date returns it.",
     )
   })
 
-  test('in a key, in a message that goes out, and in what only the test knows', async () => {
+  test('assertIdempotent() finds differences in a key, in a published message, and in the result of effect()', async () => {
     const key: Handler = async (_request, _, { store }) => {
       store.run('SET', `order:${crypto.randomUUID()}`, 1)
       return new Response()
@@ -166,10 +166,12 @@ describe('an app whose effects are other ones each time is told so, not accused'
     }
     expect(await broken(send, ['duplicate'])).toContain("the host's time")
     const effect = () => crypto.randomUUID()
-    expect(await broken(addOnce, ['duplicate'], { effect })).toMatch(/→ effect\(\) gave "[^"]+", in the first run "/)
+    expect(await broken(addOnce, ['duplicate'], { effect })).toMatch(
+      /→ effect\(\) returned "[^"]+", in the first run "/,
+    )
   })
 
-  test('what does not count may be made of anything', async () => {
+  test('assertIdempotent() accepts differences in effects that do not count', async () => {
     const both: Handler = async (request, task, sandbox) => {
       sandbox.store.run('SET', `log:${crypto.randomUUID()}`, Date.now())
       return addOnce(request, task, sandbox)
@@ -177,7 +179,7 @@ describe('an app whose effects are other ones each time is told so, not accused'
     expect(await broken(both, ['duplicate'], { ignoreKeys: ['log:*'] })).toBe('nothing')
   })
 
-  test('a date that the test itself holds is the same each time', async () => {
+  test('assertIdempotent() accepts a date that the test itself has frozen', async () => {
     vi.useFakeTimers({ now: 0, toFake: ['Date'] })
     try {
       expect(
@@ -191,12 +193,12 @@ describe('an app whose effects are other ones each time is told so, not accused'
     }
   })
 
-  test('one that does things twice is still accused, though it also looks at the time', async () => {
+  test('assertIdempotent() still finds repeated effects of a handler that also reads the time', async () => {
     const looks: Handler = (request, task, sandbox) => (Date.now() > 0 ? add(request, task, sandbox) : Promise.reject())
     expect(await broken(looks, ['duplicate'])).toContain('IdempotenceError')
   })
 
-  test('the date is the host’s again afterwards', async () => {
+  test('assertIdempotent() restores the date of the host', async () => {
     const [HostDate, { random }] = [Date, Math]
     await broken(
       writes(() => Date.now()),
@@ -207,8 +209,8 @@ describe('an app whose effects are other ones each time is told so, not accused'
   })
 })
 
-describe('what `publish` publishes is its own business', () => {
-  test('with a body that is another one each time', async () => {
+describe('assertIdempotent() ignores messages of `publish`', () => {
+  test('with a body that differs in each run', async () => {
     const publish = ({ queue }: Sandbox) => {
       for (const id of [1, 2]) queue.publish({ to: 'https://handler.test/', body: { id, nonce: crypto.randomUUID() } })
     }
@@ -216,7 +218,7 @@ describe('what `publish` publishes is its own business', () => {
     expect(await broken(add, ['duplicate'], { publish })).toContain('sum = "4", without faults "3"')
   })
 
-  test('but not what the handler publishes while `publish` moves time', async () => {
+  test('but not messages that the handler publishes while `publish` moves time', async () => {
     const forward: Handler = async (request, _, { queue }) => {
       if (request.url.includes('handler')) queue.publish({ to: 'https://mail.test/', body: await request.text() })
       return new Response()
@@ -233,7 +235,7 @@ describe('what `publish` publishes is its own business', () => {
   })
 })
 
-test('a failure can be replayed alone, by a line to paste', async () => {
+test('assertIdempotent() replays one failure with the printed line', async () => {
   const second: Handler = async (request, task, sandbox) =>
     ((await request.clone().json()) as { id: number }).id === 2 ? add(request, task, sandbox) : new Response()
   const message = await broken(second, ['reorder', 'lost-ack'])
@@ -249,21 +251,21 @@ test('a failure can be replayed alone, by a line to paste', async () => {
   // Two undisturbed runs of two deliveries, and one of three.
   expect(runs).toBe(7)
   await expect(assertIdempotent(second, { only: ['lost-ack 3'] })).rejects.toThrow(
-    '`only` names "lost-ack 3", and there are lost-ack 1, lost-ack 2.',
+    '`only` has an unknown name (got "lost-ack 3"). Use lost-ack 1, lost-ack 2.',
   )
 })
 
-test('misuse is told', async () => {
+test('assertIdempotent() throws a TypeError for invalid options', async () => {
   expect(await broken(add, ['twice' as RepetitionKind])).toBe(
-    'TypeError: assertIdempotent() knows no "twice". It knows duplicate, lost-ack, concurrent, reorder, lost-response.',
+    'TypeError: assertIdempotent(): unknown repetition "twice". Use one of duplicate, lost-ack, concurrent, reorder, lost-response.',
   )
-  expect(await broken(add, [])).toContain('`under` is empty')
+  expect(await broken(add, [])).toContain('`under` must not be empty')
   expect(
     await broken(add, ['reorder'], { publish: ({ queue }: Sandbox) => queue.publish({ to: 'https://a.test/' }) }),
   ).toContain("'reorder' needs two messages")
   expect(await broken(add, ['duplicate'], { publish: () => undefined })).toContain('nothing was delivered')
-  expect(await broken(undefined as never, ['duplicate'])).toContain('assertIdempotent() needs a handler')
-  expect(await broken(add, 'duplicate' as never)).toContain('`under` is a list of duplicate, lost-ack')
+  expect(await broken(undefined as never, ['duplicate'])).toContain('assertIdempotent(): handler is missing')
+  expect(await broken(add, 'duplicate' as never)).toContain('`under` must be a list of duplicate, lost-ack')
   const fails: Handler = () => {
     throw new Error('no shop')
   }

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import '../../../matchers/vitest.js'
 import { isReplay, runs, seedOr } from '../../../test/support/effort.js'
 
-// Time of the host has no say in these tests.
+// Disables the limit of host time in these tests.
 const within = '1h' as const
 
 async function send(sandbox: Sandbox, path: string, body: unknown): Promise<unknown> {
@@ -33,7 +33,7 @@ const failureOf = (check: () => void): string => {
   throw new Error('it holds')
 }
 
-/** hiett/serverless-redis-http#25: a pipeline reads, a transaction writes what was computed from it. */
+/** hiett/serverless-redis-http#25: a pipeline reads, and a transaction writes a value that was computed from it. */
 const buy: ConcurrentClient = async (sandbox) => {
   const store = redis(sandbox)
   const [stock] = await store.pipeline().get<number>('stock').get('price').exec<[number, unknown]>()
@@ -46,8 +46,8 @@ const buy: ConcurrentClient = async (sandbox) => {
 const buyByScript: ConcurrentClient = (sandbox) =>
   redis(sandbox).eval("redis.call('incr', KEYS[2]) return redis.call('decr', KEYS[1])", ['stock', 'sold'], [])
 
-describe('a lost update between a pipeline and a transaction', () => {
-  test('of two users is found, named and told in a few lines', async () => {
+describe('exploreInterleavings() with a lost update between a pipeline and a transaction', () => {
+  test('finds and names the anomaly of two clients, in a few lines', async () => {
     const tried = await exploreInterleavings({
       setup: stocked,
       clients: { alice: buy, bob: buy },
@@ -64,20 +64,20 @@ describe('a lost update between a pipeline and a transaction', () => {
     expect(head.split('\n').length).toBeLessThanOrEqual(15)
     expect(head).toBe(`expect(tried).toHold()
 
-Lost update: 4 of 6 orders of alice and bob fail. They stand for all 20: the others only swap requests that do not affect each other.
+Lost update: 4 of 6 orders of alice and bob fail. They represent all 20: the others only swap requests that do not affect each other.
   → 1  alice  pipeline 1/2: get stock        10
     2  alice  pipeline 2/2: get price        nil
     3  bob    pipeline 1/2: get stock        10
     4  bob    pipeline 2/2: get price        nil
   → 5  bob    MULTI: set stock 9; incr sold  OK; 1
   → 6  alice  MULTI: set stock 9; incr sold  OK; 2
-alice read stock in step 1, bob changed it in step 5, and alice overwrote it in step 6 without having seen that.
+alice read stock in step 1, bob changed it in step 5, and alice overwrote it in step 6 without having read the change.
   stock = "9", expected "8" (alice, then bob)
 Replay: exploreInterleavings({ …, replay: 'alice alice bob bob bob alice' })`)
     expect(() => expect(tried).not.toHold()).not.toThrow()
   })
 
-  test('of three users too, and at the first failure it stops if it is told to', async () => {
+  test('finds it with three clients, too, and stops at the first failure if asked to', async () => {
     const options = {
       setup: stocked,
       clients: { alice: buy, bob: buy, carol: buy },
@@ -93,7 +93,7 @@ Replay: exploreInterleavings({ …, replay: 'alice alice bob bob bob alice' })`)
     expect(early.table()).toContain('The search stopped at the first failure')
   })
 
-  test('its mended twin holds: one script, or one atomic command', async () => {
+  test('passes for the fixed version: one script, or one atomic command', async () => {
     const clients = { alice: buyByScript, bob: buyByScript, carol: buyByScript }
     const tried = await exploreInterleavings({ setup: stocked, clients, sandbox: via, timeBudget: within })
     expect(tried).toHold()
@@ -104,13 +104,13 @@ Replay: exploreInterleavings({ …, replay: 'alice alice bob bob bob alice' })`)
     )
   })
 
-  test('clients may be a list', async () => {
+  test('takes clients as a list', async () => {
     const tried = await exploreInterleavings({ setup: stocked, clients: [buy, buy], sandbox: via, timeBudget: within })
     expect(tried.failures[0]!.replay.split(' ')[0]).toBe('client-1')
   })
 })
 
-describe('flaws by their names', () => {
+describe('exploreInterleavings() names the anomaly', () => {
   const get = (key: string) => (sandbox: Sandbox) => run(sandbox, 'GET', key)
   const flawOf = async (alice: ConcurrentClient, bob: ConcurrentClient, ...given: Words[]) => {
     const prepare = ({ store }: Sandbox) => {
@@ -120,14 +120,14 @@ describe('flaws by their names', () => {
     return tried.failures.map(({ anomaly: flaw }) => flaw!.name)
   }
 
-  test('double spend: both look, both take', async () => {
+  test('double spend: both clients read, both take', async () => {
     const spend: ConcurrentClient = async (sandbox) => {
       if (Number(await get('balance')(sandbox)) > 0) await run(sandbox, 'DECR', 'balance')
     }
     expect(await flawOf(spend, spend, ['SET', 'balance', 1])).toContain('double-spend')
   })
 
-  test('write skew: each looks at what the other changes', async () => {
+  test('write skew: each client reads what the other one changes', async () => {
     const leave =
       (own: string, other: string): ConcurrentClient =>
       async (sandbox) => {
@@ -140,7 +140,7 @@ describe('flaws by their names', () => {
     expect(await flawOf(leave('a', 'b'), leave('b', 'a'), ...given)).toEqual(['write-skew'])
   })
 
-  test('read skew: half of a change is seen', async () => {
+  test('read skew: a client sees half of a change', async () => {
     const move: ConcurrentClient = async (sandbox) => {
       await run(sandbox, 'DECR', 'a')
       await run(sandbox, 'INCR', 'b')
@@ -166,7 +166,7 @@ describe('flaws by their names', () => {
     expect(new Set(await flawOf(both('x'), both('y')))).toEqual(new Set(['mixed-writes']))
   })
 
-  test('stale check: a message goes out because of what is no longer so', async () => {
+  test('stale check: a message is published because of an old value', async () => {
     const remind: ConcurrentClient = async (sandbox) => {
       if ((await get('paid')(sandbox)) === null) sandbox.queue.publish({ to: 'https://shop.test/remind' })
     }
@@ -201,7 +201,7 @@ describe('flaws by their names', () => {
   })
 })
 
-describe('orders are left out only where nobody can tell', () => {
+describe('exploreInterleavings() skips only equivalent orders', () => {
   const key = fc.constantFrom('a', 'b', 'c')
   const word = fc.oneof(
     fc.tuple(fc.constantFrom('GET', 'INCR', 'DEL', 'EXISTS'), key),
@@ -210,7 +210,7 @@ describe('orders are left out only where nobody can tell', () => {
     fc.tuple(fc.constant('MSET'), key, fc.constant('2'), key, fc.constant('3')),
     fc.constantFrom<string[]>(['DBSIZE'], ['EVAL', "return redis.call('incr', 'b')", '0'], ['SPOP', 's']),
   )
-  /** Commands, alone or as a transaction; the third depends on what was read. */
+  /** Commands, single or as a transaction; the third one depends on the values that were read. */
   const turn = fc.oneof(
     { weight: 4, arbitrary: word.map((words) => ({ form: '', rows: [words] })) },
     {
@@ -226,13 +226,13 @@ describe('orders are left out only where nobody can tell', () => {
       for (const { form, rows } of list) {
         const answer = JSON.stringify(await send(sandbox, form, form === '' ? rows[0] : rows))
         seen.push(answer)
-        // What it does depends on what it saw.
+        // The next command depends on the replies.
         if (answer.includes('7')) await run(sandbox, 'INCR', 'seven')
       }
       return seen
     }
 
-  test('the reduced orders end in all the ways in which all orders end (property)', async () => {
+  test('reaches the same outcomes with reduction as without (property)', async () => {
     let saved = 0
     await fc.assert(
       fc.asyncProperty(fc.array(turns, { minLength: 2, maxLength: 3 }), async (lists) => {
@@ -256,20 +256,20 @@ describe('orders are left out only where nobody can tell', () => {
     if (!isReplay) expect(saved).toBeGreaterThan(30)
   })
 
-  /** What each client saw. */
+  /** Returns the replies that each client saw. */
   const lastReplies = (steps: readonly { client: string; reply: string }[]) =>
     steps.map(({ client, reply }) => `${client}: ${reply}`).sort()
 
-  test('clients that touch nothing in common go in one order, besides those one after the other', async () => {
+  test('tries one order of clients without common keys, in addition to the serial orders', async () => {
     const own =
       (name: string): ConcurrentClient =>
       async (sandbox) => {
         for (let nth = 0; nth < 4; nth++) await run(sandbox, 'INCR', name)
       }
     const tried = await exploreInterleavings({ clients: { a: own('a'), b: own('b'), c: own('c') }, timeBudget: within })
-    // Six permutations and three round robins, one of which is the one of the tree.
+    // Six permutations and three round robins, one of which is also the order from the tree.
     expect([tried.runs, tried.complete]).toEqual([9, true])
-    expect(tried.table()).toContain('They stand for all 34,650')
+    expect(tried.table()).toContain('They represent all 34,650')
   })
 
   test.each([
@@ -277,7 +277,7 @@ describe('orders are left out only where nobody can tell', () => {
     [3, 1, 6],
     [2, 3, 20],
     [3, 2, 90],
-  ])('%i clients with %i requests for the same key go in %i orders', async (count, requests, orders) => {
+  ])('tries %i clients with %i requests for the same key in %i orders', async (count, requests, orders) => {
     const work: ConcurrentClient = async (sandbox) => {
       for (let nth = 0; nth < requests; nth++) await run(sandbox, 'INCR', 'n')
     }
@@ -289,7 +289,7 @@ describe('orders are left out only where nobody can tell', () => {
     expect([tried.runs, tried.complete]).toEqual([orders, true])
   })
 
-  test('clients that share a variable are not reduced', async () => {
+  test('does not reduce the orders of clients that share a variable', async () => {
     const shared = () => {
       let isTaken = false
       return {
@@ -315,7 +315,7 @@ describe('orders are left out only where nobody can tell', () => {
     expect([tried.holds, tried.complete]).toEqual([false, true])
   })
 
-  test('two requests of one client at the same time are told apart', async () => {
+  test('distinguishes two concurrent requests of one client', async () => {
     const both: ConcurrentClient = (sandbox) =>
       Promise.all([run(sandbox, 'APPEND', 'x', '1'), run(sandbox, 'APPEND', 'x', '2')])
     const one: ConcurrentClient = (sandbox) => run(sandbox, 'APPEND', 'x', '3')
@@ -331,10 +331,10 @@ describe('orders are left out only where nobody can tell', () => {
   })
 })
 
-describe('an order is played again', () => {
+describe('exploreInterleavings() replays an order', () => {
   const bytesOf = ({ sandbox }: { sandbox: Sandbox }) => JSON.stringify(sandbox.traffic.entries)
 
-  test('byte for byte, whatever chance and time the clients use', async () => {
+  test('byte for byte, although the clients use randomness and time', async () => {
     const noisy: ConcurrentClient = async (sandbox) => {
       await run(sandbox, 'SET', `key:${crypto.randomUUID()}`, Date.now())
       await buy(sandbox)
@@ -351,7 +351,7 @@ describe('an order is played again', () => {
     }
   })
 
-  test('orders are tried in the same order each time', async () => {
+  test('exploreInterleavings() tries the orders in the same sequence each time', async () => {
     const options = {
       setup: stocked,
       clients: { alice: buy, bob: buy, carol: buy },
@@ -366,38 +366,36 @@ describe('an order is played again', () => {
     expect(one.table()).toMatch(/Tried 12 of about [\d,]+ orders; not tried: orders that begin with /)
   })
 
-  test('what cannot be played says why', async () => {
+  test('exploreInterleavings() explains why an order cannot be replayed', async () => {
     const options = { setup: stocked, clients: { alice: buy, bob: buy }, sandbox: via, timeBudget: within } as const
     const problem = (replay: string) => exploreInterleavings({ ...options, replay }).catch((error) => error.message)
-    expect(await problem('alice carol')).toContain(
-      'replay names "carol", which is no client. The clients are alice, bob.',
-    )
+    expect(await problem('alice carol')).toContain('replay names "carol", which is not a client. Use alice, bob.')
     expect(await problem('alice alice alice alice')).toContain(
-      "at step 4 it is alice's turn, who asks for nothing there; bob",
+      'at step 4 it is the turn of alice, which sends no request there; bob',
     )
     expect(await problem('alice alice alice bob bob bob bob')).toContain('all clients had ended after 6 steps')
   })
 })
 
-describe('nothing hangs and nothing is lost', () => {
-  test('a client that waits for what nobody does', async () => {
+describe('exploreInterleavings() ends', () => {
+  test('with a client that waits for a message that is never sent', async () => {
     const waits: ConcurrentClient = async (sandbox) => {
       await run(sandbox, 'INCR', 'x')
       await new Promise(() => {})
     }
     const tried = await exploreInterleavings({ clients: { alice: waits, bob: waits }, timeBudget: within, maxRuns: 3 })
-    expect(tried.failures[0]!.reason).toContain('alice and bob never came to an end')
+    expect(tried.failures[0]!.reason).toContain('alice and bob never ended')
   })
 
-  test('a client that asks for ever', async () => {
+  test('with a client that polls forever', async () => {
     const spins: ConcurrentClient = async (sandbox) => {
       while ((await run(sandbox, 'GET', 'never')) === null);
     }
     const tried = await exploreInterleavings({ clients: { alice: spins, bob: spins }, timeBudget: within, maxRuns: 2 })
-    expect(tried.failures[0]!.reason).toContain('one of them asks again and again')
+    expect(tried.failures[0]!.reason).toContain('One of them probably polls')
   })
 
-  test('a lock that is waited for by asking again', async () => {
+  test('with a lock that is polled', async () => {
     const locked: ConcurrentClient = async (sandbox) => {
       while ((await run(sandbox, 'SET', 'lock', 1, 'NX')) === null);
       const seen = Number(await run(sandbox, 'GET', 'n'))
@@ -414,7 +412,7 @@ describe('nothing hangs and nothing is lost', () => {
     expect(tried).toHold()
   })
 
-  test('a client that time has to move for', async () => {
+  test('with a client that waits for virtual time', async () => {
     const prepare = ({ faults }: Sandbox) =>
       void faults.add({ on: 'store.request', times: 1, fault: { kind: 'latency', waitMs: 60_000 } })
     const work: ConcurrentClient = (sandbox) => run(sandbox, 'INCR', 'n')
@@ -430,7 +428,7 @@ describe('nothing hangs and nothing is lost', () => {
     ])
   })
 
-  test('a client that throws in every order, and one that asserts', async () => {
+  test('with a client that throws in every order, and with one that asserts', async () => {
     const broken: ConcurrentClient = async (sandbox) => {
       await run(sandbox, 'INCR', 'n')
       throw new TypeError('stock.map is not a function')
@@ -448,13 +446,17 @@ describe('nothing hangs and nothing is lost', () => {
     expect(tried.failures[0]!.reason).toContain('bob threw: expected 2 to be 1')
   })
 
-  test('misuse', async () => {
+  test('exploreInterleavings() throws a TypeError for invalid options', async () => {
     const fine: ConcurrentClient = (sandbox) => run(sandbox, 'INCR', 'n')
     const problem = (options: object) => exploreInterleavings(options as never).catch((error) => error.message)
-    expect(await problem({ clients: { alice: fine } })).toContain('takes two to 5 clients, functions by name')
-    expect(await problem({ clients: { 'alice b': fine, bob: fine } })).toContain('is one word without #, got "alice b"')
-    expect(await problem({ clients: { alice: fine, bob: fine }, maxRuns: 0 })).toContain('maxRuns is a whole number')
-    expect(await problem({ clients: { alice: fine, bob: fine }, replay: '' })).toContain('replay names who goes')
+    expect(await problem({ clients: { alice: fine } })).toContain('clients must be two to 5 functions by name')
+    expect(await problem({ clients: { 'alice b': fine, bob: fine } })).toContain(
+      'must be one word without # (got "alice b")',
+    )
+    expect(await problem({ clients: { alice: fine, bob: fine }, maxRuns: 0 })).toContain(
+      'maxRuns must be a whole number',
+    )
+    expect(await problem({ clients: { alice: fine, bob: fine }, replay: '' })).toContain('replay must list the clients')
     expect(await problem({ clients: { alice: () => 1, bob: () => 2 } })).toContain('no client has sent a request')
     expect(() => expect(exploreInterleavings({ clients: { alice: fine, bob: fine } })).toHold()).toThrow(
       'await it first',

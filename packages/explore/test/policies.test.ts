@@ -21,8 +21,8 @@ async function brokenBy(options: Options): Promise<ResilienceError> {
 }
 
 /**
- * superset-sh/superset#7289 and dubinc/dub#4307: a report of the day is sent with the day as its deduplication id; the
- * user asks for it again in the afternoon. Whether that is a duplicate depends on the window that one believes in.
+ * superset-sh/superset#7289 and dubinc/dub#4307: a daily report is sent with the day as its deduplication ID, and the
+ * user requests it again in the afternoon. Whether that is a duplicate depends on the assumed window.
  */
 const daily: Options = {
   publish: async ({ queue, clock }) => {
@@ -37,7 +37,7 @@ const daily: Options = {
   },
   holds: ({ store }) => store.run('SCARD', 'sent') === 2,
 }
-/** Each request for a report has an id of its own. */
+/** Each request for a report has its own ID. */
 const mended: Options = {
   ...daily,
   publish: async ({ queue, clock }) => {
@@ -48,8 +48,8 @@ const mended: Options = {
 }
 const policies: PolicyChoices = { deduplicationWindow: ['10m', '90d'] }
 
-describe('a daily deduplication id [story 2]', () => {
-  test('is not found while the window is ten minutes, and it is found under the other one', async () => {
+describe('assertResilient() with a daily deduplication id [story 2]', () => {
+  test('passes with a window of ten minutes, and fails with the other one', async () => {
     await assertResilient(daily)
     const { message, faults, policy } = await brokenBy({ ...daily, policies })
     expect(faults).toEqual([])
@@ -65,11 +65,11 @@ describe('a daily deduplication id [story 2]', () => {
     expect(message).toContain('\nIn a sandbox with policy: { deduplicationWindow: 7776000000 }\n')
   })
 
-  test('the mended one passes under both', async () => {
+  test('passes with both windows for the fixed version', async () => {
     expect(await assertResilient({ ...mended, policies })).toMatchObject({ runs: 100 })
   })
 
-  test('is found again from the line to paste', async () => {
+  test('finds the failure again with the printed line', async () => {
     const first = await brokenBy({ ...daily, policies, seed: 5 })
     const line =
       /Replay: assertResilient\(\{ …, policies: \{ deduplicationWindow: \['10m', '90d'\] \}, seed: 5, path: '([\d:]+)' \}\)$/
@@ -81,7 +81,7 @@ describe('a daily deduplication id [story 2]', () => {
   })
 })
 
-describe('a static idempotency key [story 5]', () => {
+describe('assertResilient() with a static idempotency key [story 5]', () => {
   /** hookdeck/outpost#670: an order that could not be sent is sent again by hand, with the same key. */
   const again = (second: string): Options => ({
     publish: async ({ queue, clock, store }) => {
@@ -101,20 +101,20 @@ describe('a static idempotency key [story 5]', () => {
     runs: 30,
   })
 
-  test('swallows the second order where the key is remembered', async () => {
+  test('fails where the key deduplicates the second order', async () => {
     const { message } = await brokenBy(again('order-42'))
     expect(message).toContain('  → fails with deduplicationWindow 90d (')
     expect(message).toContain('only; 0 of')
-    expect(message).toContain('  → sent is not there, with deduplicationWindow 10m it is "1"\n')
+    expect(message).toContain('  → sent does not exist, with deduplicationWindow 10m it is "1"\n')
   })
 
-  test('does not where each try has its own', async () => {
+  test('passes if each attempt has its own key', async () => {
     await assertResilient(again('order-42-2'))
   })
 })
 
-describe('a failure that needs a policy and a fault', () => {
-  /** Remembers what was seen for an hour, and believes that no retry comes later. */
+describe('assertResilient() with a failure that needs a policy and a fault', () => {
+  /** Remembers messages for an hour, and assumes that no retry comes later. */
   const handle: DeliveryHandler = async (request, _, { store, clock }) => {
     const seen = store.get('seen')
     if (seen !== null && clock.now() - Number(seen) < 3_600_000) return new Response()
@@ -126,11 +126,11 @@ describe('a failure that needs a policy and a fault', () => {
     publish: ({ queue }) => queue.publish({ to: reports, body: { id: 1 }, retries: 5 }),
     handler: handle,
     holds: ({ store }) => store.get('sent') === '1',
-    // After a fourth fault the hour is over whatever the factor is.
+    // After a fourth fault the hour is over with every backoff factor.
     faults: arb.deliveryFaults({ kinds: ['lost-ack', 'status'], maxRules: 3 }),
   }
 
-  test('is shrunk to both', async () => {
+  test('shrinks to the policy and the fault', async () => {
     await assertResilient({ ...forgetful, policies: { backoffFactor: [2.5, 2] } })
     const { message, faults, policy } = await brokenBy({
       ...forgetful,
@@ -139,7 +139,7 @@ describe('a failure that needs a policy and a fault', () => {
     expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } }])
     expect(policy).toEqual({ backoffFactor: 12, callbackTimestampType: 'string' })
     expect(message).toMatch(
-      /^Fails after \d+ of 100 fault schedules with backoffFactor 12, callbackTimestampType string \(seed 1/,
+      /^Fails after \d+ of 100 fault plans with backoffFactor 12, callbackTimestampType string \(seed 1/,
     )
     expect(message).toMatch(
       / {2}→ fails with backoffFactor 12 \(\d+ of \d+ runs\) only; 0 of \d+ runs fail with 2\.5\n/,
@@ -152,7 +152,7 @@ describe('a failure that needs a policy and a fault', () => {
     )
   })
 
-  test('and what is found can be pasted', async () => {
+  test('prints a counterexample that can be pasted', async () => {
     const { faults, policy } = await brokenBy({ ...forgetful, policies: { backoffFactor: [2.5, 12] } })
     const sandbox = createSandbox({ policy })
     sandbox.destinations.on(reports, (request, task) => handle(request, task, sandbox))
@@ -163,7 +163,7 @@ describe('a failure that needs a policy and a fault', () => {
   })
 })
 
-describe('which combinations are tried', () => {
+describe('assertResilient() combines policies', () => {
   const seen = async (given: PolicyChoices, runs = 100) => {
     const worlds = new Set<string>()
     const deliver = (sandbox: Sandbox) => {
@@ -175,18 +175,18 @@ describe('which combinations are tried', () => {
     return worlds
   }
 
-  test('all of a few, whatever is drawn', async () => {
+  test('tries all combinations of a few, with any random plans', async () => {
     const given = { deduplicationWindow: ['10m', 1], retries: [0, 1, 2], maxRatePeriod: ['1h'] } as const
     expect([...(await seen(given, 6))].sort()).toEqual(
       [1, 600_000].flatMap((window) => [0, 1, 2].map((retries) => `${window} ${retries} fifo 3600000`)).sort(),
     )
   })
 
-  test('all disputed ones pass for an app that depends on none', async () => {
+  test('passes with all disputed policies for an app that depends on none', async () => {
     expect((await seen(disputedPolicies)).size).toBeGreaterThanOrEqual(4)
   })
 
-  test('the disputed ones are policies, and their first values are the defaults', () => {
+  test('disputedPolicies contains policies whose first values are the defaults', () => {
     for (const [name, values] of Object.entries(disputedPolicies)) {
       expect(values.length).toBeGreaterThan(1)
       if (name !== 'deduplicationWindow') expect(values[0]).toBe(defaultPolicy[name as keyof typeof defaultPolicy])
@@ -196,25 +196,25 @@ describe('which combinations are tried', () => {
   })
 })
 
-test('misuse is told', async () => {
+test('assertResilient() throws a TypeError for invalid policies', async () => {
   for (const [given, sentence] of [
     [{ deduplicationWindw: ['10m'] }, 'there is no policy "deduplicationWindw". Did you mean deduplicationWindow?'],
     [{ xyz: [1] }, 'there is no policy "xyz". The policies are maxTrafficEntries'],
     [
       { deduplicationWindow: '10m' },
-      'policies.deduplicationWindow is a list of values. Write assertResilient({ …, policies:',
+      'policies.deduplicationWindow must be a list of values. Write assertResilient({ …, policies:',
     ],
-    [{ deduplicationWindow: [] }, 'policies.deduplicationWindow is a list of values'],
+    [{ deduplicationWindow: [] }, 'policies.deduplicationWindow must be a list of values'],
     [{ deduplicationWindow: ['10 minutes'] }, '"10 minutes" is not a duration'],
     [{ retries: ['3'] }, 'policies.retries: policy.retries must be'],
     [{ flowControlOrder: ['lifo'] }, 'policies.flowControlOrder: policy.flowControlOrder must be'],
     [{ retries: [1, -1] }, 'policies.retries: policy.retries must be'],
-    [['10m'], 'policies are lists of values by name'],
-    [null, 'policies are lists of values by name'],
+    [['10m'], 'policies must be lists of values'],
+    [null, 'policies must be lists of values'],
   ] as const)
     await expect(assertResilient({ ...mended, policies: given as never })).rejects.toThrow(sentence)
   const sandbox = { policy: { deduplicationWindow: 5 } }
   await expect(assertResilient({ ...mended, sandbox, policies })).rejects.toThrow(
-    'policies varies deduplicationWindow, and sandbox.policy sets it. Leave one of them out.',
+    'policies varies deduplicationWindow, and sandbox.policy sets it.',
   )
 })

@@ -5,15 +5,15 @@ import type { FaultRule } from '../../../src/faults/fault.js'
 import { runs, seedOr } from '../../../test/support/effort.js'
 import { rulesLiteral } from '../src/delivery/rule-literal.js'
 
-/** What a program reads that has the text pasted. */
+/** Evaluates the text, as a program does into which it was pasted. */
 const pasted = (text: string): unknown => new Function(`return ${text}`)()
 
-test('rules as text are the rules again when they are pasted', () => {
+test('rulesLiteral() prints rules as code that evaluates to the same rules', () => {
   for (const rules of fc.sample(arb.faultRules(), { numRuns: runs(300, 300, 3000), seed: seedOr(1) }))
     expect(pasted(rulesLiteral(rules))).toEqual(rules)
 })
 
-test('texts with quotes, backslashes, line ends and templates survive', () => {
+test('literal() keeps quotes, backslashes, line ends and templates', () => {
   const texts = ["it's", 'a "b"', 'c\\d', "\\'", 'e\nf', '$' + '{g}', '`', '\u2028']
   const rules = texts.map(
     (body): FaultRule => ({

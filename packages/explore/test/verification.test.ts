@@ -15,7 +15,7 @@ type Handler = (request: Request, task: unknown, sandbox: Sandbox) => Promise<Re
 const signatureOf = (request: Request) =>
   request.headers.get('upstash-signature') ?? request.headers.get('service-signature') ?? ''
 
-/** An app that verifies as it should, with the vendor's SDK. */
+/** An app that verifies correctly with the vendor's SDK. */
 const right: Handler = async (request) => {
   const body = await request.text()
   const isRight = await receiver.verify({ signature: signatureOf(request), body, url: request.url }).catch(() => false)
@@ -30,16 +30,16 @@ const told = (
     () => 'nothing',
     (error: Error) => `${error.name}: ${error.message}`,
   )
-/** What stands above the timeline. */
+/** Returns the text above the timeline. */
 const above = async (...of: Parameters<typeof told>) => (await told(...of)).split('\n\n')[0]!
 
-/** The hash of a body as claim `body` has it, without the SDK. */
+/** Returns the hash of a body as claim `body` has it, computed without the SDK. */
 async function hashOf(body: string): Promise<string> {
   const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(body))
   return Buffer.from(hash).toString('base64url')
 }
 
-/** Verifies by hand, all but one thing. */
+/** Verifies by hand, except one thing. */
 function sloppy(leavesOut: string): Handler {
   return async (request) => {
     const token = signatureOf(request)
@@ -76,7 +76,7 @@ function sloppy(leavesOut: string): Handler {
   }
 }
 
-describe('an app that verifies passes', () => {
+describe('assertVerifiesSignatures() passes for an app that verifies', () => {
   test('with the receiver of the SDK', async () => {
     expect(await told(right)).toBe('nothing')
   })
@@ -105,7 +105,7 @@ describe('an app that verifies passes', () => {
     expect(await told(neutral, { to, keys })).toBe('nothing')
   })
 
-  test('that reads its keys from the environment when it is asked', async () => {
+  test('and reads its keys from the environment per request', async () => {
     const fromEnvironment: Handler = async (request) => {
       const { QSTASH_CURRENT_SIGNING_KEY: currentSigningKey, QSTASH_NEXT_SIGNING_KEY: nextSigningKey } = process.env
       const known = new Receiver({ currentSigningKey: currentSigningKey!, nextSigningKey: nextSigningKey! })
@@ -115,7 +115,7 @@ describe('an app that verifies passes', () => {
     expect(await told(fromEnvironment, { sandbox: { dialect: 'upstash' } })).toBe('nothing')
   })
 
-  test('by assertions', async () => {
+  test('with assertions', async () => {
     const asserts: Handler = async (request) => {
       const body = await request.text()
       const isRight = await receiver
@@ -127,12 +127,12 @@ describe('an app that verifies passes', () => {
     expect(await told(asserts)).toBe('nothing')
   })
 
-  test('with bodies of its own, JSON or not', async () => {
+  test('with its own bodies, JSON or not', async () => {
     for (const body of ['text', '{ "a" : [1, "x"] }', '', { a: [1, 'é"\\'] }, '"x"', 7])
       expect(await told(right, { ...upstash, body })).toBe('nothing')
   })
 
-  test('as routes by url, each of them', async () => {
+  test('with handlers by URL, each of them', async () => {
     const seen = new Set<string>()
     const route: Handler = (request, task, sandbox) => {
       seen.add(request.url)
@@ -147,7 +147,7 @@ describe('an app that verifies passes', () => {
   })
 })
 
-describe('the wrapper of the SDK', () => {
+describe('assertVerifiesSignatures() with the wrapper of the SDK', () => {
   const wrapped = (work: () => void = () => {}) =>
     verifySignatureAppRouter(
       () => {
@@ -157,35 +157,35 @@ describe('the wrapper of the SDK', () => {
       { currentSigningKey: keys.current, nextSigningKey: keys.next },
     ) as unknown as Handler
 
-  test('refuses everything but what is for another url, and the text says that it never looks', async () => {
+  test('fails only for a delivery to another URL, and explains that the wrapper never compares it', async () => {
     expect(await above(wrapped(), upstash)).toMatchInlineSnapshot(`
-      "NotVerified: https://shop.test/api/orders did not answer as it should:
+      "NotVerified: https://shop.test/api/orders did not respond as it should:
         ✗ url (claim sub names another URL): accepted with 200
-          → claim sub is not compared with the app's own url, so what was signed for another route counts here. The SDK's Receiver compares it when verify() is given { url }; the SDK's wrappers (verifySignatureAppRouter and others) never do.
-      The other 16 deliveries of this check were answered as they should be."
+          → claim sub is not compared with the app's own URL, so a delivery that was signed for another route is accepted here. The SDK's Receiver compares it when verify() is given { url }; the SDK's wrappers (verifySignatureAppRouter and others) never do.
+      The other 16 deliveries of this check were handled as they should be."
     `)
     expect(await told(wrapped(), { ...upstash, except: ['url'] })).toBe('nothing')
   })
 })
 
-describe('an app that leaves one thing out is told which', () => {
+describe('assertVerifiesSignatures() names the missing check', () => {
   type Finding = readonly [cases: readonly VerificationCase[], cause: string]
   const found: Readonly<Record<string, Finding>> = {
-    header: [['unsigned'], 'the signature is looked at only where there is one'],
+    header: [['unsigned'], 'the signature is only checked if there is one'],
     signature: [
       ['issuer', 'rotated-once', 'rotated-twice', 'key', 'tampered'],
       '✗ rotated-once, rotated-twice, key, tampered (signed with the key that was current before the last rotation): accepted with 200\n    → the signature itself is not verified',
     ],
     iss: [['issuer'], 'claim iss is not compared'],
-    exp: [['expired'], 'claim exp is not compared with the time: a delivery that somebody has kept can be sent again'],
+    exp: [['expired'], 'claim exp is not compared with the time: an old delivery can be sent again'],
     nbf: [['not-yet-valid'], 'claim nbf is not compared with the time'],
-    sub: [['url'], "claim sub is not compared with the app's own url"],
+    sub: [['url'], "claim sub is not compared with the app's own URL"],
     body: [['body', 'reserialized'], 'claim body is not compared with the hash of the body'],
     raw: [
       ['indented', 'tabs', 'spaced', 'escaped', 'reserialized'],
-      'the body is parsed and written again before it is verified. Verify the text as it came: await request.text().',
+      'the body is parsed and serialized again before it is verified. Verify the raw text: await request.text().',
     ],
-    next: [['next'], 'only the current key is known: every delivery is refused as soon as the keys are rotated'],
+    next: [['next'], 'only the current key is known: every delivery is rejected after the keys are rotated'],
   }
   test.each(Object.entries(found))('%s', async (leavesOut, [cases, cause]) => {
     const message = await told(sloppy(leavesOut))
@@ -193,12 +193,12 @@ describe('an app that leaves one thing out is told which', () => {
     expect(message.split('\n').at(-1)).toBe(`Replay: assertVerifiesSignatures(app, { …, only: [${only}] })`)
     const lines = message.split('\n\n')[0]!.split('\n')
     expect(lines.length).toBeLessThanOrEqual(15)
-    expect(lines[0]).toBe(`NotVerified: ${to} did not answer as it should:`)
+    expect(lines[0]).toBe(`NotVerified: ${to} did not respond as it should:`)
     expect(message.split(cause)).toHaveLength(2)
     expect(lines.at(-1)).toBe(
-      `The other ${asked - cases.length} deliveries of this check were answered as they should be.`,
+      `The other ${asked - cases.length} deliveries of this check were handled as they should be.`,
     )
-    // The line to paste brings the same again, alone.
+    // The printed line reproduces this case alone.
     const again = await told(sloppy(leavesOut), { ...upstash, only: cases })
     expect(again.split('\n\n')[0]!.split('\n')).toEqual(lines.slice(0, -1))
   })
@@ -206,7 +206,7 @@ describe('an app that leaves one thing out is told which', () => {
   test('nothing is verified at all', async () => {
     expect(await above(async () => new Response())).toMatchInlineSnapshot(`
       "NotVerified: https://shop.test/api/orders does not verify signatures: it accepted every delivery that was signed wrongly, and one without any signature.
-        → Anybody who knows the address can call it. Verify each delivery before anything else, with the signing keys."
+        → Anyone who knows the URL can call it. Verify each delivery before anything else, with the signing keys."
     `)
   })
 
@@ -220,64 +220,64 @@ describe('an app that leaves one thing out is told which', () => {
     }
     expect(await told(hoards)).toBe('nothing')
     expect(await above(hoards, { ...upstash, keys: { ...keys, former: [old] } })).toContain(
-      '✗ rotated-once (signed with the key that was current before the last rotation): accepted with 200\n    → a key is still known',
+      '✗ rotated-once (signed with the key that was current before the last rotation): accepted with 200\n    → a rotated key is still accepted',
     )
     expect(await above(hoards, { ...upstash, keys: { ...keys, former: ['sig_other', old] } })).toContain(
       '✗ rotated-twice (',
     )
   })
 
-  test('it writes JSON otherwise before it verifies, so that it refuses what is written compactly', async () => {
+  test('an app that serializes JSON before it verifies, and so rejects compact JSON', async () => {
     const indents: Handler = async (request) => {
       const body = JSON.stringify(await request.json(), null, 2)
       await receiver.verify({ signature: signatureOf(request), body, url: request.url })
       return new Response()
     }
     expect(await above(indents)).toMatchInlineSnapshot(`
-      "NotVerified: https://shop.test/api/orders did not answer as it should:
+      "NotVerified: https://shop.test/api/orders did not respond as it should:
         ✗ current, next, tabs, spaced, escaped (signed with the current key): the handler threw SignatureError: body hash does not match, want: A3ySFO73TMOIfzpPCFtOF9digNr9JzsO4WDAnEuhz9Q=, got: eDz… (160 chars)
         ✗ reserialized (claim body is the hash of the same JSON, written with other white space): accepted with 200
-          → the body is parsed and written again before it is verified. Verify the text as it came: await request.text().
-      The other 11 deliveries of this check were answered as they should be."
+          → the body is parsed and serialized again before it is verified. Verify the raw text: await request.text().
+      The other 11 deliveries of this check were handled as they should be."
     `)
   })
 
-  test('the keys the wrong way round, or only the next', async () => {
+  test('swapped keys, or only the next key', async () => {
     const next = new Receiver({ currentSigningKey: 'sig_stale', nextSigningKey: keys.next })
     const stale: Handler = async (request) => {
       await next.verify({ signature: signatureOf(request), body: await request.text(), url: request.url })
       return new Response()
     }
     expect(await above(stale)).toMatchInlineSnapshot(`
-      "NotVerified: https://shop.test/api/orders did not answer as it should:
+      "NotVerified: https://shop.test/api/orders did not respond as it should:
         ✗ current, indented, tabs, spaced, escaped (signed with the current key): the handler threw SignatureError: signature verification failed
           → the current key is not known.
-      The other 12 deliveries of this check were answered as they should be."
+      The other 12 deliveries of this check were handled as they should be."
     `)
   })
 })
 
 const asked = 6 + 1 + Object.keys(signatureFlaws).length
 
-describe('an app that accepts nothing is asked why', () => {
-  test('it knows other keys', async () => {
+describe('assertVerifiesSignatures() suggests why an app accepts nothing', () => {
+  test('because it knows other keys', async () => {
     expect(await above(right, { ...upstash, keys: { current: 'sig_a', next: 'sig_b' } })).toMatchInlineSnapshot(`
-      "NotVerified: https://shop.test/api/orders does not accept a delivery that is correctly signed: refused with 401.
-        → Does it know the keys? They are in QSTASH_CURRENT_SIGNING_KEY and QSTASH_NEXT_SIGNING_KEY while it is asked; if it has read others before, give those: { keys: { current, next } }.
-        → Does it compare the url? Give the one that it expects: { to }.
-        → Does it verify the text of the body as it came? await request.text(), not JSON that is written again.
-        → Can it handle the body {"id":1}? Give one that it can: { body }."
+      "NotVerified: https://shop.test/api/orders does not accept a delivery that is correctly signed: rejected with 401.
+        → Does it know the keys? They are in QSTASH_CURRENT_SIGNING_KEY and QSTASH_NEXT_SIGNING_KEY during the check; if it has read others before, pass those: { keys: { current, next } }.
+        → Does it compare the URL? Pass the one that it expects: { to }.
+        → Does it verify the raw text of the body? Use await request.text(), not JSON that is serialized again.
+        → Can it handle the body {"id":1}? Pass one that it can: { body }."
     `)
   })
 
-  test('it expects the words of a vendor', async () => {
+  test('because it expects the dialect of a vendor', async () => {
     expect(await above(right, { to, keys, sandbox: { dialect: 'neutral' } })).toMatchInlineSnapshot(`
-      "NotVerified: https://shop.test/api/orders does not accept a delivery that is correctly signed: refused with 401.
-        → It expects the words of another vendor: leave the option dialect out, or set { sandbox: { dialect: 'auto' } }."
+      "NotVerified: https://shop.test/api/orders does not accept a delivery that is correctly signed: rejected with 401.
+        → It expects the dialect of another vendor: leave the option dialect out, or set { sandbox: { dialect: 'auto' } }."
     `)
   })
 
-  test('it cannot handle the body', async () => {
+  test('because it cannot handle the body', async () => {
     const picky: Handler = async (request, task, sandbox) => {
       const answer = await right(request.clone(), task, sandbox)
       if (answer.ok && !('order' in (await request.json()))) throw new TypeError('order is missing')
@@ -288,7 +288,7 @@ describe('an app that accepts nothing is asked why', () => {
   })
 })
 
-describe('what was done counts, not what was answered', () => {
+describe('assertVerifiesSignatures() checks the effects of rejected deliveries', () => {
   const charge = ({ store, queue }: Sandbox): void => {
     store.run('INCR', 'charged:1')
     queue.publish({ to: 'https://mail.test/', body: 'paid' })
@@ -303,17 +303,17 @@ describe('what was done counts, not what was answered', () => {
     return answer
   }
 
-  test('a refusal after the work', async () => {
+  test('fails for an app that rejects after the work', async () => {
     expect(await told(chargesLater)).toBe('nothing')
     expect(await above(chargesFirst)).toMatchInlineSnapshot(`
-      "NotVerified: https://shop.test/api/orders did not answer as it should:
-        ✗ unsigned, url, body, reserialized, expired, not-yet-valid, issuer, rotated-once, rotated-twice, key, tampered (without any signature): refused with 401, but charged:1 was written, POST https://mail.test/ "paid" went out
-          → it is refused only after the work was done. Verify before anything else; what is no work of it: ignoreKeys, ignoreOutbound.
-      The other 6 deliveries of this check were answered as they should be."
+      "NotVerified: https://shop.test/api/orders did not respond as it should:
+        ✗ unsigned, url, body, reserialized, expired, not-yet-valid, issuer, rotated-once, rotated-twice, key, tampered (without any signature): rejected with 401, but charged:1 was written, POST https://mail.test/ "paid" was sent
+          → it is rejected only after the work was done. Verify before anything else; exclude what is not its work: ignoreKeys, ignoreOutbound.
+      The other 6 deliveries of this check were handled as they should be."
     `)
   })
 
-  test('what is no work can be named', async () => {
+  test('passes if the effects are ignored', async () => {
     const counts: Handler = (request, task, sandbox) => {
       sandbox.store.run('INCR', 'requests')
       return chargesLater(request, task, sandbox)
@@ -323,7 +323,7 @@ describe('what was done counts, not what was answered', () => {
   })
 })
 
-describe('an app in another process, by its address', () => {
+describe('assertVerifiesSignatures() with an app in another process', () => {
   let server: Server
   let address = ''
   let leavesOut = 'nothing'
@@ -346,7 +346,7 @@ describe('an app in another process, by its address', () => {
   afterAll(() => new Promise((resolve) => server.close(resolve)))
   const { to: _, ...rest } = upstash
 
-  test('passes, and fails', async () => {
+  test('passes and fails', async () => {
     expect(await told(new URL(`${address}/api?x=1`), rest)).toBe('nothing')
     expect(seen).toContain('/api?x=1')
     leavesOut = 'header'
@@ -354,11 +354,11 @@ describe('an app in another process, by its address', () => {
     leavesOut = 'nothing'
   })
 
-  test('a redirect is no acceptance', async () => {
+  test('does not count a redirect as accepted', async () => {
     expect(await above(`${address}/moved`, rest)).toContain('does not accept a delivery that is correctly signed: ')
   })
 
-  test('deliveries leave this machine only where a host is named', async () => {
+  test('delivers to other machines only if their hosts are listed', async () => {
     expect(await above('https://elsewhere.test/api', rest)).toContain(
       'Delivery to https://elsewhere.test/api was refused',
     )
@@ -374,7 +374,7 @@ describe('an app in another process, by its address', () => {
   })
 })
 
-test('an app that never answers refuses, and what cannot be published is told', async () => {
+test('counts no response as rejected, and fails if nothing was delivered', async () => {
   expect(
     await above(() => new Promise(() => {}), {
       ...upstash,
@@ -383,19 +383,21 @@ test('an app that never answers refuses, and what cannot be published is told', 
     }),
   ).toContain('does not accept a delivery that is correctly signed: ')
   expect(await told(right, { ...upstash, drain: () => undefined })).toContain(
-    'nothing was delivered. `drain` has to move time',
+    'nothing was delivered. Move time in `drain`',
   )
 })
 
-test('misuse is told', async () => {
-  expect(await told(undefined as never)).toContain('TypeError: assertVerifiesSignatures() needs a handler')
+test('assertVerifiesSignatures() throws a TypeError for invalid options', async () => {
+  expect(await told(undefined as never)).toContain('TypeError: assertVerifiesSignatures(): handler is missing')
   expect(await told(right, { only: ['expird' as VerificationCase] })).toContain(
-    '`only` knows no "expird". Did you mean "expired"?',
+    '`only` has an unknown name "expird". Did you mean "expired"?',
   )
-  expect(await told(right, { except: 'url' as never })).toContain('`except` is a list of current, next')
-  expect(await told(right, { only: [] })).toContain('`only` is a list of')
-  expect(await told(right, { keys: { current: 'x' } as never })).toContain('keys are two texts')
-  expect(await told(right, { to: 'orders' })).toContain('delivers to an address, and "orders" is none')
+  expect(await told(right, { except: 'url' as never })).toContain('`except` must be a list of current, next')
+  expect(await told(right, { only: [] })).toContain('`only` must be a list of')
+  expect(await told(right, { keys: { current: 'x' } as never })).toContain('keys must be two texts')
+  expect(await told(right, { to: 'orders' })).toContain('the destination must be a URL (got "orders")')
   expect(await told({ 'https://shop.test/*': right })).toBe('nothing')
-  expect(await told({ 'https://shop.test/*': right }, {})).toContain('"https://shop.test/*" is none')
+  expect(await told({ 'https://shop.test/*': right }, {})).toContain(
+    'the destination must be a URL (got "https://shop.test/*")',
+  )
 })

@@ -26,7 +26,7 @@ const isSigned = async (request: Request) =>
     })
     .catch(() => false)
 
-/** What an order needs: once for each message, and a mail afterwards. */
+/** Handles an order once for each message, and then publishes a mail. */
 const order: DeliveryHandler = (request, _, { store, queue }) => {
   const id = request.headers.get('upstash-message-id')!
   if (store.run('SET', `seen:${id}`, 1, 'NX') !== null) queue.publish({ to: mails, body: { order: 1 } })
@@ -48,25 +48,25 @@ const shop: Omit<Options, 'handler'> = {
   runs: 40,
 }
 
-describe('an app that verifies one route and not the other', () => {
-  test('is found by default, and the text says where', async () => {
+describe('assertResilient() with an app that verifies one route and not the other', () => {
+  test('finds the route by default and names it', async () => {
     const { message, faults } = await brokenBy({ ...shop, handler: { [orders]: verified(order), [mails]: mail } })
     expect(faults).toEqual([
       { on: 'queue.delivery', skip: 1, times: 1, fault: { kind: 'bad-signature', flaw: 'body' } },
     ])
     expect(message.split('\n\n')[0]).toMatchInlineSnapshot(`
-      "Fails after 48 of 54 fault schedules (seed 1):
+      "Fails after 48 of 54 fault plans (seed 1):
         message 1, attempt 1  ok             answered 200
         message 2, attempt 1  bad-signature  signed wrongly: body
-        → https://shop.test/api/mails answered 200 to a delivery that was signed wrongly (claim body is the hash of another body). https://shop.test/api/orders refuses those: is the verification missing here?"
+        → https://shop.test/api/mails responded 200 to a delivery that was signed wrongly (claim body is the hash of another body). https://shop.test/api/orders rejects those: is the verification missing here?"
     `)
   })
 
-  test('the mended one passes', async () => {
+  test('passes for the fixed app', async () => {
     await assertResilient({ ...shop, handler: { [orders]: verified(order), [mails]: verified(mail) } })
   })
 
-  test('a destination of somebody else need not verify', async () => {
+  test('does not require verification at an external destination', async () => {
     const elsewhere = 'https://mailer.test/send'
     const sends: DeliveryHandler = (_, __, { queue, store }) => {
       if (store.run('SET', 'sent', 1, 'NX') !== null) queue.publish({ to: elsewhere })
@@ -75,13 +75,13 @@ describe('an app that verifies one route and not the other', () => {
     await assertResilient({ ...shop, handler: { [orders]: verified(sends), [elsewhere]: mail } })
   })
 
-  test('a callback that is not verified is found, too', async () => {
+  test('finds a callback that is not verified', async () => {
     const done = 'https://shop.test/api/done'
     const publish = ({ queue }: Sandbox) => queue.publish({ to: orders, body: { id: 1 }, callback: done })
     const handler = { [orders]: verified(order), [mails]: verified(mail) }
     const open = await brokenBy({ ...shop, publish, handler: { ...handler, [done]: () => new Response() } })
     expect(open.faults).toEqual([{ on: 'queue.callback', times: 1, fault: { kind: 'bad-signature', flaw: 'body' } }])
-    expect(open.message).toContain(`${done} answered 200 to a delivery that was signed wrongly`)
+    expect(open.message).toContain(`${done} responded 200 to a delivery that was signed wrongly`)
     await assertResilient({
       ...shop,
       publish,
@@ -90,29 +90,29 @@ describe('an app that verifies one route and not the other', () => {
   })
 })
 
-describe('a verification that swallows what it refuses', () => {
-  // "So that the queue does not try again": a delivery that was struck on its way is lost for good.
+describe('assertResilient() with an app that responds 200 to deliveries that it rejects', () => {
+  // The app responds 200 to prevent retries. A delivery whose signature was damaged on the way is then lost.
   const ok = () => new Response('ignored')
 
-  test('is found: the message is lost', async () => {
+  test('finds the lost message', async () => {
     const { message, faults } = await brokenBy({
       ...shop,
       handler: { [orders]: verified(order, ok), [mails]: verified(mail, ok) },
     })
     expect(faults).toMatchObject([{ on: 'queue.delivery', times: 1, fault: { kind: 'bad-signature' } }])
     expect(message.split('\n\n')[0]).toMatchInlineSnapshot(`
-      "Fails after 41 of 54 fault schedules (seed 1):
+      "Fails after 41 of 54 fault plans (seed 1):
         attempt 1  bad-signature  signed wrongly: body
-        → https://shop.test/api/orders answered 200 to a delivery that was signed wrongly (claim body is the hash of another body): the queue takes it for done and never delivers it again
-        → seen:msg_YsBkV6XkNTZU7G3iE7oPccLh3rpWEgAQ448fckKAJjL6uMxYLvaWcvahbtDP is not there, without faults it is "1"
-        → mails is not there, without faults it is {"msg_1oUwC6mDWEsJ6YfJ9kQTbbx9keUUnAfErNKVZVWdq1tgLWq8U73p4J2sBTLa"}
+        → https://shop.test/api/orders responded 200 to a delivery that was signed wrongly (claim body is the hash of another body): the queue takes it as delivered and never retries it
+        → seen:msg_YsBkV6XkNTZU7G3iE7oPccLh3rpWEgAQ448fckKAJjL6uMxYLvaWcvahbtDP does not exist, without faults it is "1"
+        → mails does not exist, without faults it is {"msg_1oUwC6mDWEsJ6YfJ9kQTbbx9keUUnAfErNKVZVWdq1tgLWq8U73p4J2sBTLa"}
         → POST https://shop.test/api/mails "{\\"order\\":1}" went out 0 times, without faults once"
     `)
   })
 })
 
-describe('a verification that leaves something out', () => {
-  test('is found at the route that verifies', async () => {
+describe('assertResilient() with an incomplete verification', () => {
+  test('finds the flaw at the route that verifies', async () => {
     const ignoresTime: DeliveryHandler = async (request, task, world) => {
       const signature = request.headers.get('upstash-signature') ?? ''
       const isRight = await receiver
@@ -123,17 +123,17 @@ describe('a verification that leaves something out', () => {
     const { message, faults } = await brokenBy({ ...shop, handler: { [orders]: ignoresTime, [mails]: verified(mail) } })
     expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'bad-signature', flaw: 'expired' } }])
     expect(message).toContain(
-      `${orders} answered 200 to a delivery that was signed wrongly (claim exp is in the past), although it refuses one that was signed with a wrong key.`,
+      `${orders} responded 200 to a delivery that was signed wrongly (claim exp is in the past), although it rejects one that was signed with a wrong key.`,
     )
   })
 })
 
-describe('who is not accused', () => {
-  test('an app that verifies nowhere: its tests are about something else', async () => {
+describe('assertResilient() does not try wrong signatures for', () => {
+  test('an app that verifies nowhere', async () => {
     expect(await assertResilient({ ...shop, handler: { [orders]: order, [mails]: mail } })).toMatchObject({ runs: 40 })
   })
 
-  test('an app that fails by itself, for good or now and then', async () => {
+  test('an app that fails without a fault, always or sometimes', async () => {
     const down: DeliveryHandler = () => new Response(null, { status: 503 })
     const publish = ({ queue }: Sandbox) => {
       queue.publish({ to: orders, body: { id: 1 }, retries: 0 })
@@ -148,7 +148,7 @@ describe('who is not accused', () => {
     }
   })
 
-  test('the wrapper of the SDK, which does not compare the url', async () => {
+  test('the wrapper of the SDK, which does not compare the URL', async () => {
     const wrapped =
       (handler: DeliveryHandler): DeliveryHandler =>
       (request, task, world) =>
@@ -161,22 +161,22 @@ describe('who is not accused', () => {
     await assertResilient({ ...shop, handler: { [orders]: wrapped(order), [mails]: wrapped(mail) } })
   })
 
-  test('an app that tells the queue not to try again what nobody but a forger would send', async () => {
+  test('an app that rejects forged deliveries without a retry', async () => {
     const never = () => new Response(null, { status: 489, headers: { 'upstash-nonretryable-error': 'true' } })
     const handler = { [orders]: verified(order, never), [mails]: verified(mail, never) }
-    // Guidance also tries schedules that leave a message nothing but faults.
+    // The guide also tries fault plans that hit every attempt of a message.
     expect((await assertResilient({ ...shop, handler, guidance: 'none' })).skipped).toBe(0)
     const { message } = await brokenBy({ ...shop, handler: { ...handler, [mails]: mail } })
     expect(message).toContain('is the verification missing here?')
   })
 
-  test('whoever says what goes wrong gets that, and nothing else', async () => {
+  test('assertResilient() injects only the given faults if `faults` is set', async () => {
     const faults = arb.deliveryFaults({ kinds: ['lost-ack', 'bad-signature'] })
     await assertResilient({ ...shop, faults, handler: { [orders]: verified(order), [mails]: mail } })
   })
 })
 
-test('a failure is found again from the line to paste, and alone', async () => {
+test('assertResilient() replays a failed verification with the printed line, alone', async () => {
   const options: Options = { ...shop, handler: { [orders]: verified(order), [mails]: mail }, seed: 9 }
   const first = await brokenBy(options)
   expect(first.message).toContain(`Replay: assertResilient({ …, seed: 9, path: '${first.path}' })`)
@@ -187,11 +187,12 @@ test('a failure is found again from the line to paste, and alone', async () => {
   }
   const again = await brokenBy({ ...options, publish: deliver, path: first.path })
   expect(again.message).toBe(first.message)
-  // To see who verifies: twice undisturbed, two deliveries struck twice each. Then the one, and it and another to report.
+  // The search for verifying routes takes two undisturbed runs, and two runs for each of two deliveries. Then the plan
+  // itself runs, and again for the report with a comparison.
   expect(runs).toBe(2 + 2 * 2 + 1 + 2)
 })
 
-test('what is drawn does not depend on who verifies', async () => {
+test('assertResilient() draws the same plans whether or not an app verifies', async () => {
   const seen: string[] = []
   const faults = arb.deliveryFaults()
   const record = (world: Sandbox) => void seen.push(JSON.stringify(world.faults.rules.map(({ rule }) => rule)))
@@ -201,7 +202,7 @@ test('what is drawn does not depend on who verifies', async () => {
       record(world)
       return true
     }
-    // What a guide prefers depends on what it has seen.
+    // The plans of a guide depend on what it has seen.
     const subject = { ...shop, handler: { [orders]: handler, [mails]: mail }, guidance: 'none' } as const
     await assertResilient({ ...subject, ...more, holds, includeExhausted: true }).catch(() => {})
     return seen.slice(0, 40)

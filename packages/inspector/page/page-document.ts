@@ -1,34 +1,35 @@
 import { copyHash, copyScript, pageScript, pageStyle, scriptHash, styleHash } from './page-text.js'
 
-/** What stands in the page of a saved trace. Secrets are hidden in it. */
+/** Data of a saved trace in its page. Secrets are redacted in it. */
 export interface Recording {
-  /** As `traffic.toTrace()` gives it. */
+  /** A trace as `traffic.toTrace()` returns it. */
   readonly trace: { readonly entries: readonly object[] }
-  /** What commands, loads and resets left at keys: `StoredChange`. */
+  /** Values that commands, loads and resets left at keys: `StoredChange`. */
   readonly changes?: readonly object[]
   readonly title?: string
-  /** The assertion that failed: the page opens on it. `nearest` is the `seq` of an entry. */
+  /** The assertion that failed, with which the page opens. `nearest` is the `seq` of an entry. */
   readonly failure?: { readonly message: string; readonly nearest?: number }
-  /** The story for readers without scripts. */
+  /** The timeline for readers without scripts. */
   readonly story?: string
 }
 
-/** A page in one file, and what a content security policy allows of it. */
+/** A page in one file, and the hashes for its content-security policy. */
 export interface InspectorPage {
   readonly html: string
   /** `sha256-…`, as a policy writes it. */
   readonly scriptHash: string
-  /** Of the forms of copying, which stand in a recording in a script of their own. */
+  /** Hash of the forms for copying, which are a separate script in a recording. */
   readonly copyHash?: string
   readonly styleHash: string
 }
 
-/** Items in one block of data: as much as a browser reads in a few milliseconds. */
+/** Number of items in one block of data, which a browser parses in a few milliseconds. */
 const blockSize = 500
 
 /**
- * The inspector as one page that needs nothing else. With a recording it has its facts in itself, and what it may do
- * written into it; without one it asks the control API of the server that it comes from, which sends the policy.
+ * Returns the inspector as one page without other files. With a recording, the page contains its data and its
+ * content-security policy. Without one, it requests its data from the control API of its server, which sends the
+ * policy.
  */
 export function inspectorPage(recording?: Recording): InspectorPage {
   if (recording === undefined) return { html: shell('Inspector', '', ''), scriptHash, styleHash }
@@ -47,7 +48,7 @@ function recorded({ trace, changes = [], title = 'Traffic', failure, story }: Re
   const policy = [
     "default-src 'none'",
     `script-src '${scriptHash}' '${copyHash}'`,
-    // The page places things by style properties, which no policy forbids.
+    // The page positions elements by style properties, which policies always allow.
     `style-src '${styleHash}'`,
     "base-uri 'none'",
     "form-action 'none'",
@@ -85,15 +86,15 @@ ${data}<script>${pageScript}</script>
 `
 }
 
-/** What an HTML parser takes for markup, and what reverses or hides text for whoever looks at the file. */
+/** Characters that an HTML parser takes for markup, or that reverse or hide text in the file. */
 const unsafe = /[<>&\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]/g
 
-/** JSON with those characters spelled out. */
+/** Returns JSON with these characters escaped. */
 function embedded(value: unknown): string {
   return JSON.stringify(value).replace(unsafe, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** A text escaped for use between tags or in quotes. */
+/** Escapes a text for use between tags or in quotes. */
 export function escaped(plain: string): string {
   return plain.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
 }

@@ -1,4 +1,4 @@
-/** The server answered, and the answer is no. */
+/** Thrown if the server has rejected a request. */
 export class ControlRejection extends Error {
   constructor(
     readonly status: number,
@@ -7,11 +7,11 @@ export class ControlRejection extends Error {
     super(message)
   }
 
-  /** With the sentence of the server. */
+  /** Returns an error with the server's message. */
   static async of(answer: Response): Promise<ControlRejection> {
     return new ControlRejection(
       answer.status,
-      sentenceOf(await answer.text()) ?? `The server answered ${answer.status}.`,
+      sentenceOf(await answer.text()) ?? `The server responded ${answer.status}.`,
     )
   }
 }

@@ -1,7 +1,7 @@
 import type { EntryOf, EntryType } from '../../../src/kernel/traffic-log.js'
 import type { TraceEntry } from '../../../src/report/trace.js'
 
-/** What the list can be narrowed to. */
+/** Groups by which the list can be filtered. */
 export type EntryGroup = 'Requests' | 'Messages' | 'Workflows' | 'Commands' | 'Key events' | 'Faults' | 'Time'
 
 /** The lanes of the time axis, from the top. */
@@ -14,15 +14,15 @@ export const axisRows = [
 
 interface Kind {
   readonly group: EntryGroup
-  /** Place in `axisRows`; absent where nothing is drawn. */
+  /** Index in `axisRows`; absent if nothing is drawn. */
   readonly lane?: number
-  /** What a person calls one of them. */
+  /** Name for a reader. */
   readonly name: string
 }
 
 const kinds: Readonly<Record<string, Kind>> = {
   request: { group: 'Requests', lane: 0, name: 'Request' },
-  outbound: { group: 'Requests', lane: 0, name: 'Call of the app' },
+  outbound: { group: 'Requests', lane: 0, name: 'App request' },
   published: { group: 'Messages', lane: 1, name: 'Message published' },
   attempt: { group: 'Messages', lane: 1, name: 'Delivery attempt' },
   message: { group: 'Messages', lane: 1, name: 'Change of a message' },
@@ -41,7 +41,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   dropped: { group: 'Time', name: 'Dropped entries' },
 }
 
-/** The lane of faults, and what a delivery or a call met there by a script: it has no entry of its own. */
+/** The lane of faults. It also shows faults from a script in a delivery or an outbound request, which have no entry. */
 export const faultRow = 3
 export function isInjectedByScript({ type, fault }: TraceEntry): boolean {
   return (type === 'attempt' || type === 'outbound') && fault !== undefined
@@ -57,12 +57,12 @@ export const groups: readonly EntryGroup[] = [
   ...(['Requests', 'Messages', 'Workflows', 'Commands', 'Key events', 'Faults', 'Time'] as const),
 ]
 
-/** A key event that only repeats what its command tells: not shown unless it is asked for. */
+/** Returns whether a key event only repeats its command. Such events are hidden by default. */
 export function isEcho({ type, event }: TraceEntry): boolean {
   return type === 'keyspace' && event !== 'expired' && event !== 'evicted'
 }
 
-/** How something went, by which it is coloured; later ones are drawn over earlier ones. */
+/** Result of an entry, which determines its color. Later tones are drawn over earlier ones. */
 export const tones = ['wait', 'soft', 'move', 'store', 'ok', 'call', 'bad', 'fault'] as const
 export type Tone = (typeof tones)[number]
 
@@ -105,7 +105,7 @@ export function toneOf(entry: TraceEntry): Tone {
   }
 }
 
-/** From when to when something took, and until when something waits after it, in virtual milliseconds. */
+/** Begin and end of an entry, and the end of a wait after it, in virtual milliseconds. */
 export interface Span {
   readonly from: number
   readonly to: number
@@ -141,7 +141,7 @@ export function spanOf(entry: TraceEntry): Span {
   return waits !== undefined && waits > end ? { from: at, to: end, until: waits } : { from: at, to: end }
 }
 
-/** Whether an entry of a trace has this type: its fields are those that the log gives it. */
+/** Returns whether an entry of a trace has this type, and so the fields of that type. */
 export function isOf<T extends EntryType>(entry: TraceEntry, type: T): entry is TraceEntry & EntryOf<T> {
   return entry.type === type
 }

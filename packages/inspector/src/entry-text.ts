@@ -5,17 +5,20 @@ import type { TraceEntry } from '../../../src/report/trace.js'
 import { wordOf } from './readable-bytes.js'
 import { shortId, shownFrom } from './shown-dates.js'
 
-/** An entry in words. The parts are apart, because what is cut for lack of room is the beginning of the url, never the end. */
+/**
+ * Text of an entry. The parts are separate, because without enough width the beginning of the URL is cut, never the
+ * end.
+ */
 export interface EntryText {
   readonly head: string
   readonly url?: string
-  /** How it ended. */
+  /** Its result. */
   readonly end?: string
-  /** Why, and what else is to be known: a sentence part each. */
+  /** Reasons and other information, as phrases. */
   readonly notes: readonly string[]
 }
 
-/** The fields of all types, as far as words are made of them. */
+/** Fields of all types that appear in texts. */
 interface Fields {
   readonly at: number
   readonly method: string
@@ -117,19 +120,19 @@ const tellers: Readonly<Record<string, Teller>> = {
     url: entry.url,
     end: entry.deduplicated ? 'a duplicate' : plural(entry.maxRetries, 'retry', 'retries'),
     notes: [
-      entry.deduplicated ? 'accepted under the id of the first one, not delivered again' : undefined,
+      entry.deduplicated ? 'accepted under the ID of the first one, not delivered again' : undefined,
       ...traits(entry),
     ],
   }),
   attempt: (entry) => ({
     head: `attempt ${entry.retried + 1} of ${Math.max(entry.retried, entry.maxRetries) + 1} of ${kindWords(entry)}${shortId(entry.messageId)} to${methodOf(entry)}`,
     url: entry.url,
-    end: entry.outcome === undefined ? 'under way' : outcomeText(entry, entry.outcome),
+    end: entry.outcome === undefined ? 'in flight' : outcomeText(entry, entry.outcome),
     notes: [
       entry.waitReason && `had waited: ${entry.waitReason}`,
       /^(first attempt|retry \d+ of \d+)?$/.test(entry.reason!) ? undefined : `because: ${entry.reason}`,
       entry.outcome?.note,
-      entry.outcome?.state === 'FAILED' ? 'failed for good' : undefined,
+      entry.outcome?.state === 'FAILED' ? 'failed' : undefined,
     ],
   }),
   message: (entry) => ({ head: shortId(entry.messageId), end: lower(entry.state), notes: [entry.reason] }),
@@ -149,7 +152,7 @@ const tellers: Readonly<Record<string, Teller>> = {
     end: entry.kept
       ? `kept for run ${shortId(entry.runId)}`
       : entry.runIds.length === 0
-        ? 'nobody waits for it'
+        ? 'no run waits for it'
         : `reaches ${plural(entry.runIds.length, 'run')}`,
   }),
   invoke: (entry) => ({ head: `${stepText(entry)} begins run ${shortId(entry.invokedRunId)} of`, url: entry.url }),
@@ -159,21 +162,21 @@ const tellers: Readonly<Record<string, Teller>> = {
     notes: Object.entries(entry.value ?? {}).map(([name, value]) => `${name} ${wordOf(value)}`),
   }),
   'flow-control': (entry) => ({
-    head: `${entry.flowControlKey === undefined ? 'the limit of all calls' : `flow-control key ${wordOf(entry.flowControlKey)}`} ${entry.decision === 'held' ? 'holds' : 'admits'} ${shortId(entry.messageId)}`,
+    head: `${entry.flowControlKey === undefined ? 'the overall limit' : `flow-control key ${wordOf(entry.flowControlKey)}`} ${entry.decision === 'held' ? 'holds' : 'admits'} ${shortId(entry.messageId)}`,
     end: entry.reason,
   }),
   clock: (entry) => ({
     head: `the test moves time${entry.count > 1 ? `, ${entry.count} times` : ''} (${entry.move})`,
     end:
       entry.to === undefined
-        ? 'under way'
+        ? 'in progress'
         : entry.to === entry.at
-          ? 'time stands still'
+          ? 'time does not move'
           : `${formatDuration(entry.to - entry.at)} to ${shownFrom(entry.to, entry.at)}`,
   }),
   dropped: (entry) => ({ head: droppedText(entry) }),
   fault: (entry) => ({
-    head: `fault ${entry.fault}${entry.rule === undefined ? '' : ` of rule ${wordOf(entry.rule)}`} strikes ${entry.point}${entry.target ? ' at' : ''}`,
+    head: `fault ${entry.fault}${entry.rule === undefined ? '' : ` of rule ${wordOf(entry.rule)}`} injected at ${entry.point}${entry.target ? ' for' : ''}`,
     url: entry.target,
     notes: [entry.effect],
   }),
@@ -185,7 +188,7 @@ function fieldsOf(entry: TraceEntry): Fields {
   return entry as unknown as Fields
 }
 
-/** An entry in words that are safe to show: whatever reverses or hides text is spelled out. */
+/** Returns the text of an entry, safe to show: characters that reverse or hide text are escaped. */
 export function entryText(entry: TraceEntry): EntryText {
   const { head, url, end, notes = [] } = tellerOf(entry.type)(fieldsOf(entry))
   return {
@@ -196,7 +199,7 @@ export function entryText(entry: TraceEntry): EntryText {
   }
 }
 
-/** One line for whoever cannot see the parts. */
+/** Returns one line for screen readers, which do not see the parts. */
 export function lineOf({ head, url, end }: EntryText): string {
   return `${head}${url === undefined ? '' : ` ${url}`}${end === undefined ? '' : ` → ${end}`}`
 }
@@ -207,7 +210,7 @@ export function droppedText({ count, limit, unit }: Pick<Fields, 'count' | 'limi
   return `${plural(count, 'earlier entry was', 'earlier entries were')} dropped: the log keeps ${kept}`
 }
 
-/** What a message waits for behind an entry, as a sentence. */
+/** Returns what a message waits for after an entry. */
 export function waitText(entry: TraceEntry): string {
   const { at, outcome, notBefore, until, eventId } = fieldsOf(entry)
   const next = outcome?.next
@@ -225,7 +228,7 @@ function tellerOf(type: string): Teller {
 }
 
 function answered({ at, response: answer }: Fields): string {
-  if (answer === undefined) return 'not answered yet'
+  if (answer === undefined) return 'no response yet'
   const end = answer.status === 0 && answer.error === undefined ? 'connection broken' : undefined
   return `${end ?? statusText(answer.status, answer.error)}${took(at, answer.at)}`
 }
@@ -238,9 +241,9 @@ function took(from: number, to: number): string {
   return to > from ? ` after ${formatDuration(to - from)}` : ''
 }
 
-/** `200`, `503 Service Unavailable`, `no answer: connection reset`. */
+/** Returns, for example, `200`, `503 Service Unavailable`, or `no response: connection reset`. */
 export function statusText(status: number, error: string | undefined): string {
-  if (status === 0) return error ? `no answer: ${error}` : 'no answer'
+  if (status === 0) return error ? `no response: ${error}` : 'no response'
   if (error === undefined || error === '' || error === String(status)) return String(status)
   return error.startsWith(`${status} `) ? error : `${status} (${error})`
 }
@@ -272,14 +275,14 @@ function stepText({ stepId, stepName, runId }: Fields): string {
   return `step ${stepId} ${wordOf(stepName)} of run ${shortId(runId)}`
 }
 
-/** `RUN_STARTED` → `run started`. */
+/** Converts, for example, `RUN_STARTED` to `run started`. */
 function lower(state: string): string {
   return plainText(state).toLowerCase().replaceAll('_', ' ')
 }
 
 function commandLine(argv: readonly unknown[]): string {
   const words = argv.slice(0, 16).map((word) => excerpt(wordOf(word), 60))
-  return `${words.join(' ')}${argv.length > 16 ? ` … (${argv.length} words)` : ''}`
+  return `${words.join(' ')}${argv.length > 16 ? ` … (${argv.length} arguments)` : ''}`
 }
 
 function replyText(reply: unknown): string {

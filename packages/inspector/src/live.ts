@@ -5,14 +5,14 @@ import { ControlRejection } from './control-rejection.js'
 import type { Control, PageFacts, PageListener, PageSource } from './source.js'
 import type { TakeToken } from './token.js'
 
-/** The most that the control API answers at once. */
+/** Maximum number of entries in one response of the control API. */
 const partSize = 10_000
-/** Host time between two attempts to reach a server that is gone, in milliseconds. */
+/** Host milliseconds between two attempts to reach a server that is unavailable. */
 const pause = 1_000
-/** How often the time of a world is asked for that goes with the host's. */
+/** Host milliseconds between two requests for the time of a sandbox with a moving clock. */
 const tick = 1_000
 
-/** The control API of the server that the page comes from, as a source of one tenant. */
+/** Returns the control API of the page's server as the source of one tenant. */
 export function liveSource(tenant: string, token: TakeToken): PageSource & { readonly control: Control } {
   const control = new LiveControl(tenant, token)
   return { control, follow: (listener) => new Following(control, listener).end }
@@ -46,7 +46,7 @@ class LiveControl implements Control {
     return liveSource(tenant, this.#token)
   }
 
-  /** @throws Refusal with the sentence of the server */
+  /** @throws ControlRejection with the server's message */
   async open(path: string, init: RequestInit): Promise<Response> {
     const token = await this.#token()
     const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
@@ -56,23 +56,23 @@ class LiveControl implements Control {
   }
 }
 
-/** One reader of one world: what is there, then what comes, and again after a break. */
+/** Follows one sandbox: existing entries first, then new ones, again after each interruption. */
 class Following {
   readonly #abort = new AbortController()
   readonly #control: LiveControl
   readonly #listener: PageListener
-  /** Entries that came within one frame are told together. */
+  /** Entries that arrived within one frame are passed on together. */
   #waiting: TraceEntry[] = []
   #last: TraceEntry | undefined
   #lastChange = 0
   #world = 0
-  /** Of the entries that had not ended when they came, the first: from there on they are asked for again. */
+  /** Entries that had not ended when they arrived. They are requested again, beginning with the first one. */
   readonly #open = new Set<number>()
   #isAsking = false
   #isStale = false
   #isDue = false
   #hasChanges = true
-  /** Whether time moves without an entry that tells of it. */
+  /** Whether time moves without an entry about it. */
   #goesByItself = false
 
   constructor(control: LiveControl, listener: PageListener) {
@@ -102,16 +102,16 @@ class Following {
         await this.#stream()
       } catch (error) {
         if (this.#isOver) return
-        const why = error instanceof ControlRejection ? error.message : 'The server does not answer.'
+        const why = error instanceof ControlRejection ? error.message : 'The server does not respond.'
         this.#listener.connection({ state: 'lost', problem: why })
-        // Without a right to look, asking again changes nothing.
+        // Without permission to read, another attempt would fail, too.
         if (error instanceof ControlRejection && (error.status === 401 || error.status === 403)) return
       }
       await this.#sleep(pause)
     }
   }
 
-  /** Behind a break another world may have taken the place of the one before: then its log goes on otherwise. */
+  /** After an interruption, another sandbox may have the same name. Its log then differs. */
   async #renewIfOther(): Promise<void> {
     const known = this.#last
     if (known === undefined) return
@@ -130,7 +130,7 @@ class Following {
     this.#listener.renewed()
   }
 
-  /** What is there already, part by part, the first one to be seen at once. */
+  /** Loads the existing entries in parts, and shows the first part immediately. */
   async #bring(): Promise<void> {
     for (;;) {
       const path = `/traffic?after=${this.#lastSeq}&limit=${partSize}`
@@ -170,7 +170,7 @@ class Following {
   #later(): void {
     if (this.#isDue) return
     this.#isDue = true
-    // Not by frames: a page in the background has none.
+    // Animation frames do not run in a background page, so a timer is used.
     setTimeout(() => {
       this.#isDue = false
       if (!this.#isOver) this.#flush()
@@ -181,11 +181,11 @@ class Following {
     const entries = this.#waiting
     this.#waiting = []
     if (entries.length > 0) this.#listener.entries(entries)
-    // A server that is gone is told of by the stream.
+    // The stream reports a server that is unavailable.
     this.#ask().catch(() => undefined)
   }
 
-  /** Facts and changes of the store, never twice at once. */
+  /** Loads facts and changes of the store, with at most one request at a time. */
   async #ask(): Promise<void> {
     if (this.#isAsking) {
       this.#isStale = true
@@ -215,7 +215,7 @@ class Following {
       const path = `/store/changes?after=${this.#lastChange}&limit=${partSize}`
       if (!this.#hasChanges) return
       const answer = await this.#control.ask('GET', path).catch((error) => {
-        // A world whose history is not kept has no changes to tell.
+        // A sandbox without a history has no changes.
         if (!(error instanceof ControlRejection) || error.status >= 500) throw error
         this.#hasChanges = false
       })
@@ -227,7 +227,7 @@ class Following {
     }
   }
 
-  /** Time that goes by itself is asked for, as long as somebody looks. */
+  /** Polls the time of a moving clock while a reader looks at the page. */
   async #keepTime(): Promise<void> {
     while (!this.#isOver) {
       await this.#sleep(tick)
@@ -247,7 +247,7 @@ function hasEnded(entry: TraceEntry): boolean {
   return entry.type !== 'clock' || entry.to !== undefined
 }
 
-/** What stays of an entry when it ends. */
+/** Returns the part of an entry that does not change when it ends. */
 function stampOf(entry: TraceEntry | undefined): unknown {
   return [entry?.seq, entry?.type, entry?.at, entry?.url]
 }

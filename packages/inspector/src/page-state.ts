@@ -3,13 +3,13 @@ import { AxisState } from './axis/axis-state.js'
 import { ListFilter, type Rows, rowsOf } from './list/list-rows.js'
 import type { PageView } from './view.js'
 
-/** The state of the parts that belong to the page itself, beside what every panel reads. */
+/** State of the page itself, in addition to what every panel reads. */
 export class PageState {
   readonly axis: AxisState
   readonly filter: ListFilter = new ListFilter()
   readonly rows: ReadonlySignal<Rows>
   readonly isHelpOpen: Signal<boolean> = signal(false)
-  /** What a screen reader says next. */
+  /** Text that a screen reader announces next. */
   readonly said: Signal<string> = signal('')
 
   constructor(readonly view: PageView) {
@@ -17,7 +17,7 @@ export class PageState {
     this.rows = rowsOf(view, this.filter)
   }
 
-  /** Selects an entry, and makes the list show it. */
+  /** Selects an entry, and scrolls the list to it. */
   select(seq: number): void {
     const { view, rows, filter } = this
     const isListed = (): boolean => {

@@ -1,4 +1,4 @@
-// What a server sends of the inspector.
+// The parts of the inspector that a server sends.
 
 export { editorScript } from '../page/editor-text.js'
 export type { InspectorPage, Recording } from '../page/page-document.js'

@@ -2,15 +2,15 @@ import { toArray } from '../../../src/kernel/bytes.js'
 import { parsedJson } from '../../../src/kernel/parsed-json.js'
 import { bytesOf, type PortableString } from '../../../src/kernel/portable.js'
 
-/** A body as a trace has it. */
+/** A body in the format of a trace. */
 export type PortableBody = PortableString | { readonly cut: PortableString; readonly size: number } | null | undefined
 
-/** Bytes as one reads them. */
+/** Bytes for a reader. */
 export interface ReadableBytes {
   /** Absent for bytes that are not text. */
   readonly text?: string
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Bytes that it had, of which only the first were recorded. */
+  /** Original number of bytes if only the first were recorded. */
   readonly cutFrom?: number
 }
 
@@ -20,14 +20,14 @@ export function readBody(body: PortableBody): ReadableBytes | undefined {
   return { ...(typeof body === 'string' && { text: body }), bytes: toArray(bytesOf(body)) }
 }
 
-/** JSON laid out; `undefined` for what is none, or would lose digits when it is written again. */
+/** Formats JSON; returns `undefined` if it is invalid, or if formatting would lose digits. */
 export function laidOut(text: string): string | undefined {
   if (!/^\s*[[{]/.test(text) || /\d{16}/.test(text)) return undefined
   const value = parsedJson(text)
   return value === undefined ? undefined : JSON.stringify(value, null, 2)
 }
 
-/** One line for sixteen bytes: their place, their digits, and their characters. */
+/** Returns a line for every sixteen bytes: offset, digits and characters. */
 export function hexLines(bytes: Uint8Array, most: number): string {
   const lines: string[] = []
   for (let from = 0; from < Math.min(bytes.length, most); from += 16) {
@@ -39,7 +39,7 @@ export function hexLines(bytes: Uint8Array, most: number): string {
   return lines.join('\n')
 }
 
-/** A word of a command, or a key, as one would type it. */
+/** Formats an argument of a command, or a key, as a person types it. */
 export function wordOf(value: unknown): string {
   if (typeof value !== 'string') {
     const { base64 } = (value ?? {}) as { base64?: unknown }

@@ -2,17 +2,17 @@ import type { TraceEntry } from '../../../src/report/trace.js'
 import type { KeyChange } from '../../../src/store/history/key-change.js'
 import type { PageFacts, PageListener, PageSource } from './source.js'
 
-/** What stands in the page about its recording. */
+/** Data in the page about its recording. */
 interface RecordingInfo extends Omit<PageFacts, 'now'> {
   readonly now?: number
   readonly entries: number
   readonly changes: number
 }
 
-/** Host milliseconds of reading, after which the page may answer its reader. */
+/** Host milliseconds of loading after which the page handles events. */
 const slice = 40
 
-/** The recording that stands in the page; undefined in the page of a server. */
+/** Returns the recording in the page; undefined in the page of a server. */
 export function recordingSource(): PageSource | undefined {
   const element = document.getElementById('recording')
   if (element === null) return undefined
@@ -44,7 +44,8 @@ async function read(info: RecordingInfo, listener: PageListener, reading: { read
     for (const entry of read) fresh.push(entry)
     block.remove()
     latest = Math.max(latest, fresh.at(-1)?.at ?? latest)
-    // The first ones at once, the others together: each telling costs as much as there are entries.
+    // The first entries are passed on immediately, the others together, because each update costs as much as there are
+    // entries.
     if (index === 1) {
       listener.entries(fresh)
       fresh = []

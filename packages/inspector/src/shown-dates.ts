@@ -3,22 +3,22 @@ import { iso } from '../../../src/kernel/instant.js'
 const furthest = 8.64e15
 export const day = 86_400_000
 
-/** `2030-01-01`. */
+/** Formats a date: `2030-01-01`. */
 export function shownDate(at: number): string {
   return Math.abs(at) <= furthest ? iso(at).slice(0, -14) : 'an impossible time'
 }
 
-/** `09:00:12.000`. */
+/** Formats a time: `09:00:12.000`. */
 export function shownTime(at: number): string {
   return Math.abs(at) <= furthest ? iso(at).slice(-13, -1) : String(at)
 }
 
-/** A time as seen from another: with its date where it is another day. */
+/** Formats a time relative to another one: with its date if the day differs. */
 export function shownFrom(at: number, from: number): string {
   return Math.floor(at / day) === Math.floor(from / day) ? shownTime(at) : `${shownDate(at)} ${shownTime(at)}`
 }
 
-/** Ids are long: their start tells them apart. */
+/** Shortens an ID, whose first characters distinguish it from others. */
 export function shortId(id: string): string {
   return id.length <= 12 ? id : `${id.slice(0, 11)}…`
 }

@@ -1,9 +1,9 @@
 import type { TraceEntry } from '../../../src/report/trace.js'
 import type { KeyChange } from '../../../src/store/history/key-change.js'
 
-/** What a page says of a world beside its entries. */
+/** Facts about a sandbox, in addition to its entries. */
 export interface PageFacts {
-  /** Name of the tenant, or of the file. */
+  /** Name of the tenant or of the file. */
   readonly name: string
   /** Virtual time, milliseconds since the Unix epoch. */
   readonly now: number
@@ -12,36 +12,36 @@ export interface PageFacts {
   readonly seed?: number | string
   readonly headerPrefix?: string
   readonly addresses?: Readonly<Record<string, unknown>>
-  /** The assertion that failed, of a page that a failed test leaves behind. */
+  /** The assertion that failed, in the page of a failed test. */
   readonly failure?: { readonly message: string; readonly nearest?: number }
-  /** A test waits until somebody lets it go on. */
+  /** Whether a test waits until the reader continues it. */
   readonly canGoOn?: boolean
 }
 
-/** Who listens to a source. Each list is in the order of `seq`. */
+/** Receives updates of a source. Each list is in the order of `seq`. */
 export interface PageListener {
   facts(facts: PageFacts): void
-  /** New ones, and ones that have ended since they came first. */
+  /** Receives new entries, and entries again when they have ended. */
   entries(entries: readonly TraceEntry[]): void
-  /** What commands, loads and resets left at keys. */
+  /** Receives the values that commands, loads and resets left at keys. */
   changes(changes: readonly KeyChange[]): void
-  /** The world was reset or loaded: everything that came before is of another world. */
+  /** Called after a reset or a load: everything before belongs to another sandbox. */
   renewed(): void
-  /** How it stands between page and source. */
+  /** Receives the state of the connection between page and source. */
   connection(connection: Connection): void
 }
 
 export interface Connection {
   readonly state: 'loading' | 'ready' | 'lost'
-  /** Why nothing comes, as a sentence. */
+  /** Why no data arrives, as a message. */
   readonly problem?: string
 }
 
-/** Where the page has its facts from: a control API, or a recording in the file. */
+/** Source of the page's data: a control API, or a recording in the file. */
 export interface PageSource {
-  /** Brings what is there already, and what comes. @returns what ends it */
+  /** Loads the existing data, then follows new data. @returns a function that ends it */
   follow(listener: PageListener): () => void
-  /** What a running world can be told; absent in a recording, where everything only reads. */
+  /** Control of a running sandbox; absent in a recording, which is read-only. */
   readonly control?: Control
 }
 
@@ -49,13 +49,13 @@ export interface PageSource {
 export interface Control {
   readonly tenant: string
   /**
-   * One order.
+   * Sends one request.
    * @param path below `/_control/{tenant}`: `/clock/advance`
-   * @throws Error with the sentence that the server answered
+   * @throws Error with the server's message
    */
   ask(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<unknown>
-  /** Names of all tenants. */
+  /** Returns the names of all tenants. */
   tenants(): Promise<readonly string[]>
-  /** The source of another tenant on the same server. */
+  /** Returns the source of another tenant on the same server. */
   of(tenant: string): PageSource
 }

@@ -1,14 +1,14 @@
 import { ControlRejection } from './control-rejection.js'
 
-/** Where a reader's browser keeps it, for this tab only. */
+/** Name in the browser's storage, which keeps it for this tab only. */
 const place = 'stuntdouble-token'
 
-/** Gives the token that lets the page in. Asks for it when somebody first needs it, and again after a break. */
+/** Returns the token for the server. Asks for it when it is first needed, and again after an interruption. */
 export type TakeToken = () => Promise<string | undefined>
 
 /**
- * The token that lets the page in. The link has a code in its fragment that is exchanged for the token, once: what the
- * browser's history and the timing of the navigation keep of the link opens nothing any more. The token is kept for this tab.
+ * Returns the token for the server. The link has a code in its fragment that is exchanged for the token once, so links
+ * in the browser are useless afterwards. The token is kept for this tab.
  */
 export function tokenTaker(): TakeToken {
   const parameters = new URLSearchParams(location.hash.slice(1))
@@ -23,7 +23,7 @@ export function tokenTaker(): TakeToken {
   let taken: Promise<string> | undefined
   return () => {
     taken ??= exchanged(code).catch((error) => {
-      // A server that is gone has not seen the code.
+      // If the server was unavailable, it has not used the code.
       if (!(error instanceof ControlRejection)) taken = undefined
       throw error
     })

@@ -5,38 +5,38 @@ import type { Connection, PageFacts, PageSource } from './source.js'
 
 export type Theme = 'system' | 'light' | 'dark'
 
-/** A part of virtual time, both ends included. */
+/** A range of virtual time, both ends included. */
 export interface TimeRange {
   readonly from: number
   readonly to: number
 }
 
-/** Entries that the page keeps of a world that goes on; beyond it the older half goes. */
+/** Maximum number of entries that the page keeps of a running sandbox; beyond it the older half is dropped. */
 const maxEntries = 400_000
 
 /**
- * What the page knows and where it looks. Panels read the signals, and write `selectedSeq`, `instant`, `range`, `tenant`
- * and `tab`.
+ * Data and selection of the page. Panels read the signals, and write `selectedSeq`, `instant`, `range`, `tenant` and
+ * `tab`.
  */
 export class PageView {
-  /** In the order of `seq`; another array whenever something came. */
+  /** In the order of `seq`; a new array after each update. */
   readonly entries: Signal<readonly TraceEntry[]> = signal([])
   readonly changes: Signal<readonly KeyChange[]> = signal([])
   readonly facts: Signal<PageFacts | undefined> = signal(undefined)
   /** The entry whose details are shown. */
   readonly selectedSeq: Signal<number | undefined> = signal(undefined)
-  /** The instant at which the world is looked at; the present without one. */
+  /** The instant that is shown; `undefined` for the present. */
   readonly instant: Signal<number | undefined> = signal(undefined)
-  /** What every panel is narrowed to; everything without one. */
+  /** The range to which every panel is narrowed; `undefined` for everything. */
   readonly range: Signal<TimeRange | undefined> = signal(undefined)
   readonly tenant: Signal<string>
   readonly theme: Signal<Theme> = signal('system')
-  /** Which panel is open. */
+  /** Name of the open panel. */
   readonly tab: Signal<string> = signal('Entry')
   readonly connection: Signal<Connection> = signal({ state: 'loading' })
-  /** The test that waited has gone on: its world is not served any more. */
+  /** Whether the waiting test has continued, so its sandbox is not served any more. */
   readonly hasGoneOn: Signal<boolean> = signal(false)
-  /** Counts the worlds: a reset or a load begins another one. */
+  /** Counts the sandboxes: a reset or a load begins another one. */
   readonly world: Signal<number> = signal(0)
   readonly #source: Signal<PageSource>
   #forget: () => void = () => {}
@@ -46,17 +46,17 @@ export class PageView {
     this.tenant = signal(source.control?.tenant ?? '')
   }
 
-  /** Where the facts come from; another one when the tenant is changed. */
+  /** Source of the data, which changes with the tenant. */
   get source(): PageSource {
     return this.#source.value
   }
 
-  /** Whether the world can be told to do something: not in a recording. */
+  /** Whether the sandbox can be changed: not in a recording. */
   get isLive(): boolean {
     return this.source.control !== undefined
   }
 
-  /** The entry with a number; undefined where the log has forgotten it. */
+  /** Returns the entry with a number; undefined if the log has dropped it. */
   entry(seq: number | undefined): TraceEntry | undefined {
     if (seq === undefined) return undefined
     const list = this.entries.value
@@ -64,7 +64,7 @@ export class PageView {
     return list[place]?.seq === seq ? list[place] : undefined
   }
 
-  /** Begins to listen, and follows `tenant` from one world to another. @returns what ends it */
+  /** Starts listening, and follows `tenant` from one sandbox to another. @returns a function that ends it */
   start(): () => void {
     const forgetTenant = this.tenant.subscribe((tenant) => {
       const { control } = this.source
@@ -109,7 +109,7 @@ export class PageView {
   }
 }
 
-/** Where the first entry stands that has this number or a later one. */
+/** Returns the index of the first entry with this number or a later one. */
 export function placeOf(entries: readonly { readonly seq: number }[], seq: number): number {
   let low = 0
   let high = entries.length

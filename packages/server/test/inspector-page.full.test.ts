@@ -207,13 +207,13 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
     await shows(page, '<b>expected</b> something else')
     await shows(page, /SET greeting/)
     expect(complaints).toEqual([])
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
     await ended
-    await shows(page, 'The test has gone on; this page can be closed.')
+    await shows(page, 'The test has continued; this page can be closed.')
     // A server that is gone by intent is no mistake.
     await page.waitForTimeout(1_500)
     expect(await page.getByRole('alert').count()).toBe(0)
-    expect(await page.getByRole('button', { name: 'Go on' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Continue' }).count()).toBe(0)
   })
 
   test('sends no cookie, and an app at another port of this host gets nothing of the token', async () => {

@@ -46,7 +46,7 @@ export const hashCases: readonly Case[] = cases(
   HINCRBYFLOAT @h f abc
   HINCRBYFLOAT @h f inf
   HINCRBY @h n
-  # chance and pages
+  # random members and scans
   HSET @h a 1 b 2 c 3
   ~shape HRANDFIELD @h
   ~unordered HRANDFIELD @h 3
@@ -60,7 +60,7 @@ export const hashCases: readonly Case[] = cases(
   HSCAN @h 0 MATCH a NOVALUES
   HSCAN @h abc
   HSCAN @h 0 FOO
-  # deadlines of fields
+  # expiration of fields
   HSET @h a 1 b 2 c 3
   HEXPIRE @h 100 FIELDS 2 a none
   ~near HTTL @h FIELDS 3 a b none
@@ -83,7 +83,7 @@ export const hashCases: readonly Case[] = cases(
   HEXPIRE @h 10 NX XX FIELDS 1 a
   HTTL @h FIELDS 0 a
   HTTL @h
-  # fields with deadlines at once
+  # fields with expiration in one command
   HSETEX @h EX 100 FIELDS 2 a 1 b 2
   ~near HTTL @h FIELDS 2 a b
   HSETEX @h FNX FIELDS 1 a 9
@@ -132,7 +132,7 @@ export const listCases: readonly Case[] = cases(
   RPUSH @s a
   LRANGE @s 0 -1
   LLEN @s
-  # within
+  # indexes
   RPUSH @l a b c a b
   LINDEX @l 1
   LINDEX @l -1
@@ -153,7 +153,7 @@ export const listCases: readonly Case[] = cases(
   LINDEX @l abc
   LREM @l abc b
   LTRIM @l 0
-  # looking
+  # searching
   RPUSH @l a b c a b a
   LPOS @l a
   LPOS @l a RANK 2
@@ -207,7 +207,7 @@ export const setCases: readonly Case[] = cases(
   SET @str v
   SADD @str a
   SMEMBERS @str
-  # chance and pages
+  # random members and scans
   SADD @s a b c
   ~shape SRANDMEMBER @s
   ~unordered SRANDMEMBER @s 5

@@ -40,7 +40,7 @@ export const jsonCases: readonly Case[] = cases(
   JSON.GET @j $..a
   JSON.GET @j $..b
   JSON.NUMINCRBY @j $..a 1
-  # numbers, texts, truth
+  # numbers, texts, booleans
   JSON.SET @j $ '{"n":1,"f":1.5,"s":"ab","t":true,"o":{"x":1},"l":[1]}'
   JSON.NUMINCRBY @j $.n 4
   JSON.NUMINCRBY @j .n 4

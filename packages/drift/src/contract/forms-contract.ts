@@ -4,7 +4,7 @@ import { fillingOf } from '../command-cases.js'
 import { observed } from '../observe.js'
 import { filled } from '../written-commands.js'
 
-// The forms of a request: everything that the reference shows of paths, bodies, headers and tokens.
+// Forms of requests: all paths, bodies, headers and tokens that the reference shows.
 
 interface Form {
   readonly method: string
@@ -15,7 +15,7 @@ interface Form {
   readonly loose?: readonly ComparisonMode[]
 }
 
-/** Requests, one after the other; `{p}` in path and body is the prefix. */
+/** Returns a case of requests in order; `{p}` in path and body is the prefix. */
 function forms(name: string, rows: readonly Form[], needs: readonly Need[] = ['store']): Case {
   return {
     name: `requests: ${name}`,
@@ -203,7 +203,7 @@ const readOnly = forms(
   ['store', 'read-only token'],
 )
 
-/** The sync token changes with every write, and stays with reads. */
+/** The sync token changes with every write, and stays the same with reads. */
 const syncToken: Case = {
   name: 'requests: the sync token',
   needs: ['store'],
@@ -228,7 +228,7 @@ const syncToken: Case = {
   },
 }
 
-/** A value that RESTORE brings back. Payloads are bytes, which only paths and base64 carry. */
+/** A value that RESTORE restores. Payloads are bytes, which can only be sent by path or as base64. */
 const dumped: Case = {
   name: 'requests: DUMP and RESTORE',
   needs: ['store'],
@@ -256,7 +256,7 @@ const dumped: Case = {
   },
 }
 
-/** An event stream: what comes first, and what a message looks like. */
+/** Observes an event stream: its first event, and the form of a message. */
 function streamCase(name: string, path: (side: Side) => string, message: string): Case {
   return {
     name: `event streams: ${name}`,
@@ -287,7 +287,7 @@ function streamCase(name: string, path: (side: Side) => string, message: string)
   }
 }
 
-/** The next event that is about us; of others nothing is kept. */
+/** Returns the next event of this run. Events of others are not kept. */
 async function ownLine(stream: { next(): Promise<string | undefined> }, prefix: string): Promise<string> {
   for (let count = 0; count < 1000; count++) {
     const line = await stream.next()
@@ -296,13 +296,13 @@ async function ownLine(stream: { next(): Promise<string | undefined> }, prefix: 
   return 'nothing'
 }
 
-/** Without the time. */
+/** Removes the time. */
 function monitorLine(line: string): string {
   return line.replace(/^\d+\.\d{6} /, '<seconds> ')
 }
 
-/** A stream for a pattern that is not there asks for nothing: a wrong token is refused before it begins. */
-const refusedStream = forms('event streams that are refused', [
+/** A stream for a pattern sends nothing if its token is wrong: it is rejected before it begins. */
+const refusedStream = forms('event streams that are rejected', [
   post('/subscribe/{p}c', undefined, { token: 'wrong', headers: { accept: 'text/event-stream' } }),
 ])
 

@@ -4,7 +4,7 @@ import { cases } from '../command-cases.js'
 export const keyCases: readonly Case[] = cases(
   'keys',
   `
-  # being there
+  # existence
   SET @a 1
   RPUSH @l x
   EXISTS @a @l @missing @a
@@ -36,7 +36,7 @@ export const keyCases: readonly Case[] = cases(
   COPY @b @b
   GET @copy
   RENAME @b
-  # deadlines
+  # expiration
   SET @k v
   TTL @k
   PTTL @missing
@@ -67,7 +67,7 @@ export const keyCases: readonly Case[] = cases(
   EXPIRE @k
   EXPIRE @k -1
   EXISTS @k
-  # moving as bytes
+  # DUMP and RESTORE
   SET @k v
   ~kind =dump DUMP @k
   DUMP @missing
@@ -75,7 +75,7 @@ export const keyCases: readonly Case[] = cases(
   RESTORE @bad -1 nonsense
   RESTORE @bad abc nonsense
   RESTORE @k 0 nonsense
-  # finding
+  # finding keys
   SET @one 1
   RPUSH @two x
   ~unordered KEYS {p}*
@@ -88,7 +88,7 @@ export const keyCases: readonly Case[] = cases(
   SCAN 0 MATCH {p}* FOO
   SCAN 0 MATCH {p}* COUNT 0
   KEYS
-  # the machine
+  # the server
   SET @k v
   ~kind MEMORY USAGE @k
   MEMORY USAGE @missing
@@ -110,14 +110,14 @@ export const keyCases: readonly Case[] = cases(
   ~kind WAITAOF 0 0 10
   WAITAOF 2 0 1
   ~kind PUBSUB NUMPAT
-  # channels that nobody hears
+  # channels without subscribers
   PUBLISH @channel hello
   PUBSUB CHANNELS {p}*
   PUBSUB NUMSUB @channel
   PUBSUB NUMSUB
   PUBSUB STUNTDOUBLE
   PUBLISH @channel
-  # commands that are not there
+  # unknown commands
   STUNTDOUBLE
   STUNTDOUBLE @k
   OBJECT ENCODING @k

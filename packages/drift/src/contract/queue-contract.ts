@@ -3,9 +3,9 @@ import { parsedJson } from '../../../../src/kernel/parsed-json.js'
 import type { Answered, Case, ComparisonMode, Delivery, DriftRequest, Need, Observation, Side } from '../case.js'
 import { observed } from '../observe.js'
 
-// What the message queue is asked. Waits are short, and everything that is delivered goes to the endpoint that was named.
+// The requests to the message queue. Waits are short, and everything is delivered to the given endpoint.
 
-/** One side of a case of the queue, and where it is told what is seen. */
+/** One side of a case of the queue, with a callback for observations. */
 class Stage {
   constructor(
     readonly side: Side,
@@ -16,7 +16,7 @@ class Stage {
     return this.side.prefix
   }
 
-  /** Asks, and shows the answer. */
+  /** Sends a request and observes the response. */
   async ask(title: string, method: string, path: string, more: Asking = {}): Promise<Answered> {
     const { loose = ['normal'] } = more
     const ask = askOf(method, path, more)
@@ -25,12 +25,12 @@ class Stage {
     return answered
   }
 
-  /** Asks, and keeps the answer to itself. */
+  /** Sends a request without observing the response. */
   quietly(method: string, path: string, more: Asking = {}): Promise<Answered> {
     return this.side.ask(askOf(method, path, more))
   }
 
-  /** Deletes what a path leads to, in the end. */
+  /** Deletes the resource at a path at the end. */
   undo(path: string): void {
     this.side.undo(path, (side) => side.ask(askOf('DELETE', path)))
   }
@@ -39,7 +39,7 @@ class Stage {
     this.see({ asked, value, loose: ['normal'] })
   }
 
-  /** Publishes to the endpoint. @returns the id of the message */
+  /** Publishes to the endpoint. @returns the ID of the message */
   async publish(
     title: string,
     settings: Headers,
@@ -50,7 +50,7 @@ class Stage {
     return this.idIn(answered)
   }
 
-  /** The id of a message in an answer, which is cancelled in the end if it is still there. */
+  /** Returns the ID of a message in a response. The message is canceled at the end if it still exists. */
   idIn({ body }: Answered): string {
     const value = parsedJson(body)
     const ids = [value].flat().map((one) => (one as { messageId?: string } | null)?.messageId)
@@ -58,7 +58,7 @@ class Stage {
     return ids[0] ?? 'msg_stuntdouble_none'
   }
 
-  /** Waits until something is so, for a minute. */
+  /** Waits until a condition holds, for up to a minute. */
   async until(isSo: () => Promise<boolean>): Promise<void> {
     for (let waited = 0, wait = 50; waited < 60_000; waited += wait, wait = Math.min(wait * 2, 1000)) {
       if (await isSo()) return
@@ -66,7 +66,7 @@ class Stage {
     }
   }
 
-  /** What has become of a message that failed, when it is there. */
+  /** Returns the dead letter of a failed message when it exists. */
   async deadLetter(id: string): Promise<DeadLetter | undefined> {
     let letter: DeadLetter | undefined
     await this.until(async () => {
@@ -77,7 +77,7 @@ class Stage {
     return letter
   }
 
-  /** The story of a message once it has ended: its states in order. */
+  /** Observes the states of a message in order, after it has ended. */
   async story(id: string): Promise<void> {
     let entries: readonly LogEntry[] = []
     await this.until(async () => {
@@ -94,7 +94,7 @@ class Stage {
   }
 }
 
-/** Cancels a message, and deletes the dead letter that it may have become. */
+/** Cancels a message, and deletes its dead letter if there is one. */
 async function takeBack(side: Pick<Side, 'ask'>, id: string): Promise<void> {
   await side.ask(askOf('DELETE', `/v2/messages/${id}`))
   const { body } = await side.ask(askOf('GET', `/v2/dlq?messageId=${id}`))
@@ -136,7 +136,7 @@ function askOf(method: string, path: string, { headers, body, token }: Asking = 
   }
 }
 
-/** What depends on who publishes from where. */
+/** Removes fields that depend on the publisher and its place. */
 function withoutPlaces(entry: unknown): unknown {
   if (typeof entry !== 'object' || entry === null) return entry
   const places = /^(?:callerIp|callerIP|responseHeaders?)$/
@@ -206,7 +206,7 @@ const recovering = queueCase('a retry that succeeds', 20, async (stage) => {
   await stage.story(await stage.publish('publish', often, { asked: { fails: 1 } }))
 })
 
-/** Only our own endpoint is known to send the header that belongs to 489. */
+/** Only the endpoint of this program sends the header that 489 requires. */
 const refusing = queueCase(
   'a failure that is not retried',
   20,
@@ -249,7 +249,7 @@ const waiting = queueCase('a message that waits', 8, async (stage) => {
   await stage.ask('read it again', 'GET', `/v2/messages/${id}`, { loose: ['kind'] })
 })
 
-const hurried = queueCase('a message that is not left waiting', 12, async (stage) => {
+const hurried = queueCase('a message that is delivered immediately', 12, async (stage) => {
   const id = await stage.publish('publish', { ...late, ...once })
   await stage.ask('deliver it now', 'POST', `/v2/messages/${id}/retry`)
   await stage.story(id)
@@ -269,7 +269,7 @@ const groups = queueCase('groups', 16, async (stage) => {
   const path = `/v2/topics/${name}`
   const [one, two] = [stage.side.endpoint({ n: 1 }), stage.side.endpoint({ n: 2 })]
   stage.undo(path)
-  await stage.ask('read a group that is not there', 'GET', path)
+  await stage.ask('read a group that does not exist', 'GET', path)
   const body = JSON.stringify({ endpoints: [{ url: one, name: 'one' }, { url: two }] })
   await stage.ask('create a group', 'POST', `${path}/endpoints`, { body, headers: jsonBody })
   await stage.ask('read it', 'GET', path)
@@ -284,14 +284,14 @@ const groups = queueCase('groups', 16, async (stage) => {
   await stage.ask('remove an endpoint', 'DELETE', `${path}/endpoints`, { body: removed, headers: jsonBody })
   await stage.ask('read it again', 'GET', path)
   await stage.ask('delete it', 'DELETE', path)
-  await stage.ask('read it at last', 'GET', path)
+  await stage.ask('read it at the end', 'GET', path)
 })
 
 const queues = queueCase('queues', 16, async (stage) => {
   const name = `${stage.prefix}queue`
   const path = `/v2/queues/${name}`
   stage.undo(path)
-  await stage.ask('read a queue that is not there', 'GET', path)
+  await stage.ask('read a queue that does not exist', 'GET', path)
   const body = JSON.stringify({ queueName: name, parallelism: 2, paused: true })
   await stage.ask('create a queue', 'POST', '/v2/queues', { body, headers: jsonBody })
   await stage.ask('resume it', 'POST', `${path}/resume`)
@@ -305,14 +305,14 @@ const queues = queueCase('queues', 16, async (stage) => {
   stage.idIn(enqueued)
   await stage.ask('read it with a message', 'GET', path)
   await stage.ask('delete it', 'DELETE', path)
-  await stage.ask('read it at last', 'GET', path)
+  await stage.ask('read it at the end', 'GET', path)
 })
 
 const schedules = queueCase('schedules', 14, async (stage) => {
   const id = `${stage.prefix}schedule`
   const path = `/v2/schedules/${id}`
   stage.undo(path)
-  await stage.ask('read a schedule that is not there', 'GET', path, { loose: ['kind'] })
+  await stage.ask('read a schedule that does not exist', 'GET', path, { loose: ['kind'] })
   const create = (cron: string, settings: Headers): DriftRequest['headers'] => ({
     ...jsonBody,
     ...settings,
@@ -335,7 +335,7 @@ const schedules = queueCase('schedules', 14, async (stage) => {
   await stage.ask('with a wrong cron', 'POST', to, { headers: create('99 * * * *', {})! })
   await stage.ask('with seconds', 'POST', to, { headers: create('0 0 4 1 1 *', {})! })
   await stage.ask('delete it', 'DELETE', path)
-  await stage.ask('read it at last', 'GET', path, { loose: ['kind'] })
+  await stage.ask('read it at the end', 'GET', path, { loose: ['kind'] })
 })
 
 const batches = queueCase('batches', 4, async (stage) => {
@@ -349,7 +349,7 @@ const batches = queueCase('batches', 4, async (stage) => {
     headers: jsonBody,
   })
   stage.idIn(answered)
-  await stage.ask('a batch that is no list', 'POST', '/v2/batch', { body: '{}', headers: jsonBody })
+  await stage.ask('a batch that is not a list', 'POST', '/v2/batch', { body: '{}', headers: jsonBody })
   await stage.ask('a batch that is broken', 'POST', '/v2/batch', { body: '[{', headers: jsonBody })
 })
 
@@ -366,7 +366,7 @@ const flow = queueCase('flow control', 10, async (stage) => {
   await stage.ask('pause it', 'POST', `${path}/pause`)
   await stage.ask('read it paused', 'GET', path)
   await stage.ask('resume it', 'POST', `${path}/resume`)
-  await stage.ask('with a value that cannot be read', 'POST', `/v2/publish/${stage.side.endpoint()}`, {
+  await stage.ask('with an invalid value', 'POST', `/v2/publish/${stage.side.endpoint()}`, {
     headers: { ...late, 'Service-Flow-Control-Key': key, 'Service-Flow-Control-Value': 'nonsense' },
   })
 })
@@ -378,37 +378,40 @@ const mistakes = queueCase('mistakes', 24, async (stage) => {
   await stage.ask('a wrong token', 'POST', to, { token: 'wrong' })
   await stage.ask('no token', 'POST', to, { token: 'none' })
   await stage.ask('a destination without a scheme', 'POST', '/v2/publish/stuntdouble.test/hook')
-  await stage.ask('a group that is not there', 'POST', `/v2/publish/${stage.prefix}none`)
+  await stage.ask('a group that does not exist', 'POST', `/v2/publish/${stage.prefix}none`)
   for (const [title, headers] of [
     ['a deduplication id with a colon', { 'Service-Deduplication-Id': 'a:b' }],
-    ['a delay that is none', { 'Service-Delay': 'soon' }],
-    ['retries that are none', { 'Service-Retries': 'many' }],
-    ['a retry delay that cannot be read', { 'Service-Retry-Delay': '1 +' }],
-    ['a method that is none', { 'Service-Method': 'FETCH' }],
-    ['a callback that is no url', { 'Service-Callback': 'nowhere' }],
-    ['a time-out that is none', { 'Service-Timeout': 'long' }],
+    ['an invalid delay', { 'Service-Delay': 'soon' }],
+    ['invalid retries', { 'Service-Retries': 'many' }],
+    ['an invalid retry delay', { 'Service-Retry-Delay': '1 +' }],
+    ['an invalid method', { 'Service-Method': 'FETCH' }],
+    ['a callback that is not a URL', { 'Service-Callback': 'nowhere' }],
+    ['an invalid timeout', { 'Service-Timeout': 'long' }],
   ] as const)
     stage.idIn(await wrong(title, headers))
-  await stage.ask('a message that is not there', 'GET', '/v2/messages/msg_stuntdouble_none')
-  await stage.ask('cancel a message that is not there', 'DELETE', '/v2/messages/msg_stuntdouble_none')
-  await stage.ask('a dead letter that is not there', 'GET', '/v2/dlq/0000000000000-0')
+  await stage.ask('a message that does not exist', 'GET', '/v2/messages/msg_stuntdouble_none')
+  await stage.ask('cancel a message that does not exist', 'DELETE', '/v2/messages/msg_stuntdouble_none')
+  await stage.ask('a dead letter that does not exist', 'GET', '/v2/dlq/0000000000000-0')
   await stage.ask('a queue with a wrong name', 'POST', '/v2/queues', {
     body: JSON.stringify({ queueName: `${stage.prefix}a b` }),
     headers: jsonBody,
   })
-  await stage.ask('a filter that is not known', 'GET', '/v2/events?stuntdouble=1')
-  await stage.ask('the log of nobody', 'GET', '/v2/logs?messageId=msg_stuntdouble_none', { loose: ['kind'] })
+  await stage.ask('an unknown filter', 'GET', '/v2/events?stuntdouble=1')
+  await stage.ask('the log of an unknown user', 'GET', '/v2/logs?messageId=msg_stuntdouble_none', { loose: ['kind'] })
   await stage.ask('whether it is ready', 'GET', '/v2/readiness')
 })
 
-/** The time of the next trigger is the same on both sides, so it is kept: minutes are no time that is taken out. */
+/**
+ * The time of the next fire is the same on both sides, so it is compared. Normalizing does not remove values in
+ * minutes.
+ */
 function withSlot(schedule: unknown): unknown {
   const { nextScheduleTime } = (schedule ?? {}) as { nextScheduleTime?: unknown }
   if (typeof nextScheduleTime !== 'number') return schedule
   return { ...(schedule as object), nextScheduleTime: `minute ${nextScheduleTime / 60_000}` }
 }
 
-/** What the endpoint got, without what depends on the way there. */
+/** Returns what the endpoint received, without parts that depend on the way there. */
 function shownDelivery({ method, headers, body }: Delivery): unknown {
   const told = Object.entries(headers)
     .filter(([name]) => name === 'content-type' || name === 'user-agent' || /^(?:service-|x-drift$)/.test(name))
@@ -416,7 +419,7 @@ function shownDelivery({ method, headers, body }: Delivery): unknown {
   return { method, headers: Object.fromEntries(told.sort(([a], [b]) => (a < b ? -1 : 1))), body }
 }
 
-/** Without the headers of the endpoint's answer, which its own server adds to. */
+/** Removes the headers of the endpoint's response, to which its server adds its own. */
 function withoutHeaders(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
@@ -424,13 +427,13 @@ function withoutHeaders(value: unknown): unknown {
       /^(?:header|responseHeaders?)$/.test(name) && name !== 'sourceHeader'
         ? [name, 'headers']
         : /^callerI[pP]$/.test(name)
-          ? [name, 'an address']
+          ? [name, 'an IP address']
           : [name, field],
     ),
   )
 }
 
-/** What the message queue is asked. */
+/** The requests to the message queue. */
 export const queueContract: readonly Case[] = [
   ...[publishing, arriving, failing, again, recovering, refusing, callbacks, waiting, hurried, duplicates],
   ...[groups, queues, schedules, batches, flow, mistakes],

@@ -78,7 +78,7 @@ export const sortedSetCases: readonly Case[] = cases(
   ZRANK @z none WITHSCORE
   ZRANK @z b FOO
   ZRANK @z
-  # taking out
+  # removing
   ZADD @z 1 a 2 b 3 c 4 d 5 e 6 f 7 g
   ZREM @z a none
   ZPOPMIN @z
@@ -102,7 +102,7 @@ export const sortedSetCases: readonly Case[] = cases(
   ZREMRANGEBYSCORE @z a b
   ZREMRANGEBYRANK @z a b
   ZREM @z
-  # chance and pages
+  # random members and scans
   ZADD @z 1 a 2 b 3 c
   ~shape ZRANDMEMBER @z
   ~unordered ZRANDMEMBER @z 3
@@ -161,7 +161,7 @@ export const geoCases: readonly Case[] = cases(
   GEOHASH @g Palermo none
   GEOPOS @g Palermo none
   GEOPOS @missing a
-  # looking around
+  # searching
   GEOADD @g 13.361389 38.115556 Palermo 15.087269 37.502669 Catania 12.758489 38.788135 edge
   GEOSEARCH @g FROMLONLAT 15 37 BYRADIUS 200 km ASC
   GEOSEARCH @g FROMMEMBER Palermo BYRADIUS 100 km ASC WITHDIST WITHCOORD WITHHASH

@@ -119,7 +119,7 @@ export const streamCases: readonly Case[] = cases(
   XDELEX @x KEEPREF IDS 2 1-1 9-9
   XDELEX @x ACKED IDS 1 2-1
   XDELEX @x IDS 0 1-1
-  # telling of streams
+  # information about streams
   XADD @x 1-1 f v
   XGROUP CREATE @x g 0
   XREADGROUP GROUP g c STREAMS @x >

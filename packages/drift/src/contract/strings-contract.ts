@@ -132,7 +132,7 @@ export const stringCases: readonly Case[] = cases(
   SET @text abc
   INCRBYFLOAT @text 1
   INCRBYFLOAT @f
-  # deadlines
+  # expiration
   SETEX @k 100 v
   ~near TTL @k
   PSETEX @k 100000 v
@@ -160,7 +160,7 @@ export const stringCases: readonly Case[] = cases(
   GETSET @l x
   SETEX @k
   SETNX @k
-  # a deadline passes
+  # a key expires
   SET @k v PX 150
   ... 400
   GET @k
@@ -188,7 +188,7 @@ export const bitmapCases: readonly Case[] = cases(
   RPUSH @l a
   SETBIT @l 0 1
   GETBIT @l 0
-  # counting and looking
+  # counting and searching
   SET @b foobar
   BITCOUNT @b
   BITCOUNT @b 0 0

@@ -1,5 +1,5 @@
-// The runs of an exploration are numbered from 0 and cut into blocks. What a block does depends on the seed and its own
-// number alone, so that blocks can be tried apart, in any order, on any machine.
+// The runs of an exploration are numbered from 0 and cut into blocks. What a block does depends only on the seed and on
+// its own number, so blocks can be tried separately, in any order and on any machine.
 
 /** Runs of a block; the last one may have fewer. */
 export const blockLength = 1000
@@ -8,7 +8,7 @@ export function blockCount(size: number): number {
   return Math.ceil(size / blockLength)
 }
 
-/** The runs of a block: from the first one up to, not including, the last. */
+/** Returns the runs of a block: from the first one up to, not including, `to`. */
 export function runsOf(block: number, size: number): { readonly from: number; readonly to: number } {
   const from = block * blockLength
   return { from, to: Math.min(size, from + blockLength) }
@@ -20,14 +20,17 @@ export interface Shard {
   readonly of: number
 }
 
-/** The blocks that a shard owns: every eighth of eight, so that shards have as much to do, whatever is tried. */
+/**
+ * Returns the blocks that a shard owns: every eighth block if there are eight shards. All shards get the same amount of
+ * work.
+ */
 export function blocksOf({ nth, of }: Shard, size: number): readonly number[] {
   const blocks: number[] = []
   for (let block = nth - 1; block < blockCount(size); block += of) blocks.push(block)
   return blocks
 }
 
-/** Blocks and their runs, for people: `blocks 0–3, 7 (runs 0–3999, 7000–7299)`. */
+/** Formats blocks and their runs: `blocks 0–3, 7 (runs 0–3999, 7000–7299)`. */
 export function blocksText(blocks: readonly number[], size: number): string {
   const ranges: [number, number][] = []
   for (const block of [...blocks].sort((a, b) => a - b)) {

@@ -4,35 +4,35 @@ import { amountOf } from './coverage-rows.js'
 import { figureText } from './coverage-text.js'
 import type { Merged } from './merge.js'
 
-/** What is known of the first run that failed. */
+/** The first run that failed, after shrinking. */
 export interface ShrunkFailure {
-  /** Its story, shrunk; or why there is none, as a sentence. */
+  /** The shrunk counterexample as text, or the reason why there is none. */
   readonly told: string
 }
 
-/** Notes and reasons that are printed. The report counts those beyond it. */
+/** Maximum number of notes and reasons that are printed; the report counts the others. */
 const maxShown = 100
 
-/** The report of a campaign: the same text whoever has run which part of it. */
+/** Returns the report of a campaign. The text does not depend on which machine ran which shard. */
 export function campaignReport(merged: Merged, story?: ShrunkFailure): string {
   const { campaign, seed, skipped, notes, first, shard } = merged
   const part = shard === undefined ? '' : `, shard ${shard.nth}/${shard.of}`
   const lines = [`${campaign.file}, seed ${seed}${part}: ${verdictOf(merged)}`]
-  if (skipped > 0) lines.push(`${countOf(skipped, 'run')} taught nothing: a message met nothing but faults.`)
+  if (skipped > 0) lines.push(`${countOf(skipped, 'run')} showed nothing: a message met only faults.`)
   lines.push(...shown(notes, 'note'), ...gapsOf(merged), ...coverageOf(merged))
   if (first !== undefined) lines.push('', `The first run that fails is run ${first.run}: ${first.why}`)
   if (story !== undefined) lines.push('', story.told)
   return lines.join('\n')
 }
 
-/** The first of them, and how many more there are. */
+/** Returns the first entries, and a line with the number of the others. */
 function shown(given: readonly string[], what: string): string[] {
   const lines = given.slice(0, maxShown)
   const left = given.length - lines.length
   return left > 0 ? [...lines, `… and ${countOf(left, `more ${what}`)}`] : lines
 }
 
-/** Whether every run was tried. */
+/** Returns whether every run was tried. */
 export function isWhole({ counted, missing, notRun }: Merged): boolean {
   return counted !== undefined && missing.length === 0 && notRun.length === 0
 }
@@ -45,7 +45,7 @@ function verdictOf(merged: Merged): string {
       ? `${number(failed)} of ${runs} ${failed === 1 ? 'fails' : 'fail'}.`
       : `${runs} ${tried === 1 ? 'holds' : 'hold'}.`
   if (isWhole(merged)) return `${verdict} All were run.`
-  return `${verdict} ${counted === undefined ? 'Nobody knows how many there are.' : `There are ${number(of)}: not all were run.`}`
+  return `${verdict} ${counted === undefined ? 'The number of runs is unknown.' : `There are ${number(of)}: not all were run.`}`
 }
 
 function gapsOf({ counted, missing, notRun }: Merged): string[] {

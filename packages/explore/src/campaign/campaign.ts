@@ -2,16 +2,18 @@ import { type Campaign, campaignInternals } from './index-space.js'
 import { isPlay, playSpace } from './play-space.js'
 import { answerOf, PartOfCampaign } from './under-way.js'
 
-/** What a campaign tells its function. */
+/** The argument of a campaign's function. */
 export interface CampaignContext {
-  /** The seed of a play, another one for each; a check has its seed by itself. */
+  /** The seed of a play, different for each play. A check derives its seeds itself. */
   readonly seed: number
 }
 
 /**
- * What `stuntdouble campaign run` runs a million times: a check, or the play of a scenario. The function is called for each block
- * of 1,000 runs, or for each play; options of the check hold, but for `runs`, `seed`, `maxRuns`, `timeBudget` and what replays.
+ * Defines what `stuntdouble campaign run` runs a million times: a check, or the play of a scenario.
+ * The function is called for each block of 1,000 runs, or for each play. The options of the check apply, except `runs`,
+ * `seed`, `maxRuns`, `timeBudget` and the options for replay.
  * @throws TypeError for what is no function
+ * @throws TypeError if the argument is not a function
  * @example
  * export default defineCampaign(() => assertIdempotent(ordersRoute))
  * @example
@@ -20,9 +22,10 @@ export interface CampaignContext {
 export function defineCampaign(explore: (run: CampaignContext) => unknown): Campaign {
   if (typeof explore !== 'function')
     throw new TypeError(
-      'defineCampaign() takes a function that calls a check: defineCampaign(() => assertResilient({ publish, handler, holds })).',
+      'defineCampaign(): the argument must be a function that calls a check. Write defineCampaign(() => assertResilient({ publish, handler, holds })).',
     )
-  // Known after the first call: then no play is wasted.
+  // The first call shows whether the function returns a play. Later calls then pass the right seed, so no play is
+  // wasted.
   let isOfPlays = false
   const campaign: Campaign = { kind: 'campaign' }
   campaignInternals.attach(campaign, {

@@ -1,21 +1,21 @@
-// Coverage as plain data: what parts of an exploration have reached, and how parts become a whole.
+// Coverage as plain data: what each part of an exploration has reached, and how parts are merged.
 
-/** A state and a point in which something could have gone wrong. */
+/** A state and an injection point at which a fault could have been injected. */
 export interface CoverageRow {
   readonly state: string
   readonly point: string
-  /** In which run it occurred first, from 1. */
+  /** Number of the run in which it occurred first, from 1. */
   readonly seen: number
-  /** At which moment of that run. */
+  /** Index of the injection point within that run. */
   readonly moment: number
-  /** What can go wrong there. */
+  /** Kinds of faults that can be injected there. */
   readonly could: readonly string[]
-  /** What did, and in which run first. */
+  /** Kinds of faults that were injected, each with the first run in which that happened. */
   readonly struck: Readonly<Record<string, number>>
 }
 
 /**
- * Parts in any order, and parts of parts, come to the same.
+ * Merges parts. The result does not depend on their order or on how they were merged before.
  * @returns one row for each state and point, in the order in which they occurred first
  */
 export function united(parts: Iterable<readonly CoverageRow[]>): readonly CoverageRow[] {
@@ -37,12 +37,15 @@ function both(one: CoverageRow, other: CoverageRow): CoverageRow {
   return { ...first, could: sorted([...first.could, ...second.could]), struck }
 }
 
-/** Each once. What parts had first cannot be told of them any more, and would be another with other parts. */
+/**
+ * Sorts the kinds and removes duplicates. The order within a part is not kept, because it depends on how the parts were
+ * cut.
+ */
 function sorted(faults: readonly string[]): readonly string[] {
   return [...new Set(faults)].sort()
 }
 
-/** How much of what can go wrong is there, in two numbers. */
+/** Counts how many cells are possible and how many of them were reached. */
 export function amountOf(rows: readonly CoverageRow[]): { readonly reached: number; readonly possible: number } {
   let [reached, possible] = [0, 0]
   for (const { could, struck } of rows) {

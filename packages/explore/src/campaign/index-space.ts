@@ -1,49 +1,52 @@
 import { type Internals, internals } from '../../../../src/kernel/internals.js'
 import type { CoverageRow } from './coverage-rows.js'
 
-/** What a check can try, as runs with numbers from 0: a campaign cuts them into blocks. */
+/** What a check can try, as runs with numbers from 0. A campaign cuts them into blocks. */
 export interface IndexSpace {
-  /** The name of the function that checks. */
+  /** Name of the function that checks. */
   readonly check: CheckName
-  /** How many runs there are. */
+  /** Returns how many runs there are. */
   count(): Promise<number>
-  /** Tries the runs of one block, and goes on after one that fails. @param ended is called after each */
+  /** Tries the runs of one block and continues after a failing run. @param ended is called after each run */
   attempt(from: number, to: number, ended: (failed: boolean) => void): Promise<Tried>
-  /** Tries a run that failed once more, and shrinks it. @returns its story; `undefined` when it does not fail again */
+  /**
+   * Tries a run that failed once more, and shrinks it.
+   * @returns the counterexample as text; `undefined` if the run does not fail again
+   */
   report(run: number): Promise<string | undefined>
 }
 
 export const checkNames = ['assertResilient', 'assertCrashSafe', 'exploreInterleavings', 'playScenario'] as const
 export type CheckName = (typeof checkNames)[number]
 
-/** What came of the runs of a block. */
+/** Result of the runs of a block. */
 export interface Tried {
   readonly failed: number
-  /** Runs of which nothing is learned. */
+  /** Number of runs that showed nothing. */
   readonly skipped: number
   /** The failing run with the lowest number. */
   readonly first?: FailedRun
   readonly coverage: readonly CoverageRow[]
-  /** Sentences about what no number of runs can show, the same for every block. */
+  /** Notes about what no number of runs can show; the same for every block. */
   readonly notes?: readonly string[]
 }
 
 export interface FailedRun {
   readonly run: number
-  /** In one line. */
+  /** Reason in one line. */
   readonly why: string
 }
 
-/** What is asked of a campaign. */
+/** One task of a campaign. */
 export type IndexTask =
   | { readonly do: 'count' }
   | { readonly do: 'attempt'; readonly from: number; readonly to: number; readonly ended: (failed: boolean) => void }
   | { readonly do: 'tell'; readonly run: number }
 
-/** What a campaign is played with. */
+/** Options of a campaign that apply to each of its runs. */
 export interface CampaignOptions {
   readonly seed: number
-  /** Runs at most. */
+  /** Maximum number of runs. */
   readonly runs: number
 }
 
@@ -57,7 +60,7 @@ export interface Campaign {
   readonly kind: 'campaign'
 }
 
-/** What a thread does with a campaign. */
+/** The internals of a campaign that a worker thread calls. */
 export interface CampaignInternals {
   perform(given: CampaignOptions, task: IndexTask): Promise<IndexResult>
 }

@@ -1,4 +1,4 @@
-// Campaigns, as the commands `campaign run` and `campaign merge` do them.
+// Campaigns, for the commands `campaign run` and `campaign merge`.
 
 export { printedReport } from '../workers/printed.js'
 export { showProgress } from '../workers/progress.js'

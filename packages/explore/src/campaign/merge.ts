@@ -3,44 +3,44 @@ import { type CoverageRow, united } from './coverage-rows.js'
 import type { FailedRun } from './index-space.js'
 import { type BlockReport, type CountedCheck, ShardError, type ShardReport } from './shard-report.js'
 
-/** A shard's file. */
+/** Report file of a shard, with its name. */
 export interface NamedReport {
   readonly name: string
   readonly report: ShardReport
 }
 
-/** What all shards together have done. */
+/** Merged results of all shards. */
 export interface Merged {
   readonly campaign: ShardReport['campaign']
   readonly seed: number
   readonly runs: number
   readonly counted: CountedCheck | undefined
-  /** The part that this is about; `undefined` for all of the campaign. */
+  /** The shard that the report covers; `undefined` for the whole campaign. */
   readonly shard: Shard | undefined
-  /** Runs that there are in it. */
+  /** Number of runs in it. */
   readonly of: number
-  /** Runs that were tried. */
+  /** Number of runs that were tried. */
   readonly tried: number
   readonly failed: number
   readonly skipped: number
   /** The failing run with the lowest number. */
   readonly first: FailedRun | undefined
-  /** Blocks that were begun or planned and not run to their end, by the reason. */
+  /** Blocks that were planned or begun and not finished, grouped by the reason. */
   readonly notRun: readonly { readonly why: string; readonly blocks: readonly number[] }[]
-  /** Blocks that no file knows. */
+  /** Blocks that no file mentions. */
   readonly missing: readonly number[]
   readonly coverage: readonly CoverageRow[]
   readonly notes: readonly string[]
 }
 
 /**
- * Unites what shards have done; a file that is given twice counts once.
- * @param shard only what is missing of that part is missed
- * @throws ShardError for files that do not belong together
+ * Merges the reports of shards. A file that is given twice counts once.
+ * @param shard limits the check for missing blocks to this shard
+ * @throws ShardError if the files do not belong together
  */
 export function merged(files: readonly NamedReport[], shard?: Shard): Merged {
   const [first] = files
-  if (first === undefined) throw new ShardError('There is no file to merge.')
+  if (first === undefined) throw new ShardError('There is no file to merge. Pass the report files of the shards.')
   for (const other of files) refuseOther(first, other)
   const { campaign, seed, runs } = first.report
   const counted = countedIn(files)
@@ -88,7 +88,7 @@ function refuseOther(one: NamedReport, other: NamedReport): void {
   const [a, b] = [one.report, other.report]
   const differ = (what: string, left: unknown, right: unknown): never => {
     throw new ShardError(
-      `${one.name} and ${other.name} do not belong together: ${what} ${left} in the one and ${right} in the other. Merge the files of one campaign.`,
+      `${one.name} and ${other.name} do not belong together: ${what} ${left} in the first file and ${right} in the second. Merge the files of one campaign.`,
     )
   }
   if (a.campaign.digest !== b.campaign.digest)
@@ -111,13 +111,13 @@ function countedIn(files: readonly NamedReport[]): CountedCheck | undefined {
   const other = having.find(({ check, size }) => check !== first.check || size !== first.size)
   if (other !== undefined)
     throw new ShardError(
-      `${first.name} has counted ${first.size} runs of ${first.check}(), ${other.name} ${other.size} of ${other.check}(): the code under test is not the same, or depends on the machine. Run the shards from the same commit.`,
+      `${first.name} has counted ${first.size} runs of ${first.check}(), ${other.name} ${other.size} of ${other.check}(): the code under test differs, or depends on the machine. Run the shards from the same commit.`,
     )
   const { check, size } = first
   return { check, size }
 }
 
-/** Each block once. */
+/** Returns each block once. @throws ShardError if two files have different results for one block */
 function blocksIn(files: readonly NamedReport[]): ReadonlyMap<number, { name: string; report: BlockReport }> {
   const blocks = new Map<number, { name: string; report: BlockReport }>()
   for (const { name, report } of files) {
@@ -126,7 +126,7 @@ function blocksIn(files: readonly NamedReport[]): ReadonlyMap<number, { name: st
       if (known === undefined) blocks.set(one.block, { name, report: one })
       else if (outcomeOf(known.report) !== outcomeOf(one))
         throw new ShardError(
-          `${known.name} and ${name} have both run block ${one.block}, and not with the same end: ${outcomeOf(known.report)} and ${outcomeOf(one)}. The code under test does not do the same twice: it uses time, chance or memory from outside of its world.`,
+          `${known.name} and ${name} have different results for block ${one.block}: ${outcomeOf(known.report)} and ${outcomeOf(one)}. The code under test is not repeatable: it uses time, randomness or memory from outside of its sandbox.`,
         )
     }
   }

@@ -5,14 +5,20 @@ import { CoverageTracker } from '../delivery/coverage.js'
 import { lineOf } from './failure-line.js'
 import type { CampaignOptions, FailedRun, IndexSpace } from './index-space.js'
 
-/** Plays of a scenario: run 0 has the seed of the campaign, run 1 the next one, as `stuntdouble play --runs` has it. */
+/**
+ * Returns the plays of a scenario as runs. Run 0 has the seed of the campaign and run 1 the next one, as in
+ * `stuntdouble play --runs`.
+ */
 export function playSpace({ seed, runs }: CampaignOptions, play: (seed: number) => unknown): IndexSpace {
   const played = async (run: number): Promise<PlayResult> => {
     const given = await play(seed + run)
-    if (!isPlay(given)) throw new TypeError('defineCampaign(): the function returned no play, where it did before.')
+    if (!isPlay(given))
+      throw new TypeError(
+        'defineCampaign(): the function returned no play, although an earlier call returned one. Return a play from each call.',
+      )
     if (given.seed !== seed + run)
       throw new TypeError(
-        `defineCampaign(): the play has seed ${given.seed} instead of ${seed + run}, so that all runs are the same: write defineCampaign(({ seed }) => playScenario(scenario, { seed })).`,
+        `defineCampaign(): the play has seed ${given.seed} instead of ${seed + run}, so that all runs are the same. Write defineCampaign(({ seed }) => playScenario(scenario, { seed })).`,
       )
     return given
   }

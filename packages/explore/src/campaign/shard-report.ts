@@ -3,29 +3,29 @@ import { blockCount, blockLength, runsOf, type Shard } from './blocks.js'
 import type { CoverageRow } from './coverage-rows.js'
 import { type CheckName, checkNames, type FailedRun } from './index-space.js'
 
-// What a shard has done, as the one file that it leaves behind.
+// The report file of one shard.
 
 export interface ShardReport {
   readonly format: 'stuntdouble campaign'
   readonly formatVersion: 1
-  /** Of stuntdouble. */
+  /** Version of stuntdouble. */
   readonly version: string
   readonly campaign: {
-    /** Where it was, from the folder in which the shard was run. */
+    /** Path of the campaign's file, relative to the folder in which the shard was run. */
     readonly file: string
-    /** SHA-256 of its text. */
+    /** SHA-256 of the file's text. */
     readonly digest: string
   }
   readonly seed: number
-  /** Runs that were asked for. */
+  /** The requested number of runs. */
   readonly runs: number
   readonly blockLength: number
   readonly shard: Shard
-  /** What there is to run, once somebody has counted it. */
+  /** How many runs the check has; absent until they were counted. */
   readonly counted?: CountedCheck
-  /** Blocks that were run to their end. */
+  /** Blocks that were finished. */
   readonly blocks: readonly BlockReport[]
-  /** Those that were not, and why; without a count no block was. */
+  /** Blocks that were not finished, with the reason. The list of blocks is empty if the runs were never counted. */
   readonly notRun: readonly { readonly blocks: readonly number[]; readonly why: string }[]
   readonly coverage: readonly CoverageRow[]
   readonly notes: readonly string[]
@@ -47,9 +47,9 @@ const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const positive = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
 const text = v.pipe(v.string(), v.maxLength(10_000))
 
-/** Notes of one shard: a shard leaves out those beyond it, and a file with more is refused. */
+/** Maximum number of notes of one shard. A shard omits the others, and a file with more is rejected. */
 export const maxNotes = 1_000
-/** Faults of one state and point. A file with more is refused. */
+/** Maximum number of faults of one state and point. A file with more is rejected. */
 export const maxFaults = 1_000
 
 const schema: v.GenericSchema<unknown, ShardReport> = v.strictObject({
@@ -87,17 +87,20 @@ const schema: v.GenericSchema<unknown, ShardReport> = v.strictObject({
   notes: v.pipe(v.array(text), v.maxLength(maxNotes)),
 })
 
-/** What is wrong with a file, or with files that do not belong together, as a sentence. */
+/** Thrown for a damaged report file, and for files that do not belong together. */
 export class ShardError extends Error {}
 
-/** @param name of the file, for sentences @throws ShardError */
+/**
+ * Reads and checks the report file of a shard. @param name of the file, for errors
+ * @throws ShardError if the file is invalid
+ */
 export function shardReportFrom(given: string, name: string): ShardReport {
   const parsed = v.safeParse(schema, parsedJson(given, name), { abortEarly: true })
   if (!parsed.success) {
     const [issue] = parsed.issues
     const place = v.getDotPath(issue)
     throw new ShardError(
-      `${name} is no file of a shard${place === null ? '' : `, or a damaged one: ${place} is wrong`}. Such files are written by stuntdouble campaign run --out FILE.`,
+      `${name} is not the file of a shard${place === null ? '' : `, or it is damaged: ${place} is wrong`}. Such files are written by stuntdouble campaign run --out FILE.`,
     )
   }
   const problem = problemOf(parsed.output)
@@ -110,36 +113,36 @@ function parsedJson(given: string, name: string): unknown {
     return JSON.parse(given)
   } catch {
     throw new ShardError(
-      `${name} is not whole, or no file of a shard: it is not JSON. Run its shard again, or leave it out.`,
+      `${name} is incomplete, or not the file of a shard: it is not JSON. Run its shard again, or leave the file out.`,
     )
   }
 }
 
-/** Blocks of a campaign: ten milliards of runs. */
+/** Maximum number of blocks of a campaign, which is 10 billion runs. */
 export const maxBlocks = 10_000_000
 
-/** What cannot be, although each value by itself can. */
+/** Returns what is wrong with values that are valid only separately. */
 function problemOf({ shard, counted, blocks, notRun, coverage }: ShardReport): string | undefined {
   if (shard.nth > shard.of) return `it is shard ${shard.nth} of ${shard.of}`
   if (counted === undefined)
     return blocks.length + coverage.length > 0 ? 'it has blocks of a campaign that was not counted' : undefined
   const { size } = counted
   if (blockCount(size) > maxBlocks) return `it has ${blockCount(size)} blocks`
-  // A list of the blocks that it owns would be as long as the file says.
+  // The size comes from the file. A list of the owned blocks could become too large, so each block is checked instead.
   const owns = (block: number): boolean => block < blockCount(size) && block % shard.of === shard.nth - 1
   const seen = new Set<number>()
   for (const one of [...blocks.map((each) => each.block), ...notRun.flatMap((each) => each.blocks)]) {
     if (!owns(one)) return `block ${one} is not of shard ${shard.nth}/${shard.of}`
-    if (seen.has(one)) return `block ${one} is there twice`
+    if (seen.has(one)) return `block ${one} is listed twice`
     seen.add(one)
   }
   for (let block = shard.nth - 1; block < blockCount(size); block += shard.of)
-    if (!seen.has(block)) return `it says nothing of block ${block}`
+    if (!seen.has(block)) return `block ${block} is missing`
   for (const { block: nth, failed, skipped, first } of blocks) {
     const { from, to } = runsOf(nth, size)
     if (failed + skipped > to - from) return `block ${nth} has more failures than runs`
-    if (failed > 0 !== (first !== undefined)) return `block ${nth} does not say which run failed first`
-    if (first !== undefined && (first.run < from || first.run >= to)) return `run ${first.run} is not of block ${nth}`
+    if (failed > 0 !== (first !== undefined)) return `block ${nth} does not name the run that failed first`
+    if (first !== undefined && (first.run < from || first.run >= to)) return `run ${first.run} is not in block ${nth}`
   }
   const ran = blocks.reduce((most, { block: nth }) => Math.max(most, runsOf(nth, size).to), 0)
   const odd = coverage.find(({ seen: run, struck }) => run > ran || Object.values(struck).some((each) => each > ran))

@@ -1,9 +1,12 @@
 import type { CampaignOptions, IndexResult, IndexSpace, IndexTask } from './index-space.js'
 
-// What a campaign has its function called for. The check that the function calls finds it here, and does that part of its
-// work instead of all of it.
+// The task for which a campaign calls its function. The check that the function calls finds the task here, and does
+// only that part of its work.
 
-/** Shared by all copies of the package in a process: a file may import one entry as a module and another as CommonJS. */
+/**
+ * Shared by all copies of the package in a process: a file may import one entry as a module and another one as
+ * CommonJS.
+ */
 const slot: unique symbol = Symbol.for('stuntdouble.campaign under way')
 const place = globalThis as { [slot]?: PartOfCampaign | undefined }
 
@@ -17,7 +20,7 @@ class PartDone extends Error {
   override readonly message = 'This part of the campaign is done: nothing of its function runs after the check.'
 }
 
-/** One thing that is asked of a campaign. */
+/** The task for which the function of a campaign was called. */
 export class PartOfCampaign {
   readonly given: CampaignOptions
   readonly #task: IndexTask
@@ -29,20 +32,23 @@ export class PartOfCampaign {
     this.#task = task
   }
 
-  /** @throws always: the function of a campaign goes no further than its check */
+  /** @throws PartDone always, so that the function of a campaign ends after its check */
   async explore(space: IndexSpace): Promise<never> {
     if (this.#check !== undefined)
       throw new TypeError(
-        `defineCampaign(): the function calls ${this.#check}() and ${space.check}(). A campaign is around one check: write a file for each.`,
+        `defineCampaign(): the function calls ${this.#check}() and ${space.check}(), but a campaign has one check. Write a file for each.`,
       )
     this.#check = space.check
     this.#answer = await answerOf(space, this.#task)
     throw new PartDone()
   }
 
-  /** Calls the function of a campaign. @returns what its check has answered, or what it returned without one */
+  /**
+   * Calls the function of a campaign.
+   * @returns the result of its check, or the function's own result if it called no check
+   */
   async during(work: () => unknown): Promise<{ readonly answer: IndexResult } | { readonly result: unknown }> {
-    if (place[slot] !== undefined) throw new Error('A campaign does one thing at a time.')
+    if (place[slot] !== undefined) throw new Error('A campaign runs one task at a time. Await the first one.')
     place[slot] = this
     try {
       const result = await work()

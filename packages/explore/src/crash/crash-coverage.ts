@@ -4,8 +4,8 @@ import type { Disruption } from './disruption.js'
 import type { RunDelivery } from './run-delivery.js'
 
 /**
- * Which disturbances a check has tried at which deliveries, out of all that there are.
- * @param tried the schedules that taught something
+ * Returns which disruptions a check has tried at which deliveries, out of all possible ones.
+ * @param tried the crash plans with a result
  */
 export function crashCoverage(
   deliveries: readonly RunDelivery[],

@@ -6,13 +6,13 @@ import { DeliveryWork, lost, type Mutable } from './crash-work.js'
 import { carriedBy, deliveryPointOf, type RunDelivery } from './run-delivery.js'
 import { refusalOf } from './run-requests.js'
 
-/** Deliveries after which a schedule is given up. */
+/** Number of deliveries after which a crash plan is abandoned. */
 const maxDeliveries = 500
 
-/** How long a branch waits for those before it, at most: turns in which it lets others go first. */
+/** Maximum number of turns for which a branch waits for the branches before it. */
 const maxTurns = 1_000
 
-/** The deliveries to the endpoints of runs: what becomes of each, and what goes wrong there. */
+/** Handles the deliveries to the endpoints of runs, and applies the disruptions to them. */
 export class CrashDeliveries {
   readonly all: RunDelivery[] = []
   readonly #world: CrashSandbox
@@ -32,7 +32,7 @@ export class CrashDeliveries {
     }) as typeof destinations.deliver
   }
 
-  /** Whether a message was given up of which no attempt was left alone: nothing can be learned from that. */
+  /** Whether a message used up its retries although a disruption hit every attempt. The run then shows nothing. */
   get isExhausted(): boolean {
     const { traffic } = this.#world.sandbox
     return traffic.ofType('dead-letter').some(({ messageId }) => {
@@ -41,7 +41,7 @@ export class CrashDeliveries {
     })
   }
 
-  /** Late retries of runs of which nothing came any more. @returns how many there were */
+  /** Repeats deliveries after their runs have ended. @returns how many there were */
   async playLate(): Promise<number> {
     const late = this.#late.splice(0)
     for (const { again } of late) await again()
@@ -104,13 +104,13 @@ export class CrashDeliveries {
     await this.#playLateOf(runId)
     if (world.disturbance('late-retry', ordinal) !== undefined) this.#late.push({ runId, again: () => run(false) })
     if (world.disturbance('after-answer', ordinal) === undefined) return reply!
-    return this.#lost(attempt, 'the handler answered, the process died, the answer was lost')
+    return this.#lost(attempt, 'the handler responded, the process died, the response was lost')
   }
 
-  /** A workflow that never ends. */
+  /** Abandons a workflow that never ends. */
   #giveUp(): void {
     this.#world.error ??= new RangeError(
-      `assertCrashSafe(): the runs have had ${maxDeliveries.toLocaleString('en')} deliveries and have not ended. Give a loop an end for the test, by its payload, or say how far time goes: drain: ({ clock }) => clock.advance('1d').`,
+      `assertCrashSafe(): the runs have had ${maxDeliveries.toLocaleString('en')} deliveries and have not ended. End the loop by its payload, or limit the time with drain: ({ clock }) => clock.advance('1d').`,
     )
     this.#world.sandbox.clock.interrupt()
   }

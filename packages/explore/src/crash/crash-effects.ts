@@ -7,7 +7,7 @@ import type { CrashSandbox } from './crash-sandbox.js'
 import type { DeliveryWork } from './crash-work.js'
 import type { BodyEffect } from './run-delivery.js'
 
-/** Counts an effect that has just happened. @returns whether the process dies of it */
+/** Counts an effect that has just happened. @returns whether the process dies after it */
 export function happened(world: CrashSandbox, work: DeliveryWork, effect: () => BodyEffect): boolean {
   const { delivery, submitsNothing } = work
   if (delivery === undefined || submitsNothing) return false
@@ -18,7 +18,10 @@ export function happened(world: CrashSandbox, work: DeliveryWork, effect: () => 
   return true
 }
 
-/** Code that speaks to the data store without a request: it cannot be kept waiting for an answer for ever. */
+/**
+ * Makes methods of the data store throw once the process has died. They are synchronous, so they cannot wait forever
+ * for a reply.
+ */
 export function guardDirectStore(world: CrashSandbox): void {
   const { works, sandbox } = world
   const { store } = sandbox
@@ -34,7 +37,7 @@ export function guardDirectStore(world: CrashSandbox): void {
   }
 }
 
-/** What the data store was asked to do since a moment. */
+/** Returns the store commands since a position in the traffic log. */
 export function storeEffect({ store, traffic }: Sandbox, mark: ReturnType<Sandbox['traffic']['mark']>): BodyEffect {
   const commands = traffic.since(mark).ofType('command')
   const { engine } = storeInternals.of(store)

@@ -5,24 +5,24 @@ import type { DeliveryUnderTest } from '../delivery/delivery-run.js'
 
 /** Options of `assertCrashSafe()`. */
 export interface CrashSafetyOptions extends EffectOptions, Pick<DeliveryUnderTest, 'outbound' | 'sandbox' | 'drain'> {
-  /** Things that go wrong in one schedule: with 2, pairs too. Default 1. */
+  /** Number of disruptions in one crash plan; with 2, pairs are tried too. Default 1. */
   readonly depth?: 1 | 2
-  /** Schedules that are tried at most. Default 2,000; the report says how many were not. */
+  /** Maximum number of crash plans that are tried. Default 2,000; the report contains how many were not tried. */
   readonly maxRuns?: number
-  /** Only these schedules, by the names that a report gives them. */
+  /** Only these crash plans, by their names in a report. */
   readonly only?: readonly string[]
-  /** Of time and chance within steps. Default 1. */
+  /** Seed of time and randomness within steps. Default 1. */
   readonly seed?: number
 }
 
-/** Schedules that are tried unless an option says otherwise. */
+/** Default maximum number of crash plans. */
 export const usualBound = 2_000
 
-/** @throws TypeError with the next step */
+/** @throws TypeError if the workflow or an option is invalid */
 export function checkOptions(workflow: unknown, options: CrashSafetyOptions): void {
   if (typeof workflow !== 'function')
     throw new TypeError(
-      'assertCrashSafe() needs a function that sets an app up in a sandbox and returns what triggers it: assertCrashSafe((sandbox) => { sandbox.destinations.on(url, POST); return () => client.trigger({ url }) }).',
+      'assertCrashSafe(): the first argument must be a function that sets up an app in a sandbox and returns its trigger. Write assertCrashSafe((sandbox) => { sandbox.destinations.on(url, POST); return () => client.trigger({ url }) }).',
     )
   checkOptionNames('assertCrashSafe()', options, {
     depth: true,
@@ -38,11 +38,11 @@ export function checkOptions(workflow: unknown, options: CrashSafetyOptions): vo
   checkFixture(options.sandbox)
   const { depth = 1, maxRuns: bound = usualBound, seed = 1, only } = options
   if (depth !== 1 && depth !== 2)
-    throw new TypeError(`assertCrashSafe(): depth is 1, or 2 for pairs, got ${JSON.stringify(depth)}.`)
+    throw new TypeError(`assertCrashSafe(): depth must be 1, or 2 for pairs (got ${JSON.stringify(depth)}).`)
   if (!Number.isInteger(bound) || bound < 1)
-    throw new TypeError(`assertCrashSafe(): maxRuns is a whole number, 1 or more, got ${JSON.stringify(bound)}.`)
+    throw new TypeError(`assertCrashSafe(): maxRuns must be a whole number, 1 or more (got ${JSON.stringify(bound)}).`)
   if (!Number.isInteger(seed))
-    throw new TypeError(`assertCrashSafe(): seed is a whole number, got ${JSON.stringify(seed)}.`)
+    throw new TypeError(`assertCrashSafe(): seed must be a whole number (got ${JSON.stringify(seed)}).`)
   if (only !== undefined && (!Array.isArray(only) || only.length === 0))
-    throw new TypeError('assertCrashSafe(): `only` is a list of schedules, by the names that a report gives them.')
+    throw new TypeError('assertCrashSafe(): `only` must be a list of names of crash plans. Copy them from a report.')
 }

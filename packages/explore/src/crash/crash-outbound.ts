@@ -3,7 +3,7 @@ import { effectText, happened } from './crash-effects.js'
 import type { CrashSandbox } from './crash-sandbox.js'
 import { callWith } from './run-requests.js'
 
-/** Watches what the code of deliveries asks of foreign hosts: their answers get lost, and the process dies of them. */
+/** Watches outbound requests of deliveries, loses their responses, and lets the process die after them. */
 export function guardCalls(world: CrashSandbox): void {
   const { works, sandbox } = world
   const internals = outboundInternals.of(sandbox.outbound)
@@ -18,7 +18,8 @@ export function guardCalls(world: CrashSandbox): void {
     const call = callWith(given, await given.body())
     const ordinal = work.delivery?.ordinal ?? 0
     const [rule] = world.disturbance('lost-response', ordinal, nth)?.rules ?? []
-    // From here to the rule nobody else gets a turn: it strikes this call and no other.
+    // No other code runs between this line and the evaluation of the rule, so the rule injects its fault into this
+    // request.
     if (rule !== undefined) sandbox.faults.add({ ...rule, skip: 0 })
     const answered = exchangeFor(caller, call)
     await answered.catch(() => undefined)

@@ -29,16 +29,17 @@ import type { StepDifference } from './step-differences.js'
 import { type WorkflowEffects, workflowDifferences, workflowEffects } from './workflow-effects.js'
 
 /**
- * Runs an app's workflows once as they are, then again and again, each time in a new world with one thing more that goes
- * wrong: the process dies at each place of each delivery, a delivery comes twice or late, branches end in another order,
- * an event comes before its wait. What others can see in the end must be the same each time.
- * @param workflow sets the app up in a sandbox and returns what triggers its runs; runs anew when the process dies
- * @throws CrashSafetyError with the smallest history, as text and as a scenario to paste
+ * Runs an app's workflows once without faults, then again with one disruption, each time in a new sandbox.
+ * Disruptions: the process dies at each crash point, a delivery is repeated or late, branches end in another order, an
+ * event arrives before its wait. All effects that other systems can see must be the same in each run.
+ * @param workflow sets the app up in a sandbox and returns what triggers its runs; it is called again after the process
+ * has died
  * @example
  * await assertCrashSafe((sandbox) => {
  *   sandbox.destinations.on('https://shop.test/api/order', POST)
  *   return () => client.trigger({ url: 'https://shop.test/api/order', body: { id: 42 } })
  * })
+ * @throws CrashSafetyError with the smallest crash plan, as text and as a scenario to paste
  */
 export async function assertCrashSafe(
   workflow: WorkflowUnderTest,
@@ -64,7 +65,7 @@ export async function assertCrashSafe(
 interface Undisturbed {
   readonly deliveries: readonly RunDelivery[]
   readonly effects: WorkflowEffects
-  /** What the data store holds in the end. */
+  /** Contents of the data store at the end. */
   readonly finalStore: StoreDump
 }
 
@@ -74,7 +75,7 @@ interface Plan {
   readonly schedules: readonly (readonly Disruption[])[]
 }
 
-/** Findings of which it is tried whether fault rules do the same. */
+/** Maximum number of failures for which equivalent fault rules are tried. */
 const maxScenarios = 5
 
 class Check {
@@ -90,7 +91,7 @@ class Check {
     this.#seed = options.seed ?? 1
   }
 
-  /** What there is to try: the run that nothing disturbs, and then a schedule after the other. */
+  /** Returns the undisturbed run and all crash plans. */
   async #plan(): Promise<Plan> {
     const { depth = 1, only } = this.#options
     const undisturbed = await this.#undisturbed()
@@ -101,12 +102,12 @@ class Check {
     return { undisturbed, disturbances, schedules }
   }
 
-  /** The names of all schedules. */
+  /** Returns the names of all crash plans. */
   async planned(): Promise<readonly string[]> {
     return (await this.#plan()).schedules.map(idOf)
   }
 
-  /** Tries runs of a campaign: run 0 is the one that nothing disturbs, run 1 the first schedule. */
+  /** Tries runs of a campaign: run 0 is the undisturbed run, run 1 the first crash plan. */
   async attempt(from: number, to: number, ended: (failed: boolean) => void): Promise<Tried> {
     const { undisturbed, disturbances, schedules } = await this.#plan()
     const tried = new CrashTally(undisturbed.deliveries, disturbances)
@@ -154,7 +155,7 @@ class Check {
     throw carryFailure(new CrashSafetyError(message, { ...done, findings, nondeterminism: strays }), failure)
   }
 
-  /** Of one schedule, played again: not every story is kept until it is known which one is told. */
+  /** Plays a crash plan again to get its history. Histories are not kept, because only one of them is reported. */
   async #historyOf({ disturbances }: CrashFailure): Promise<ReturnType<typeof crashSequence>> {
     const run = await this.#run(disturbances).play()
     try {
@@ -164,7 +165,7 @@ class Check {
     }
   }
 
-  /** The first of these that fault rules can do as well: they do not make a process lose its memory. */
+  /** Returns the first failure that fault rules can reproduce. Fault rules do not make a process lose its memory. */
   async #scenarioOf(
     findings: readonly CrashFailure[],
     wanted: WorkflowEffects,
@@ -183,7 +184,7 @@ class Check {
     return undefined
   }
 
-  /** The run that all others are measured by. */
+  /** Runs the workflow without disruptions, as the reference for all others. */
   async #undisturbed(): Promise<Undisturbed> {
     const run = await this.#run([]).play()
     try {
@@ -234,7 +235,7 @@ class Check {
   }
 }
 
-/** Which waits an event has ended, and how long after they were made. */
+/** Notes on each delivery which wait an event has ended, and how long after it was made. */
 function tellWaits({ sandbox, deliveries }: CrashRun): void {
   const events = sandbox.traffic.ofType('notify')
   for (const { runId, submissions } of deliveries) {
@@ -249,7 +250,10 @@ function tellWaits({ sandbox, deliveries }: CrashRun): void {
   }
 }
 
-/** One thing at a time, then, if asked for, each with each that comes at the same delivery or later. */
+/**
+ * Returns plans with one disruption, then, with depth 2, pairs whose second disruption is at the same delivery or
+ * later.
+ */
 function schedulesOf(all: readonly Disruption[], depth: 1 | 2): readonly (readonly Disruption[])[] {
   const alone = all.map((one) => [one])
   if (depth === 1) return alone
@@ -271,5 +275,5 @@ function firstLine(error: unknown): string {
 
 function noSuchSchedule(only: readonly string[], planned: readonly (readonly Disruption[])[]): string {
   const some = planned.slice(0, 5).map((schedule) => JSON.stringify(idOf(schedule)))
-  return `assertCrashSafe(): \`only\` names no schedule of this workflow: ${JSON.stringify(only)}. There are ${planned.length}: ${some.join(', ')} …`
+  return `assertCrashSafe(): \`only\` names no crash plan of this workflow (got ${JSON.stringify(only)}). Use one of the ${planned.length} names: ${some.join(', ')} …`
 }

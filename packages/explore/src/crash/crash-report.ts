@@ -11,28 +11,31 @@ import type { Disruption } from './disruption.js'
 import type { RunDelivery } from './run-delivery.js'
 import type { StepDifference } from './step-differences.js'
 
-/** What a check that found nothing has done. */
+/** Result of a check that found no failure. */
 export interface CrashSafetyReport {
-  /** Deliveries of the run that nothing disturbed. */
+  /** Number of deliveries of the undisturbed run. */
   readonly deliveries: number
-  /** Schedules that were tried. */
+  /** Number of crash plans that were tried. */
   readonly plans: number
-  /** Schedules beyond the bound. */
+  /** Number of crash plans beyond `maxRuns`. */
   readonly notTried: number
-  /** Schedules that left a message nothing but crashes until it was given up. */
+  /** Number of crash plans that disrupted every attempt of a message until it had no retries left. */
   readonly skipped: number
-  /** What went wrong at which delivery, and what never did: beyond the bound, left out by `only`, or skipped. */
+  /**
+   * Which disruption happened at which delivery. Disruptions beyond `maxRuns`, excluded by `only` or skipped count as
+   * not reached.
+   */
   readonly coverage: Coverage
 }
 
-/** A schedule that left something else behind. */
+/** A crash plan with other effects than the undisturbed run. */
 export interface CrashFailure {
-  /** Its name, for `only`. */
+  /** Name of the plan, for `only`. */
   readonly id: string
   readonly disturbances: readonly Disruption[]
-  /** What is different, as sentence parts. */
+  /** The differences, each as a phrase. */
   readonly differences: readonly string[]
-  /** How many deliveries its history has. */
+  /** Number of deliveries in its history. */
   readonly deliveries: number
 }
 
@@ -41,11 +44,11 @@ interface Found extends CrashSafetyReport {
   readonly nondeterminism: readonly StepDifference[]
 }
 
-/** What assertCrashSafe() found. */
+/** Thrown by `assertCrashSafe()` with the smallest failing crash plan. */
 export class CrashSafetyError extends Error {
   override readonly name = 'CrashSafetyError'
   declare readonly findings: readonly CrashFailure[]
-  /** What code outside steps did otherwise when a delivery came again. */
+  /** Differences in the code outside steps when a delivery was repeated. */
   declare readonly nondeterminism: readonly StepDifference[]
   declare readonly deliveries: number
   declare readonly plans: number
@@ -61,14 +64,14 @@ export class CrashSafetyError extends Error {
   }
 }
 
-/** Its deliveries and its timeline. */
+/** Returns the deliveries and the timeline of a run. */
 export function crashSequence({ deliveries, sandbox }: CrashRun, disturbances: readonly Disruption[]): CrashSequence {
   const { traffic } = sandbox
   const disturbed = deliveries.find(({ ordinal }) => ordinal === disturbances[0]?.delivery)
   return {
     table: deliveryTable(deliveries),
     timeline: (lines) => {
-      // An entry has one line or more: the most entries whose lines fit.
+      // An entry takes one line or more. Find the largest number of entries whose lines fit.
       for (let limit = lines; ; limit--) {
         const shown = traffic.timeline({ limit, ...(disturbed && { around: disturbed.attempt.seq }) }).split('\n')
         if (shown.length <= lines || limit === 1) return shown
@@ -79,23 +82,23 @@ export function crashSequence({ deliveries, sandbox }: CrashRun, disturbances: r
 
 export interface CrashSequence {
   readonly table: readonly string[]
-  /** At most so many lines of the timeline, with the delivery that is disturbed first. */
+  /** Returns at most this many lines of the timeline, around the first delivery with a disruption. */
   readonly timeline: (lines: number) => readonly string[]
-  /** Fault rules that have an effect too, and the schedule that they stand for; `undefined` where none have. */
+  /** Fault rules that also fail, and the crash plan that they represent; `undefined` if no rules do. */
   readonly scenario?: { readonly id: string; readonly rules: readonly FaultRule[] } | undefined
 }
 
-/** The finding that is told first. */
+/** Returns the failure that is reported first. */
 export function smallestOf(findings: readonly CrashFailure[]): CrashFailure | undefined {
   return bySize(findings)[0]
 }
 
-/** With the fewest things that go wrong, then with the fewest deliveries. */
+/** Sorts by the number of disruptions, then by the number of deliveries. */
 export function bySize(findings: readonly CrashFailure[]): readonly CrashFailure[] {
   return [...findings].sort((a, b) => a.disturbances.length - b.disturbances.length || a.deliveries - b.deliveries)
 }
 
-/** Lines of a report that can be read at a glance. Its last lines say how to replay, and are not to scroll away. */
+/** Maximum number of lines of a report. The last lines explain how to replay, and must not scroll away. */
 const maxLines = 40
 const leastOfTimeline = 8
 const maxRows = 8
@@ -103,7 +106,7 @@ const maxDifferences = 4
 const maxOthers = 6
 const maxStrays = 6
 
-/** The deliveries as a table: what each carries, what it submits, and what came of it. */
+/** Returns the deliveries as a table: what each carries, what it submits, and its outcome. */
 function deliveryTable(deliveries: readonly RunDelivery[]): string[] {
   const rows = deliveries.slice(0, maxRows).map(({ ordinal, carries, submissions, attempt }) => {
     const { outcome, retried } = attempt
@@ -126,13 +129,13 @@ function more(count: number): string[] {
   return count > 0 ? [`  and ${count} more`] : []
 }
 
-/** A failure, and its message. */
+/** A failure, and the parts of its message. */
 interface CrashStory {
   readonly failure: FailureData
   readonly message: string
 }
 
-/** What differs and what else fails come first, then the history as far as there is room. */
+/** Returns the message. Differences and other failures come first, then as much of the history as fits. */
 export function crashReport(
   { plans: schedules, notTried: untried }: CrashSafetyReport,
   findings: readonly CrashFailure[],
@@ -148,7 +151,7 @@ export function crashReport(
   if (smallest !== undefined && history !== undefined) {
     const { id, disturbances, differences } = smallest
     head.push(
-      `Fails in ${findings.length} of ${plural(schedules, 'schedule')}. The smallest history:`,
+      `Fails in ${findings.length} of ${plural(schedules, 'crash plan')}. The smallest one:`,
       ...disturbances.map(({ description: told }) => `  ${told}`),
       ...history.table,
       ...differences.slice(0, maxDifferences).map((line) => `  → ${standardRedaction.text(line)}`),
@@ -160,7 +163,7 @@ export function crashReport(
     tail.push('', ...scenarioLines(id, history.scenario), '', ...replayLines(replay), '')
     timeline = history.timeline
   }
-  if (untried > 0) tail.push(`${plural(untried, 'schedule')} were not tried: raise \`maxRuns\`.`, '')
+  if (untried > 0) tail.push(`${plural(untried, 'crash plan')} were not tried: raise \`maxRuns\`.`, '')
   const left = maxLines - linesOf(head) - linesOf(tail)
   const shown = timeline?.(Math.max(leastOfTimeline, left)) ?? []
   return {
@@ -173,26 +176,26 @@ export function crashReport(
   }
 }
 
-/** A part may be several lines. */
+/** Counts lines. A part may have several lines. */
 function linesOf(parts: readonly string[]): number {
   return parts.join('\n').split('\n').length
 }
 
 function strayLines(strays: readonly StepDifference[]): string[] {
   return [
-    'Code outside steps does not do the same when the same delivery comes again:',
+    'Code outside steps differs when the same delivery is repeated:',
     ...strays
       .slice(0, maxStrays)
       .map(({ step, field, first, again }) =>
         standardRedaction.text(`  ${step}: ${field} was ${first}, again ${again}`),
       ),
     ...more(strays.length - maxStrays),
-    'Move what uses time, chance or what others change into context.run().',
+    'Move code that uses time, randomness or changing data into context.run().',
   ]
 }
 
 function scenarioLines(id: string, scenario: CrashSequence['scenario']): string[] {
-  if (scenario === undefined) return ['No fault rule does the same: replay it by its name.']
+  if (scenario === undefined) return ['No fault rule reproduces it: replay it by its name.']
   const which = scenario.id === id ? '' : ` (${scenario.id}, which fails too)`
   const literal = rulesLiteral(scenario.rules)
   return [`As a scenario, for sandbox.faults.add()${which}:`, `defineScenario('found by assertCrashSafe', ${literal})`]

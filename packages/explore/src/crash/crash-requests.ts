@@ -9,12 +9,12 @@ import type { DeliveryWork } from './crash-work.js'
 import { type Submission, submitted } from './run-delivery.js'
 import { callWith, fetchesList, isOfRun, jsonResponse, pretended } from './run-requests.js'
 
-/** How long a wait is held until its event has come, at most: turns in which it lets others go first. */
+/** Maximum number of turns for which a wait is held until its event has arrived. */
 const maxTurns = 1_000
 
 type Exchange = Sandbox['exchange']
 
-/** Watches what the code of deliveries asks of the sandbox, and lets the process die there. */
+/** Watches the requests that deliveries send to the sandbox, and lets the process die at them. */
 export function guardRequests(world: CrashSandbox): void {
   const { sandbox, works } = world
   const exchange = sandbox.exchange.bind(sandbox)
@@ -36,7 +36,7 @@ async function exchanged(
   if (work?.delivery === undefined) return exchange(call)
   const { delivery } = work
   if (fetchesList(call, endpoint)) {
-    // The throw-away world does not know the run.
+    // The run does not exist in this temporary sandbox.
     if (work.submitsNothing) return jsonResponse(listOf(delivery.attempt))
     return world.disturbance('lazy-fetch', delivery.ordinal) === undefined ? exchange(call) : world.die(work)
   }
@@ -47,7 +47,10 @@ async function exchanged(
   return submit(world, work, { method, endpoint, headers, body, skip }, () => exchange(again))
 }
 
-/** The app's own business with a service. @param endpoint of the queue; `undefined` for other services */
+/**
+ * Handles a request of the app that is not about its run.
+ * @param endpoint of the queue; `undefined` for other services
+ */
 async function ownRequest(
   world: CrashSandbox,
   work: DeliveryWork | undefined,
@@ -86,7 +89,7 @@ async function submit(
   return world.disturbance('after-submission', ordinal, nth) === undefined ? answer : world.die(work)
 }
 
-/** The wait is held until the event that it is for has come. */
+/** Holds a wait until its event has arrived. */
 async function untilEvent({ sandbox }: CrashSandbox, { task }: DeliveryWork, ms: number): Promise<void> {
   const events = (): number => sandbox.traffic.ofType('notify').length
   const before = events()
@@ -94,13 +97,13 @@ async function untilEvent({ sandbox }: CrashSandbox, { task }: DeliveryWork, ms:
   for (let turn = 0; turn < maxTurns && events() === before; turn++) await task?.sleep(0)
 }
 
-/** Path below the address of the queue; `undefined` for other services. */
+/** Returns the path below the base URL of the queue; `undefined` for other services. */
 function endpointOf({ sandbox }: CrashSandbox, { url }: RawRequest): string | undefined {
   const { queue } = sandbox.urls
   return url.startsWith(`${queue}/`) ? url.slice(queue.length).split('?')[0] : undefined
 }
 
-/** The list of steps that a delivery is about. */
+/** Returns the list of steps of a delivery. */
 function listOf({ message: { part } }: Attempt): string {
   return part instanceof StepMessage ? text(part.run.listUpTo(part.index)) : '[]'
 }

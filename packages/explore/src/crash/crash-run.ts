@@ -11,17 +11,17 @@ import { DeliveryWork, type Mutable } from './crash-work.js'
 import type { RunDelivery, Submission } from './run-delivery.js'
 import { refusalOf } from './run-requests.js'
 
-/** What code does with a delivery that it had before. */
+/** Result of repeating a delivery. */
 export interface RepeatedDelivery {
   readonly submissions: readonly Submission[]
-  /** Why the SDK refuses it, in its words. */
+  /** The SDK's own text, if the SDK rejects the delivery. */
   readonly refusal: string | undefined
 }
 
 const budget = 20_000
 const aDay = 86_400_000
 
-/** One run of the app in a world of its own, with what goes wrong in it. */
+/** One run of the app in its own sandbox, with the disruptions of a crash plan. */
 export class CrashRun {
   readonly #subject: CrashSubject
   readonly #world: CrashSandbox
@@ -41,7 +41,7 @@ export class CrashRun {
     return this.#world.sandbox
   }
 
-  /** What foreign hosts did for the app. */
+  /** What external hosts did for the app. */
   get calls(): readonly HandledOutbound[] {
     return handledOutboundOf(this.sandbox)
   }
@@ -50,17 +50,17 @@ export class CrashRun {
     return this.#deliveries.all
   }
 
-  /** What the set-up, the trigger or time threw. */
+  /** Error of the setup, of the trigger or of the clock. */
   get error(): unknown {
     return this.#world.error
   }
 
-  /** Whether a message was given up of which no attempt was left alone: nothing can be learned from that. */
+  /** Whether a message used up its retries although a disruption hit every attempt. The run then shows nothing. */
   get isExhausted(): boolean {
     return this.#deliveries.isExhausted
   }
 
-  /** From an empty world to its end. */
+  /** Plays the run from an empty sandbox to its end. */
   async play(): Promise<this> {
     const world = this.#world
     const { sandbox } = world
@@ -72,7 +72,7 @@ export class CrashRun {
       if (world.rules.length > 0) sandbox.faults.add(world.rules)
       if (typeof trigger === 'function') await trigger()
       await (settle === undefined ? untilDone() : settle(sandbox))
-      // Where time goes only so far there may be no end.
+      // If `drain` limits the time, the run may not end.
       if ((await this.#deliveries.playLate()) > 0) await (settle === undefined ? untilDone() : sandbox.clock.advance(0))
       world.error ??= leftovers(sandbox, { strict: false })
     } catch (error) {
@@ -82,9 +82,9 @@ export class CrashRun {
   }
 
   /**
-   * Delivers once more what was delivered in another run, a day later and with other chance; nothing that the code submits
-   * is accepted.
-   * @param store what the data store holds
+   * Repeats a delivery of another run, a day later and with other random numbers. Nothing that the code submits is
+   * accepted.
+   * @param store contents of the data store
    */
   async again(past: RunDelivery, store: StoreDump): Promise<RepeatedDelivery> {
     const { attempt, key, at } = past
@@ -109,7 +109,7 @@ export class CrashRun {
     return { submissions: delivery.submissions, refusal: refusalOf(reply) }
   }
 
-  /** Takes back what connected the world with the process. */
+  /** Removes what connected the sandbox with the process. */
   end(): void {
     this.#world.end()
   }

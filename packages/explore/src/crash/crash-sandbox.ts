@@ -7,8 +7,8 @@ import type { Disruption, DisruptionKind } from './disruption.js'
 import { type AsyncCarrier, replaceChance, silence } from './step-chance.js'
 
 /**
- * Sets an app up in a sandbox: serves its workflows, registers destinations. What it returns is called once and triggers
- * the runs; the set-up itself runs anew whenever a schedule lets the process die.
+ * Sets up an app in a sandbox: serves its workflows and registers destinations. The returned function is called once
+ * and triggers the runs. The setup itself runs again whenever the process dies.
  */
 export type WorkflowUnderTest = (sandbox: Sandbox) => unknown
 
@@ -21,26 +21,26 @@ export interface CrashSubject {
 
 export interface CrashSandboxOptions {
   readonly works: AsyncCarrier<DeliveryWork | undefined>
-  /** When each delivery happens first, in the run that nothing disturbs. */
+  /** When each delivery happens first in the undisturbed run. */
   readonly times: Map<string, number>
   readonly seed: number | string
   readonly disturbances?: readonly Disruption[]
-  /** Fault rules instead, as a scenario that somebody has pasted into a test. */
+  /** Fault rules that replace the disruptions, as in a scenario that was pasted into a test. */
   readonly rules?: readonly FaultRule[]
 }
 
-/** A world for one run of an app, what goes wrong in it, and the process that serves the app. */
+/** The sandbox of one run, with its disruptions and the process that serves the app. */
 export class CrashSandbox {
   readonly sandbox: Sandbox
   readonly works: AsyncCarrier<DeliveryWork | undefined>
   readonly times: Map<string, number>
   readonly disturbances: readonly Disruption[]
   readonly rules: readonly FaultRule[]
-  /** What the set-up, the trigger or time threw. */
+  /** Error of the setup, of the trigger or of the clock. */
   error: unknown
-  /** The set-up of the process that serves now. */
+  /** The setup of the current process. */
   started: Promise<unknown> = Promise.resolve()
-  /** Whether a set-up alone triggers nothing. */
+  /** Whether the setup alone triggers nothing. */
   isRestartable = false
   readonly #subject: CrashSubject
   readonly #seed: number | string
@@ -71,7 +71,7 @@ export class CrashSandbox {
     this.onEnd(connect(this.sandbox, options))
   }
 
-  /** Whether this is the run that all others are measured by. */
+  /** Whether this is the undisturbed run. */
   get isPlain(): boolean {
     return this.disturbances.length === 0 && this.rules.length === 0
   }
@@ -80,14 +80,14 @@ export class CrashSandbox {
     return `${this.#seed}/${key}`
   }
 
-  /** How often it was counted before. */
+  /** Counts an occurrence. @returns how often it was counted before */
   count(what: string): number {
     const before = this.#counts.get(what) ?? 0
     this.#counts.set(what, before + 1)
     return before
   }
 
-  /** What goes wrong at a delivery, if this kind of thing does. */
+  /** Returns the disruption of this kind at a delivery, if there is one. */
   disturbance(kind: DisruptionKind, delivery: number, submission?: number): Disruption | undefined {
     return this.disturbances.find(
       (one) =>
@@ -95,12 +95,12 @@ export class CrashSandbox {
     )
   }
 
-  /** Runs the set-up as a new process would. */
+  /** Runs the setup as a new process does. */
   setUp(): unknown {
     return this.works.run(undefined, () => this.#subject.workflow(this.sandbox))
   }
 
-  /** A process that dies loses what it had in memory. */
+  /** Starts a new process: the memory of the old one is lost. */
   restart(): void {
     if (!this.isRestartable) return
     this.started = Promise.resolve(this.setUp()).catch((error) => {
@@ -108,7 +108,7 @@ export class CrashSandbox {
     })
   }
 
-  /** The process dies in the middle of its work, which never gets any further. */
+  /** Lets the process die. Its work never continues. */
   die(work: DeliveryWork): Promise<never> {
     work.die()
     this.restart()
@@ -119,7 +119,7 @@ export class CrashSandbox {
     this.#endings.push(end)
   }
 
-  /** Takes back what connected the world with the process. */
+  /** Removes what connected the sandbox with the process. */
   end(): void {
     for (const end of this.#endings.splice(0).reverse()) end()
     this.sandbox.dispose()

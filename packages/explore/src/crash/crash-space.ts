@@ -7,7 +7,7 @@ import type { Disruption } from './disruption.js'
 import type { RunDelivery } from './run-delivery.js'
 import type { StepDifference } from './step-differences.js'
 
-/** What a campaign asks of a check of crash points. */
+/** What a campaign needs of a check of crash points. */
 interface CrashWork {
   planned(): Promise<readonly string[]>
   attempt: IndexSpace['attempt']
@@ -15,8 +15,8 @@ interface CrashWork {
 }
 
 /**
- * Run 0 disturbs nothing and delivers everything once more, the runs behind it are the schedules in the order in which
- * `assertCrashSafe()` tries them: single ones first, then pairs.
+ * Returns the runs of a check. Run 0 has no disruption and repeats each delivery. The following runs are the crash
+ * plans in the order of `assertCrashSafe()`: single disruptions first, then pairs.
  */
 export function crashSpace(runs: number, work: CrashWork): IndexSpace {
   return {
@@ -26,7 +26,7 @@ export function crashSpace(runs: number, work: CrashWork): IndexSpace {
     async report(run) {
       const planned = await work.planned()
       try {
-        // Whatever schedule is taken, run 0 is played before it.
+        // The check plays run 0 before any crash plan.
         await work.report({ only: [planned[Math.max(0, run - 1)]!] })
         return undefined
       } catch (error) {
@@ -37,7 +37,7 @@ export function crashSpace(runs: number, work: CrashWork): IndexSpace {
   }
 }
 
-/** What came of some schedules. */
+/** Counts the results of crash plans. */
 export class CrashTally {
   readonly #rows: readonly (CoverageRow & { readonly struck: Record<string, number> })[]
   readonly #all: readonly Disruption[]
@@ -85,5 +85,5 @@ function whyOf(found: CrashFailure | readonly StepDifference[]): string | undefi
   if ('id' in found) return `${found.id}: ${found.differences[0]}`
   const [stray] = found
   if (stray === undefined) return undefined
-  return `code outside steps does not do the same when a delivery comes again: ${stray.step}, ${stray.field}`
+  return `code outside steps differs when a delivery is repeated: ${stray.step}, ${stray.field}`
 }

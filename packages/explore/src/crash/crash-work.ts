@@ -8,18 +8,18 @@ import type { Chance } from './step-chance.js'
 
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** A piece of the app's work: what it carries along through whatever it awaits. */
+/** The work of one delivery, which is available in all code that it awaits. */
 export class DeliveryWork implements Chance {
   readonly random: Chance['random']
-  /** Its process has died: nothing that it still does reaches anybody. */
+  /** The process has died. Nothing that this work does has an effect. */
   dead = false
-  /** Submissions that it made. */
+  /** Number of submissions that it made. */
   made = 0
-  /** What it asked of others beside these. */
+  /** Number of its other effects. */
   effects = 0
-  /** Calls of foreign hosts that it made. */
+  /** Number of its outbound requests. */
   calls = 0
-  /** What the queue sees of its end, once it dies. */
+  /** The outcome that the queue sees once the process has died. */
   readonly death: Promise<RawOutcome>
   #dies!: (reply: RawOutcome) => void
 
@@ -29,7 +29,7 @@ export class DeliveryWork implements Chance {
     readonly delivery: Mutable<RunDelivery> | undefined = undefined,
     /** Sleeps in virtual time. */
     readonly task: Task | undefined = undefined,
-    /** In a world that is thrown away: nothing that it submits is accepted. */
+    /** Whether the sandbox is temporary: nothing that the work submits is accepted. */
     readonly submitsNothing: boolean = false,
   ) {
     this.random = createRandom(seed)
@@ -44,7 +44,7 @@ export class DeliveryWork implements Chance {
   }
 }
 
-/** What the queue sees of an attempt that has no answer, and why there is none. */
+/** Returns the outcome of an attempt without a response, with the reason. */
 export function lost(note: string): RawOutcome {
   return { ...failedOutcome(networkErrors.reset), note }
 }

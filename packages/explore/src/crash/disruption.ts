@@ -3,7 +3,7 @@ import { plural } from '../../../../src/kernel/plural.js'
 import { permutations } from '../interleavings/fixed-order.js'
 import type { RunDelivery } from './run-delivery.js'
 
-/** What can disturb a run. Those up to `lazy-fetch` are places where the process that serves a delivery can die, but for `lost-response`. */
+/** Kinds of disruptions. Those up to `lazy-fetch`, except `lost-response`, are crash points. */
 const disturbanceKinds = [
   'before-handler',
   'between-effects',
@@ -20,28 +20,31 @@ const disturbanceKinds = [
 /** The kind of a disruption, such as `duplicate`. */
 export type DisruptionKind = (typeof disturbanceKinds)[number]
 
-/** One thing that goes wrong in a schedule. */
+/** One disruption in a crash plan. */
 export interface Disruption {
   readonly kind: DisruptionKind
-  /** Which delivery of all runs it meets, 1 for the first. */
+  /** Number of the delivery among those of all runs, from 1. */
   readonly delivery: number
-  /** Which request of that delivery, 0 for the first that submits something; `between-effects`: which of the others, `lost-response`: which call of a foreign host. */
+  /**
+   * Index of the request in that delivery, 0 for the first one that submits something. For `between-effects` it counts
+   * the other effects, for `lost-response` the outbound requests.
+   */
   readonly submission: number
-  /** `branch-order`: the branches by their keys, in the order in which they end. */
+  /** For `branch-order`: keys of the branches, in the order in which they end. */
   readonly order: readonly string[]
-  /** `early-event`: milliseconds for which the wait is held back. */
+  /** For `early-event`: milliseconds for which the wait is held back. */
   readonly heldMs: number
-  /** Names it, for `only`. */
+  /** Name, for `only`. */
   readonly id: string
-  /** What happens, as a sentence. */
+  /** Description of what happens. */
   readonly description: string
-  /** The same for `sandbox.faults.add()`, as far as fault rules can say it. */
+  /** Equivalent rules for `sandbox.faults.add()`, as far as fault rules can express it. */
   readonly rules: readonly FaultRule[]
 }
 
 const maxBranches = 4
 
-/** Everything that can disturb a run whose undisturbed deliveries are these, one thing at a time. */
+/** Returns all disruptions that are possible in a run with these undisturbed deliveries. */
 export function disturbancesOf(deliveries: readonly RunDelivery[]): readonly Disruption[] {
   return [...deliveries.flatMap(disturbancesAt), ...parallelOrders(deliveries)]
 }
@@ -52,7 +55,7 @@ function disturbancesAt(delivery: RunDelivery): Disruption[] {
   const meets = { on: place.point, ...(place.skip > 0 && { skip: place.skip }), times: 1 }
   const all: Disruption[] = [
     made('before-handler', delivery, {
-      description: `the process dies as ${here} arrives, before the route`,
+      description: `the process dies as ${here} arrives, before the handler`,
       rules: [{ ...meets, phase: 'before', fault: { kind: 'reset' } }],
     }),
   ]
@@ -74,7 +77,7 @@ function disturbancesAt(delivery: RunDelivery): Disruption[] {
       }),
       made('after-submission', delivery, {
         submission,
-        description: `the process dies in ${here}, after ${what} was accepted and before its answer`,
+        description: `the process dies in ${here}, after ${what} was accepted and before its response`,
         rules: [{ ...request, phase: 'after' }],
       }),
     )
@@ -83,13 +86,13 @@ function disturbancesAt(delivery: RunDelivery): Disruption[] {
         made('early-event', delivery, {
           submission,
           heldMs: waited.heldMs,
-          description: `${here} comes late with its wait: the event ${JSON.stringify(waited.eventId)} is there first`,
+          description: `${here} is late with its wait: the event ${JSON.stringify(waited.eventId)} arrives first`,
         }),
       )
   }
   all.push(
     made('after-answer', delivery, {
-      description: `the process dies after ${here} was answered; the answer is lost`,
+      description: `the process dies after ${here} was handled; the response is lost`,
       rules: [{ ...meets, fault: { kind: 'lost-ack' } }],
     }),
   )
@@ -97,22 +100,22 @@ function disturbancesAt(delivery: RunDelivery): Disruption[] {
     all.push(made('lazy-fetch', delivery, { description: `the process dies in ${here}, while it fetches the steps` }))
   all.push(
     made('duplicate', delivery, {
-      description: `${here} comes twice at the same instant`,
+      description: `${here} is delivered twice at the same instant`,
       rules: [{ ...meets, fault: { kind: 'duplicate', concurrent: true } }],
     }),
   )
-  // One that failed comes again anyway.
+  // A failed delivery is retried anyway.
   if (delivery.attempt.outcome?.state === 'DELIVERED')
     all.push(
       made('late-retry', delivery, {
-        description: `${here} comes once more after the run went on`,
+        description: `${here} is delivered again after the run continued`,
         rules: [{ ...meets, fault: { kind: 'duplicate', afterMs: 1000 } }],
       }),
     )
   return all
 }
 
-/** After each thing that code did to others but the last: the SDK's submission follows that one. */
+/** Returns the places after each effect except the last one, which the SDK's submission follows. */
 function betweenEffects(delivery: RunDelivery): Disruption[] {
   const { effects, ordinal } = delivery
   const seen = [...effects.entries()].filter(([, { isSeen }]) => isSeen)
@@ -127,7 +130,10 @@ function betweenEffects(delivery: RunDelivery): Disruption[] {
   })
 }
 
-/** A foreign host does its work, and its answer is lost: the app lives, and cannot know. */
+/**
+ * Returns the outbound requests whose response can be lost: the host does its work, and the process survives without
+ * knowing the result.
+ */
 function lostResponses(delivery: RunDelivery): Disruption[] {
   const { effects, ordinal } = delivery
   return effects.flatMap(({ call, what }) => {
@@ -137,7 +143,7 @@ function lostResponses(delivery: RunDelivery): Disruption[] {
     return made('lost-response', delivery, {
       submission: nth,
       id: `lost-response ${ordinal}.${nth + 1}`,
-      description: `the answer to ${what} in delivery ${ordinal} (${delivery.told}) is lost, after the host did its work`,
+      description: `the response to ${what} in delivery ${ordinal} (${delivery.told}) is lost, after the host did its work`,
       rules: [{ on: 'outbound.request', match, ...(skip > 0 && { skip }), times: 1, fault: { kind: 'lost-ack' } }],
     })
   })
@@ -169,7 +175,7 @@ function parallelOrders(deliveries: readonly RunDelivery[]): Disruption[] {
     groups.set(at, [...(groups.get(at) ?? []), delivery])
   }
   return [...groups.values()].flatMap((group) => {
-    // A branch that was tried again is one branch.
+    // A branch that was retried counts as one branch.
     const branches = [...new Map(group.map((delivery) => [delivery.key, delivery])).values()]
     return orders(branches).map((order) => {
       const names = order.map(({ told }) => told).join(', ')
@@ -180,7 +186,10 @@ function parallelOrders(deliveries: readonly RunDelivery[]): Disruption[] {
   })
 }
 
-/** All orders but the given one; of many only those in which one goes first, and the reverse. */
+/**
+ * Returns all orders except the given one. With many branches, only those in which one branch is first, and the reverse
+ * order.
+ */
 function orders<T>(all: readonly T[]): T[][] {
   if (all.length <= maxBranches) return permutations(all).slice(1)
   const first = all.slice(1).map((one) => [one, ...all.filter((other) => other !== one)])

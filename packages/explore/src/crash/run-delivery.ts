@@ -8,76 +8,76 @@ import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
 import { StepMessage } from '../../../../src/workflow/run-messages.js'
 import { readStep, type StepBody } from '../../../../src/workflow/step.js'
 
-// What the code of a delivery does to others before it submits anything: the process can die between two of these.
+// The effects of a delivery's code before its first submission. The process can die between two of them.
 
-/** One thing that code did to others. */
+/** One effect of the code of a delivery. */
 export interface BodyEffect {
-  /** In a few words. */
+  /** Short description. */
   readonly what: string
-  /** Whether others can see it: a reading of the data store leaves nothing behind. */
+  /** Whether other systems can see it. Reading the data store has no visible effect. */
   readonly isSeen: boolean
-  /** A call of a foreign host: where a fault rule finds it. */
+  /** For an outbound request: where a fault rule finds it. */
   readonly call?: ForeignPlace
 }
 
-/** Which call of a foreign host. */
+/** Place of an outbound request. */
 interface ForeignPlace {
   readonly method: string
   readonly url: string
-  /** Calls of the same method and url before it, in the whole run. */
+  /** Number of requests with the same method and URL before it, in the whole run. */
   readonly skip: number
-  /** Which call of its delivery, 0 for the first. */
+  /** Index of the request in its delivery, from 0. */
   readonly nth: number
 }
 
-/** A request by which the code of a delivery tells the queue how its run goes on. */
+/** A request with which the code of a delivery submits a result of its run to the queue. */
 export interface Submission {
   readonly method: string
-  /** Path below the address of the queue. */
+  /** Path below the base URL of the queue. */
   readonly endpoint: string
   readonly headers: HeaderList
   readonly body: Bytes
-  /** Requests of the same method and path before it. */
+  /** Number of requests with the same method and path before it. */
   readonly skip: number
-  /** What it submits, in a few words. */
+  /** Short description of what it submits. */
   readonly what: string
   /** Virtual time. */
   readonly at: number
-  /** A wait that an event has ended: which, and how much later it came. */
+  /** For a wait that an event has ended: the event, and how much later it arrived. */
   waited?: { readonly eventId: string; readonly heldMs: number }
 }
 
-/** One delivery to the endpoint of a run, as it was in a schedule. */
+/** One delivery to the endpoint of a run. */
 export interface RunDelivery {
-  /** 1 for the first of the schedule. */
+  /** Number in its crash plan, from 1. */
   readonly ordinal: number
-  /** The same in every schedule: the run, and what the delivery carries. */
+  /** Key that is the same in every crash plan: the run, and what the delivery carries. */
   readonly key: string
   readonly runId: string
   readonly attempt: Attempt
-  /** What it carries, in a few words. */
+  /** Short description of what it carries. */
   readonly carries: string
   readonly isPlan: boolean
-  /** Carries the answer of a third party, or the failure of the run, instead of the list of steps. */
+  /** Whether it carries the response of an external host, or the failure of the run, instead of the list of steps. */
   readonly isCallback: boolean
   /** Virtual time. */
   readonly at: number
-  /** Milliseconds until the attempt is given up. */
+  /** Milliseconds until the attempt times out. */
   readonly timeout: number
   /** Where a fault rule finds it. */
   readonly place: { readonly point: 'queue.delivery' | 'queue.callback'; readonly skip: number }
   readonly submissions: readonly Submission[]
-  /** What its code did to others beside these; of the run that nothing disturbs. */
+  /** Effects of its code other than submissions; only in the undisturbed run. */
   readonly effects: BodyEffect[]
-  /** What it is about, in a few words: what it submits, or carries. */
+  /** Short description of what it submits or carries. */
   readonly told: string
-  /** The data store before it; of the run that nothing disturbs. */
+  /** The data store before it; only in the undisturbed run. */
   readonly storeBefore?: StoreDump
-  /** Why the SDK refused it, in its words. */
+  /** The SDK's own text, if the SDK rejected the delivery. */
   readonly refusal?: string | undefined
 }
 
-/** What a delivery carries, by a name that is the same in every schedule. */
+/** Returns what a delivery carries, with a key that is the same in every crash plan. */
 export function carriedBy(attempt: Attempt): {
   readonly key: string
   readonly carries: string
@@ -88,7 +88,7 @@ export function carriedBy(attempt: Attempt): {
   const called = headerEndingIn(message.headers, 'workflow-stepname')
   if (called !== undefined) {
     const id = headerEndingIn(message.headers, 'workflow-stepid') ?? ''
-    return { key: `callback ${id} ${called}`, carries: `the answer of the call '${called}'` }
+    return { key: `callback ${id} ${called}`, carries: `the response of the call '${called}'` }
   }
   const step = readStep(message.body)
   if (step === undefined || !isStep(message.body)) return { key: 'begin', carries: 'the beginning of the run' }
@@ -99,8 +99,8 @@ export function carriedBy(attempt: Attempt): {
 }
 
 /**
- * What time and chance of a delivery's work hang on: the steps that are finished when it arrives. Branches may end in
- * another order, and what follows them is then carried by another one of them.
+ * Returns the key from which time and randomness of a delivery are derived: the finished steps when it arrives. In
+ * another order of branches, another delivery carries what follows them.
  */
 export function deliveryPointOf({ message }: Attempt, key: string): string {
   const { part } = message
@@ -111,7 +111,7 @@ export function deliveryPointOf({ message }: Attempt, key: string): string {
   return `after ${finished.sort((a, b) => a - b).join(' ')}`
 }
 
-/** The payload of a run may look like a step, but hardly like this. */
+/** The payload of a run may look like a step, but is unlikely to look like this. */
 function isStep(body: Bytes): boolean {
   return body.startsWith('{"stepId":') || body.includes('"waitEventId"')
 }
@@ -121,7 +121,7 @@ export function headerEndingIn(headers: HeaderList, end: string): string | undef
   return name === undefined ? undefined : headerOf(headers, name.toLowerCase())
 }
 
-/** Names of the steps that a request submits. */
+/** Returns the names of the steps that a request submits. */
 export function stepsIn({ endpoint, body }: Pick<Submission, 'endpoint' | 'body'>): readonly Record<string, unknown>[] {
   const parsed = parsedJson(text(body))
   if (endpoint === '/v2/batch' && Array.isArray(parsed)) return parsed.map((item) => ({ ...asStep(item.body), item }))
@@ -134,7 +134,7 @@ function asStep(body: unknown): Record<string, unknown> {
   return typeof step === 'object' && step !== null && 'stepName' in step ? (step as Record<string, unknown>) : {}
 }
 
-/** What a request of a run submits, in a few words. */
+/** Returns a short description of what a request of a run submits. */
 export function submitted(endpoint: string, method: string, body: Bytes): string {
   if (method === 'DELETE') return 'the end of the run'
   if (endpoint.startsWith('/v2/notify/')) return 'its event'
@@ -148,7 +148,7 @@ export function submitted(endpoint: string, method: string, body: Bytes): string
   return names.length === 0 ? 'its submission' : `${kind} ${names.map((name) => `'${name}'`).join(', ')}`
 }
 
-/** The step of a call stands in the headers of its callback. */
+/** The step of a call is in the headers of its callback. */
 function callNamed(item: unknown): string | undefined {
   const { headers = {} } = item as { headers?: Record<string, string> }
   return headerEndingIn(Object.entries(headers), 'workflow-stepname')

@@ -3,12 +3,12 @@ import { parsedJson } from '../../../../src/kernel/parsed-json.js'
 import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 import { headerEndingIn } from './run-delivery.js'
 
-/** The same call, whose body was read. */
+/** Returns the same request with a body that was read. */
 export function callWith({ method, url, headers, signal }: RawRequest, body: Bytes): RawRequest {
   return { method, url, headers, signal, body: () => body }
 }
 
-/** Whether a request tells how this run goes on, and is not the app's own business with the queue. */
+/** Returns whether a request submits a result of this run; other requests to the queue are the app's own. */
 export function isOfRun({ method, url, headers }: RawRequest, endpoint: string, body: Bytes, runId: string): boolean {
   if (endpoint === '/v2/batch') return text(body).toLowerCase().includes(`workflow-runid":"${runId.toLowerCase()}"`)
   if (endpoint.startsWith('/v2/publish/')) {
@@ -19,21 +19,21 @@ export function isOfRun({ method, url, headers }: RawRequest, endpoint: string, 
   return endpoint.startsWith('/v2/notify/') || endpoint.startsWith('/v2/wait/')
 }
 
-/** Whether the SDK fetches the steps of a delivery that came without. */
+/** Returns whether the SDK fetches the steps of a delivery that came without them. */
 export function fetchesList({ method }: RawRequest, endpoint: string): boolean {
   return method === 'GET' && endpoint.startsWith('/v2/workflows/runs/')
 }
 
-/** What the SDK says where the list of steps and the code differ. */
+/** Returns the SDK's text about a difference between the list of steps and the code. */
 export function refusalOf({ body }: { readonly body: Bytes }): string | undefined {
   const { message } = (parsedJson(text(body)) ?? {}) as { message?: unknown }
-  // Of steps beside each other it goes on with all their names, on lines of their own.
+  // For parallel steps the text continues with their names, each on its own line.
   return typeof message === 'string'
     ? /Incompatible (?:step|number of parallel steps) .*/.exec(message)?.[0]
     : undefined
 }
 
-/** What the queue would answer to a submission, if it took any. */
+/** Returns the response that the queue would send to a submission if it accepted one. */
 export function pretended(endpoint: string, body: Bytes): RawResponse {
   const accepted = { messageId: 'msg_none' }
   if (endpoint.startsWith('/v2/notify/')) return jsonResponse('[]')

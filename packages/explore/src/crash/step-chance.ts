@@ -1,32 +1,34 @@
 import type { Random } from '../../../../src/kernel/random.js'
 
-/** Time and chance as a piece of work sees them. */
+/** Time and randomness of a piece of work. */
 export interface Chance {
   readonly random: Random
-  /** Milliseconds since the Unix epoch. */
+  /** Returns milliseconds since the Unix epoch. */
   now(): number
 }
 
-/** Work that carries something along through whatever it awaits, as `AsyncLocalStorage` of Node has it. */
+/** Carries a value through all code that a piece of work awaits, as `AsyncLocalStorage` of Node.js does. */
 export interface AsyncCarrier<T> {
   run<R>(carried: T, work: () => R): R
   getStore(): T | undefined
 }
 
-/** @throws TypeError where there is no Node underneath */
+/** @throws TypeError on a platform other than Node.js */
 export function carrier<T>(caller: string): AsyncCarrier<T> {
   const host = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } }
   const hooks = host.process?.getBuiltinModule?.('node:async_hooks') as
     | { readonly AsyncLocalStorage: new () => AsyncCarrier<T> }
     | undefined
   if (hooks === undefined)
-    throw new TypeError(`${caller} runs on Node 22.3 or later: it tells deliveries apart by AsyncLocalStorage.`)
+    throw new TypeError(
+      `${caller} requires Node.js 22.3 or later, because it distinguishes deliveries with AsyncLocalStorage.`,
+    )
   return new hooks.AsyncLocalStorage()
 }
 
 /**
- * Replaces `Date`, `Math.random()` and what is random of `crypto`, until the returned function is called. Where `current`
- * gives nothing, the host's own answer.
+ * Replaces `Date`, `Math.random()` and the random functions of `crypto`, until the returned function is called. If
+ * `current` returns `undefined`, the host's own functions are used.
  */
 export function replaceChance(current: () => Partial<Chance> | undefined): () => void {
   const HostDate = globalThis.Date
@@ -58,7 +60,7 @@ export function replaceChance(current: () => Partial<Chance> | undefined): () =>
   }
 }
 
-/** Of version 4, as `crypto.randomUUID()` makes them. */
+/** Formats a UUID of version 4, as `crypto.randomUUID()` does. */
 function uuid(bytes: Uint8Array): string {
   bytes[6] = (bytes[6]! & 0x0f) | 0x40
   bytes[8] = (bytes[8]! & 0x3f) | 0x80
@@ -66,7 +68,9 @@ function uuid(bytes: Uint8Array): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }
 
-/** Keeps the console quiet for what would be said in every schedule anew, until the returned function is called. */
+/**
+ * Silences the console, which would repeat the same output in every crash plan, until the returned function is called.
+ */
 export function silence(isSilent: () => boolean): () => void {
   const { console } = globalThis
   const names = ['debug', 'error', 'info', 'log', 'warn'] as const

@@ -4,9 +4,10 @@ import type { RunDelivery } from './run-delivery.js'
 import { isNext, type StepDifference, stepDifferences } from './step-differences.js'
 
 /**
- * What the code outside the steps does otherwise when the same delivery comes again: at once, or in the world as the
- * run left it. In the world as the run found it, another step must not be next.
- * @param again delivers once more, in a world that is thrown away
+ * Finds differences in the code outside the steps when the same delivery is repeated.
+ * The delivery is repeated immediately, and with the store as the run left it. With the store as the run found it, only
+ * the next step must be the same.
+ * @param again repeats a delivery in a temporary sandbox
  */
 export async function straysOf(
   deliveries: readonly RunDelivery[],
@@ -30,7 +31,7 @@ export async function straysOf(
       const isEarlier = store === firstStore && store !== storeBefore
       const now = await again(delivery, store)
       if (now.refusal !== undefined && !isEarlier) refused(told, now.refusal)
-      // Where a step has happened, its body may refuse to run again.
+      // The body of a step that has already run may refuse to run again.
       if (now.submissions.length === 0 && store !== storeBefore) continue
       for (const difference of stepDifferences(submissions, now.submissions))
         if (!isEarlier || isNext(difference)) add(difference)
@@ -39,7 +40,7 @@ export async function straysOf(
   return [...found.values()]
 }
 
-/** The first of each kind. */
+/** Returns the first store of each kind. */
 function distinct(stores: readonly StoreDump[]): readonly StoreDump[] {
   return [...new Map([...stores].reverse().map((store) => [JSON.stringify(store), store])).values()].reverse()
 }

@@ -3,17 +3,19 @@ import type { HeaderList } from '../../../../src/kernel/http.js'
 import { parsedJson } from '../../../../src/kernel/parsed-json.js'
 import { type Submission, stepsIn } from './run-delivery.js'
 
-/** A field of what code outside steps made, that is not the same the second time. */
+/** A field of a submitted step that differs when the delivery is repeated. */
 export interface StepDifference {
   /** `sleepFor`, `header x-key`, `body` … */
   readonly field: string
   readonly first: string
   readonly again: string
-  /** Name of the step that was submitted first. */
+  /** Name of the step in the first submission. */
   readonly step: string
 }
 
-/** What is not the same although the same delivery ran; the results of steps and ids that are drawn do not count. */
+/**
+ * Returns the fields that differ although the same delivery was repeated. Results of steps and random IDs do not count.
+ */
 export function stepDifferences(before: readonly Submission[], now: readonly Submission[]): StepDifference[] {
   const [first, again] = [before.filter(isOfStep), now.filter(isOfStep)]
   const found: StepDifference[] = []
@@ -32,12 +34,12 @@ export function stepDifferences(before: readonly Submission[], now: readonly Sub
   return found
 }
 
-/** A step of its own says what was told to whom; the body of a Run step may tell others whatever it likes. */
+/** A separate step determines what was sent to which host. The body of a Run step may send anything. */
 function isOfStep({ endpoint }: Submission): boolean {
   return !endpoint.startsWith('/v2/notify/')
 }
 
-/** Of each step these are computed outside it. */
+/** Fields that are computed outside the steps. */
 const stepFields = [
   'stepId',
   'stepName',
@@ -51,12 +53,12 @@ const stepFields = [
 ]
 const identity = /(?:^|\] )(?:request|stepId|stepName|stepType|concurrent|targetStep)$/
 
-/** Whether it is another step that comes next, and not only another content. */
+/** Returns whether another step is next, and not only other content. */
 export function isNext({ field }: StepDifference): boolean {
   return identity.test(field)
 }
 
-/** Drawn, or the same for every request. */
+/** Headers that are random, or the same in every request. */
 const silentHeaders = /authorization|telemetry|user-agent|content-length|runid$|^host$/
 
 type Fields = Map<string, string>

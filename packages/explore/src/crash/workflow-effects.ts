@@ -14,8 +14,8 @@ export interface WorkflowEffects extends Effects {
 }
 
 /**
- * What the runs of an app left behind that others can see: the data store, how the runs ended, messages that are not the
- * runs' own, and calls of third parties. What has a key that others recognise it by counts once.
+ * Effects of an app's runs that other systems can see: the data store, the end of each run, the app's own messages, and
+ * outbound requests. Requests with the same idempotency key count once.
  */
 export function workflowEffects({ sandbox, calls }: CrashRun, options: EffectOptions): WorkflowEffects {
   const silent = (options.ignoreOutbound ?? []).map((pattern) => new AddressPattern(pattern))
@@ -45,12 +45,12 @@ export function workflowEffects({ sandbox, calls }: CrashRun, options: EffectOpt
   return { store, outgoing: outgoing.sort(), runs: runsByName(runs) }
 }
 
-/** Sentence parts about what is different, none when nothing is. */
+/** Returns the differences as phrases; an empty list if there are none. */
 export function workflowDifferences(now: WorkflowEffects, once: WorkflowEffects): string[] {
   const told = differences(now, once)
   for (const [run, ending] of now.runs) {
     const before = once.runs.get(run)
-    if (before !== ending) told.push(`${run} ${ending}, without faults ${before ?? 'there is none'}`)
+    if (before !== ending) told.push(`${run} ${ending}, without faults ${before ?? 'it does not exist'}`)
   }
   for (const [run, ending] of once.runs)
     if (!now.runs.has(run)) told.push(`${run} did not begin, without faults it ${ending}`)
@@ -73,7 +73,7 @@ function messagesOf({ entries, failureFunction }: WorkflowRunState): string[] {
   return failureFunction === undefined ? messages : [...messages, failureFunction.id]
 }
 
-/** What a third party gets, whatever it answers. */
+/** What an external host receives does not depend on its response. */
 function attemptsOf({ state, retried }: Message): number {
   return state === 'CREATED' ? 0 : retried + 1
 }

@@ -1,21 +1,21 @@
 import { replaceChance } from '../crash/step-chance.js'
 import { differences, type Effects } from './delivery-effects.js'
 
-// An app whose effects differ although nothing disturbed it cannot be judged by its effects.
+// An app whose effects differ without any fault cannot be checked by its effects.
 
-/** What a run left behind, and what only its test knows of it. */
+/** Effects of a run, and the result of the test's own `effect()`. */
 export interface LeftBehind {
   readonly effects: Effects
   readonly more: string | undefined
 }
 
-/** Long enough for anything that is made of the date to be another. */
+/** Long enough to change every value that is derived from the date. */
 const later = 90_061_001
 
-/** Moves the host's date on meanwhile, unless a test has its own date. */
+/** Moves the host's date during the work, unless the test has replaced `Date`. */
 export async function anotherDay<T>(work: () => Promise<T>): Promise<T> {
   const { now, isFake } = globalThis.Date as DateConstructor & { readonly isFake?: boolean }
-  // The fake timers of Vitest and Jest say so.
+  // Fake timers of Vitest and Jest set this property.
   if (isFake === true) return work()
   const restore = replaceChance(() => ({ now: () => now() + later }))
   try {
@@ -26,7 +26,7 @@ export async function anotherDay<T>(work: () => Promise<T>): Promise<T> {
 }
 
 interface Source {
-  /** What a value of it looks like. */
+  /** Pattern of values from this source. */
   readonly looks: RegExp
   readonly told: string
 }
@@ -38,16 +38,16 @@ const sources: readonly Source[] = [
   },
   {
     looks: /\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?|\b\d{10}(?:\d{3})?(?:\.\d+)?\b/g,
-    told: "the host's time, as Date gives it",
+    told: "the host's time, as Date returns it",
   },
-  { looks: /\b0\.\d{6,}\b/g, told: 'random numbers, as Math.random() gives them' },
+  { looks: /\b0\.\d{6,}\b/g, told: 'random numbers, as Math.random() returns them' },
   {
     looks: /\b\d+\b/g,
-    told: 'numbers that go on from one run to the next: the process remembers something between deliveries',
+    told: 'numbers that increase from one run to the next: the process keeps state between deliveries',
   },
 ]
 
-/** Two runs without any fault left different things behind: nothing can be said about runs with one. */
+/** Thrown if two runs without any fault had different effects. Runs with a fault then show nothing. */
 export class NotRepeatableError extends Error {
   override readonly name = 'NotRepeatableError'
 
@@ -57,25 +57,25 @@ export class NotRepeatableError extends Error {
   }
 }
 
-/** Why two runs without any fault are different, as an error; `undefined` when they are alike. */
+/** Returns an error if two runs without any fault differ; `undefined` if they are equal. */
 export function notRepeatable(first: LeftBehind, second: LeftBehind): Error | undefined {
   const different = differences(second.effects, first.effects, 'in the first run')
-  if (first.more !== second.more) different.push(`effect() gave ${second.more}, in the first run ${first.more}`)
+  if (first.more !== second.more) different.push(`effect() returned ${second.more}, in the first run ${first.more}`)
   if (different.length === 0) return undefined
   return new NotRepeatableError(
     [
-      'Two runs without any fault left different things behind, so that nothing can be said about repeated deliveries:',
+      'Two runs without any fault had different effects, so repeated deliveries cannot be checked:',
       ...different.slice(0, maxTold).map((line) => `  → ${line}`),
       ...(different.length > maxTold ? [`  and ${different.length - maxTold} more`] : []),
       `They differ by ${sourceOf(first, second)}.`,
-      "Make such a value from the message, such as its id or its body, or say that it does not count: ignoreKeys: ['orders:*'], ignoreOutbound: ['https://log.test/*'].",
+      "Derive the value from the message, such as its id or its body, or exclude it: ignoreKeys: ['orders:*'], ignoreOutbound: ['https://log.test/*'].",
     ].join('\n'),
   )
 }
 
 const maxTold = 8
 
-/** What the differing values come from, where all that is different has the looks of it. */
+/** Returns the source of the differing values, if all of them match its pattern. */
 function sourceOf(first: LeftBehind, second: LeftBehind): string {
   let [one, other] = [linesOf(first), linesOf(second)]
   const found: string[] = []
@@ -84,7 +84,7 @@ function sourceOf(first: LeftBehind, second: LeftBehind): string {
     ;[one, other] = [one, other].map((lines) => lines.map((line) => line.replace(looks, '…'))) as [string[], string[]]
     if (String(one.sort()) === String(other.sort())) return found.join(', and by ')
   }
-  return "chance, the host's time, or something that the process remembers from one run to the next"
+  return "randomness, the host's time, or state that the process keeps from one run to the next"
 }
 
 function linesOf({ effects, more = '' }: LeftBehind): string[] {

@@ -7,33 +7,38 @@ import type { PolicyChoices } from './policy-choices.js'
 /** Options of `assertResilient()`. */
 export interface ResilienceOptions extends DeliveryUnderTest {
   /**
-   * What goes wrong. Default: `arb.deliveryFaults()`, and afterwards each call to a foreign host that fails or whose answer is
-   * lost, and each wrong signature if the app verifies any.
+   * Fault plans that are tried. Default: `arb.deliveryFaults()`, then each outbound request with a failure or a lost
+   * response, and each wrong signature if the app verifies any.
    */
   readonly faults?: fc.Arbitrary<readonly FaultRule[]>
-  /** What must be so in the end: answers false, or throws as an assertion does. */
+  /** Checks the end state: returns false, or throws as an assertion does, if the property does not hold. */
   readonly holds: (sandbox: Sandbox) => unknown
-  /** Schedules that are tried first: what was found once. */
+  /** Fault plans that are tried first, such as counterexamples of earlier runs. */
   readonly examples?: readonly (readonly FaultRule[])[]
-  /** Schedules that are tried. Default 100. */
+  /** Number of fault plans that are tried. Default 100. */
   readonly runs?: number
-  /** Of the schedules, not of the sandbox. Default 1. */
+  /** Seed of the fault plans, not of the sandbox. Default 1. */
   readonly seed?: number
-  /** Where a report says that its failure is: only that schedule is tried. */
+  /** Path of a failure, as a report prints it. Only that fault plan is tried. */
   readonly path?: string
   /**
-   * `coverage`, the default with `arb.deliveryFaults()`: schedules are preferred in which a fault strikes where it has not
-   * yet. `none`: chance alone.
+   * `coverage`, the default with `arb.deliveryFaults()`: prefers fault plans that inject a fault at a place where it
+   * was not injected yet. `none`: random plans only.
    */
   readonly guidance?: 'coverage' | 'none'
-  /** What the app's own state is when a delivery begins, in few words, for the coverage: `({ store }) => store.get('order:42') ?? 'none'`. */
+  /**
+   * Returns the app's own state when a delivery begins, as a short text for the coverage: `({ store }) =>
+   * store.get('order:42') ?? 'none'`.
+   */
   readonly stateOf?: (sandbox: Sandbox) => string
   /**
-   * Policies of the sandbox that are varied, each with the values that it may have, the plainest first; spans of time also
-   * as texts: `{ deduplicationWindow: ['10m', '90d'] }`. Each run draws one combination. Default: none. See
-   * `disputedPolicies`.
+   * Policies of the sandbox that are varied, each with its possible values, the simplest first. Durations may be texts:
+   * `{ deduplicationWindow: ['10m', '90d'] }`. Each run draws one combination. Default: none. See `disputedPolicies`.
    */
   readonly policies?: PolicyChoices
-  /** Counts schedules that leave a message nothing but faults until it is given up. Default false: nothing is learned from them. */
+  /**
+   * Whether fault plans count that inject a fault into every attempt of a message until it has no retries left. Default
+   * false: such plans show nothing.
+   */
   readonly includeExhausted?: boolean
 }

@@ -20,21 +20,24 @@ import { countByValue, schedulesPerValue } from './policy-report.js'
 import { judged, type RunTally, verdict } from './run-verdict.js'
 import type { Verified } from './verified-places.js'
 
-/** What a check that found nothing has done. */
+/** Result of a check that found no failure. */
 export interface ResilienceReport {
-  /** Schedules that were drawn and tried; those with faults of calls and with wrong signatures are not among them. */
+  /**
+   * Number of random fault plans that were tried. Plans with faults of outbound requests and with wrong signatures are
+   * not included.
+   */
   readonly runs: number
-  /** Schedules that left a message nothing but faults. */
+  /** Number of fault plans that injected a fault into every attempt of a message. */
   readonly skipped: number
-  /** What was reached: which fault in which state at which point, and what never was. */
+  /** Which fault was injected in which state at which point, and which was never injected. */
   readonly coverage: Coverage
 }
 
-/** What a schedule broke. */
+/** Thrown by `assertResilient()` with the smallest failing fault plan. */
 export class ResilienceError extends Error {
   override readonly name = 'ResilienceError'
   declare readonly faults: readonly FaultRule[]
-  /** The policies that were varied, as they were then. */
+  /** Values of the varied policies in the failing run. */
   declare readonly policy: Partial<ResolvedPolicy>
   declare readonly seed: number
   declare readonly path: string
@@ -54,14 +57,14 @@ export class ResilienceError extends Error {
     // Not enumerable: runners print the fields of an error, and the message has them already.
     for (const [field, value] of Object.entries({ faults, policy, seed, path }))
       Object.defineProperty(this, field, { value })
-    // The stack is of no use: the story has the place.
+    // The stack points into this package. The message has the place.
     this.stack = `${this.name}: ${message}`
   }
 }
 
 /**
- * Runs a publisher and a handler under generated faults, each time in a new world, and looks whether a claim holds in
- * the end. What breaks it is shrunk to the smallest schedule and told as a timeline and as a scenario to paste.
+ * Runs a publisher and a handler under generated faults, each time in a new sandbox, and checks a property at the end.
+ * A failing fault plan is shrunk to the smallest one and reported as a timeline and as a scenario to paste.
  * @throws ResilienceError
  * @example
  * await assertResilient({
@@ -69,6 +72,7 @@ export class ResilienceError extends Error {
  *   handler: ordersRoute,
  *   holds: ({ store }) => store.get('charged:42') === '1',
  * })
+ * @throws ResilienceError with the counterexample
  */
 export async function assertResilient(options: ResilienceOptions): Promise<ResilienceReport> {
   checkOptions(options)
@@ -81,7 +85,7 @@ export async function assertResilient(options: ResilienceOptions): Promise<Resil
 async function check(options: ResilienceOptions): Promise<ResilienceReport> {
   const { faults = deliveryFaults(), runs = 100, path } = options
   const tally: RunTally = { schedules: new DrawnSchedules(options, faults), runs: 0, skipped: 0, delivered: false }
-  // What is tried one by one is numbered after what is drawn.
+  // Fault plans that are tried one by one are numbered after the random ones.
   const later = path === undefined ? undefined : Number(path) - runs
   const isDrawn = later === undefined || !(later >= 0)
   const drawn = isDrawn ? await draw(options, tally) : undefined
@@ -94,7 +98,7 @@ async function check(options: ResilienceOptions): Promise<ResilienceReport> {
   return withCoverage({ runs: tally.runs, skipped: tally.skipped }, tally.schedules.coverage.figure())
 }
 
-/** Draws schedules, block by block, until one breaks the claim. */
+/** Draws fault plans, block by block, until the property fails with one. */
 async function draw(options: ResilienceOptions, tally: RunTally): Promise<ResilienceError | undefined> {
   const { faults = deliveryFaults(), runs = 100, seed = 1, path, policies = {} } = options
   const only = path === undefined ? undefined : Math.floor(Number.parseInt(path, 10) / blockLength)
@@ -122,7 +126,7 @@ async function draw(options: ResilienceOptions, tally: RunTally): Promise<Resili
   return undefined
 }
 
-/** Tries what is not drawn. @param only which of these schedules */
+/** Tries the fault plans that are not random. @param only index of the plan to try */
 async function tryOneByOne(
   options: ResilienceOptions,
   tally: RunTally,
@@ -174,30 +178,30 @@ function checkOptions(options: ResilienceOptions): void {
   for (const name of ['publish', 'holds'] as const) {
     if (typeof options?.[name] === 'function') continue
     throw new TypeError(
-      `assertResilient() needs ${name}, a function of the sandbox: assertResilient({ publish, handler, holds }).`,
+      `assertResilient(): ${name} must be a function of the sandbox. Write assertResilient({ publish, handler, holds }).`,
     )
   }
   const { faults } = options
   if (faults !== undefined && typeof faults?.generate !== 'function') {
     throw new TypeError(
-      'assertResilient() takes an arbitrary of fault rules as faults, such as arb.deliveryFaults({ maxRules: 2 }).',
+      'assertResilient(): faults must be an arbitrary of fault rules. Write, for example, arb.deliveryFaults({ maxRules: 2 }).',
     )
   }
   const { guidance } = options
   if (guidance !== undefined && !guidances.includes(guidance)) {
     throw new TypeError(
-      `assertResilient() takes 'coverage' or 'none' as guidance, got ${JSON.stringify(guidance)}.${didYouMean(guidance, guidances)}`,
+      `assertResilient(): guidance must be 'coverage' or 'none' (got ${JSON.stringify(guidance)}).${didYouMean(guidance, guidances)}`,
     )
   }
   checkHandler(options.handler, 'assertResilient()')
   const { runs = 1, seed = 1, path = '0', examples = [], policies } = options
   if (!Number.isInteger(runs) || runs < 1)
-    throw new TypeError(`assertResilient(): runs is a whole number, 1 or more, got ${JSON.stringify(runs)}.`)
+    throw new TypeError(`assertResilient(): runs must be a whole number, 1 or more (got ${JSON.stringify(runs)}).`)
   if (!Number.isInteger(seed))
-    throw new TypeError(`assertResilient(): seed is a whole number, got ${JSON.stringify(seed)}.`)
+    throw new TypeError(`assertResilient(): seed must be a whole number (got ${JSON.stringify(seed)}).`)
   if (!/^\d+(?::\d+)*$/.test(path))
     throw new TypeError(
-      `assertResilient(): path is what a report prints, such as '4:2:1', got ${JSON.stringify(path)}.`,
+      `assertResilient(): path must be a path that a report prints, such as '4:2:1' (got ${JSON.stringify(path)}).`,
     )
   if (policies !== undefined) checkChoices(policies, options.sandbox?.policy)
   examples.forEach((rules, index) => {

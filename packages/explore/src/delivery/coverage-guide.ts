@@ -5,7 +5,7 @@ import { createRandom, type Random } from '../../../../src/kernel/random.js'
 import { blockLength } from '../campaign/blocks.js'
 import type { CoveragePoint } from './coverage.js'
 
-/** What schedules of single strikes can be made of. */
+/** What fault plans with single injections can contain. */
 export interface FaultPlanSpace {
   readonly on: InjectionPoint | readonly InjectionPoint[]
   readonly kinds: readonly FaultKind[]
@@ -13,42 +13,42 @@ export interface FaultPlanSpace {
   readonly reach: number
 }
 
-/** Runs at the beginning of a block that are left to chance: what guidance begins with. */
+/** Number of random runs at the beginning of a block, from which the guide starts. */
 const unguided = 20
-/** One of so many runs stays with chance, so that nothing is ruled out. */
+/** One of this many runs stays random, so that no plan is excluded. */
 const chancePer = 10
-/** Ways to a place that are remembered. */
+/** Maximum number of ways to a place that are remembered. */
 const maxWays = 4
-/** Times that a fault is aimed at a place in vain before it is given up. */
+/** Number of failed attempts to inject a fault at a place before the guide gives up. */
 const maxMisses = 3
 
-/** The seed of what chance draws in a block: that of the check in its first one. */
+/** Returns the seed of the random plans of a block. The first block has the seed of the check. */
 export function seedOfBlock(seed: number, block: number): number {
   return block === 0 ? seed : createRandom(`${seed}/${block}/drawn`).int(0x8000_0000)
 }
 
-/** A beginning of a schedule that leads to a place, and what has to pass before it. */
+/** The beginning of a fault plan that leads to a place, and what must pass before it. */
 interface Way {
   readonly kept: readonly FaultRule[]
   readonly skip: number
-  /** The number of the moment. */
+  /** Index of the injection point. */
   readonly at: number
 }
 
-/** A place that a run came to, and what never struck there. */
+/** A place that a run reached, and the faults that were never injected there. */
 interface Target {
   readonly ways: Way[]
   readonly left: Set<FaultKind>
   readonly misses: Map<FaultKind, number>
   visits: number
-  /** Faults that it takes to come there. */
+  /** Number of faults that are needed to get there. */
   distance: number
 }
 
 /**
- * Prefers what has not been reached: takes a schedule that came to a place, keeps what struck before, and adds a fault
- * that never struck there. Draws from a source of its own, so that (seed, block) and what runs of the block have met
- * decide everything.
+ * Prefers what has not been reached. It takes a fault plan that led to a place, keeps the faults before it, and adds a
+ * fault that was never injected there. It has its own random source, so the result depends only on the seed, the block
+ * and the earlier runs of that block.
  */
 export class CoverageGuide {
   readonly #space: FaultPlanSpace
@@ -63,24 +63,24 @@ export class CoverageGuide {
     this.#seed = seed
   }
 
-  /** The number of the next run, over all blocks. */
+  /** Number of the next run, over all blocks. */
   get index(): number {
     return this.#index
   }
 
-  /** Begins somewhere: at the first run of a block. */
+  /** Starts at the first run of a block. */
   startAt(index: number): void {
     this.#index = index
   }
 
-  /** Whether a run depends on those before it. */
+  /** Returns whether a run depends on the runs before it. */
   isGuided(index: number): boolean {
     return index % blockLength >= unguided
   }
 
   /**
-   * The schedule of the next run.
-   * @param chance what chance alone would try
+   * Returns the fault plan of the next run.
+   * @param chance the random fault plan
    */
   next(chance: readonly FaultRule[]): readonly FaultRule[] {
     const index = this.#index++
@@ -95,12 +95,12 @@ export class CoverageGuide {
     this.#targets.clear()
   }
 
-  /** What came of a schedule. */
+  /** Learns from the result of a fault plan. */
   learn(rules: readonly FaultRule[], moments: readonly CoveragePoint[]): void {
     const { on, max, reach } = this.#space
     const points = [on].flat()
     const asked = moments.filter(({ place }) => points.some((point) => pointIn(place).startsWith(point)))
-    // Later ones are out of reach of any rule.
+    // No rule can reach later injection points.
     const near = asked.slice(0, reach + max)
     const strikes = strikesOf(rules, near.length)
     for (const [at, { place }] of near.entries()) {
@@ -121,7 +121,10 @@ export class CoverageGuide {
     return target
   }
 
-  /** A schedule that leads where something is left to reach: where few faults lead first, then where few runs came. */
+  /**
+   * Returns a fault plan that leads to a place with something left to reach. Places with few faults before them come
+   * first, then places that few runs reached.
+   */
   #aimed(): readonly FaultRule[] | undefined {
     let best: Target | undefined
     let least = Number.POSITIVE_INFINITY
@@ -137,7 +140,7 @@ export class CoverageGuide {
     return this.#extended([...way.kept, this.#rule(kind, way.skip)], way.at)
   }
 
-  /** More faults soon after: what they meet is not known, so any is taken. */
+  /** Adds more faults soon after. Their place is not known, so random ones are taken. */
   #extended(rules: readonly FaultRule[], at: number): readonly FaultRule[] {
     const { max, reach } = this.#space
     let all = rules
@@ -164,7 +167,7 @@ function pointIn(place: string): string {
   return place.slice(place.indexOf('\n') + 1)
 }
 
-/** The shortest ways are kept. */
+/** Keeps the shortest ways. */
 function remember(target: Target, way: Way): void {
   const { ways } = target
   const longest = ways.findIndex(({ kept }) => kept.length > way.kept.length)
@@ -173,14 +176,14 @@ function remember(target: Target, way: Way): void {
   target.distance = Math.min(target.distance, way.kept.length)
 }
 
-/** What was aimed at and is left was missed. */
+/** Counts a miss for a fault that was aimed at and is still left. */
 function missed({ left, misses }: Target, kind: FaultKind): void {
   const times = (misses.get(kind) ?? 0) + 1
   misses.set(kind, times)
   if (times >= maxMisses) left.delete(kind)
 }
 
-/** At which moments rules strike that strike once: by their places in the list. */
+/** Returns at which injection points one-time rules take effect, by their index in the list. */
 function strikesOf(rules: readonly FaultRule[], moments: number): ReadonlyMap<number, number> {
   const strikes = new Map<number, number>()
   const passed = rules.map(() => 0)
@@ -189,14 +192,14 @@ function strikesOf(rules: readonly FaultRule[], moments: number): ReadonlyMap<nu
       if (strikes.has(index)) continue
       if (passed[index]!++ < skip) continue
       strikes.set(index, at)
-      // Rules that stand behind it are not asked.
+      // Rules after this one are not evaluated.
       if (catalog[fault.kind].effect === 'answers') break
     }
   }
   return strikes
 }
 
-/** How many moments before this one a rule at the end of the list is asked at. */
+/** Returns at how many injection points before this one a rule at the end of the list is evaluated. */
 function passedBefore(rules: readonly FaultRule[], at: number): number {
   const answered = [...strikesOf(rules, at)].filter(([index]) => catalog[rules[index]!.fault.kind].effect === 'answers')
   return at - answered.length

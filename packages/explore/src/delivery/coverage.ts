@@ -6,50 +6,53 @@ import type { CoverageRow } from '../campaign/coverage-rows.js'
 import { figureText } from '../campaign/coverage-text.js'
 import type { DisruptionKind } from '../crash/disruption.js'
 
-// How much of what can go wrong an exploration has seen: in which states which faults struck at which points.
+// Coverage of an exploration: which faults were injected in which states at which points.
 
-/** Something that can go wrong somewhere at some time. */
+/** A fault that is possible in one state at one point. */
 export interface CoverageCell {
-  /** What had become of the message until then, and the app's own state where one is told: `retry 1 of 3 after reset`. */
+  /** Earlier attempts of the message, and the app's own state if `stateOf` is set: `retry 1 of 3 after reset`. */
   readonly state: string
-  /** The kind of the fault; of `assertCrashSafe()` the kind of the disturbance. */
+  /** Kind of the fault; for `assertCrashSafe()` the kind of the disruption. */
   readonly fault: FaultKind | DisruptionKind
-  /** Where it struck: `queue.delivery https://shop.test/orders`; of `assertCrashSafe()` the name of the schedule. */
+  /**
+   * Where it was injected: `queue.delivery https://shop.test/orders`; for `assertCrashSafe()` the name of the crash
+   * plan.
+   */
   readonly point: string
 }
 
-/** Something that went wrong in an exploration. */
+/** A fault that was injected in an exploration. */
 export interface ReachedCell extends CoverageCell {
-  /** In which run first, from 1. */
+  /** Number of the first run in which that happened, from 1. */
   readonly run: number
 }
 
-/** What an exploration has reached, out of each fault in each state at each point that occurred. */
+/** Coverage of an exploration, out of each fault in each state at each point that occurred. */
 export interface Coverage {
   readonly reached: number
   readonly possible: number
   readonly cells: readonly ReachedCell[]
-  /** What never came: a fault that could have struck in a state and at a point that occurred, and did not. */
+  /** Faults that could have been injected in a state and at a point that occurred, and were not. */
   readonly unreached: readonly CoverageCell[]
-  /** The figure in a line, then what was never reached, by state. */
+  /** Returns the total in one line, then the unreached faults by state. */
   toString(): string
 }
 
-/** A moment of a run at which a fault was asked for. */
+/** An injection point of a run at which rules were evaluated. */
 export interface CoveragePoint {
-  /** State and point: what cells have in common. */
+  /** State and point, which cells have in common. */
   readonly place: string
   readonly struck: readonly FaultKind[]
 }
 
-/** What an app says of its state when a delivery begins, in few words: only so many states are told apart. */
+/** Returns the app's state when a delivery begins, as a short text. The number of distinct states is limited. */
 export type StateOf = (sandbox: Sandbox) => string
 
 const separator = '\n'
-/** Attempts of one run that are looked at: a run that goes on for ever shows nothing new. */
+/** Maximum number of attempts of one run that are examined. A run without an end shows nothing new. */
 const maxAttempts = 1000
 
-/** Hears of the app's state at the start of each attempt. */
+/** Records the app's state at the start of each attempt. */
 export function watchStates(sandbox: Sandbox, stateOf: StateOf | undefined): ReadonlyMap<number, string> {
   const states = new Map<number, string>()
   if (stateOf !== undefined)
@@ -61,20 +64,20 @@ export function watchStates(sandbox: Sandbox, stateOf: StateOf | undefined): Rea
 
 /** Counts cells over many runs. */
 export class CoverageTracker {
-  /** Faults that struck, by place: in which run first. */
+  /** Injected faults by place, each with the first run in which that happened. */
   readonly #places: Map<string, Map<FaultKind, number>> = new Map()
-  /** In which run a place occurred first, and at which moment of it. */
+  /** The run in which a place occurred first, and the index of the injection point in it. */
   readonly #seen = new Map<string, Pick<CoverageRow, 'seen' | 'moment'>>()
   readonly #kinds: readonly FaultKind[]
   #runs = 0
 
-  /** @param kinds that can strike @param run the number of the first run, from 0 */
+  /** @param kinds that can be injected @param run number of the first run, from 0 */
   constructor(kinds: readonly FaultKind[], run = 0) {
     this.#kinds = kinds
     this.#runs = run
   }
 
-  /** @returns the moments of the run, in the order in which rules are asked */
+  /** @returns the injection points of the run, in the order of their evaluation */
   note(sandbox: Sandbox, states: ReadonlyMap<number, string> = new Map()): readonly CoveragePoint[] {
     const moments = momentsOf(sandbox, states)
     this.#runs++
@@ -87,7 +90,7 @@ export class CoverageTracker {
     return moments
   }
 
-  /** What was reached, as plain data. */
+  /** Returns the coverage as plain data. */
   rows(): readonly CoverageRow[] {
     return [...this.#places].map(([place, struck]) => {
       const [state = '', point = ''] = place.split(separator)
@@ -118,7 +121,7 @@ export class CoverageTracker {
   }
 }
 
-/** Puts the figure where assertions over the counts, and what runners print, do not see each of its cells. */
+/** Adds the coverage as a property that assertions over the counts, and the output of runners, do not expand. */
 export function withCoverage<T extends object>(result: T, figure: Coverage): T & { coverage: Coverage } {
   return Object.defineProperty(result, 'coverage', { value: figure }) as never
 }
@@ -139,14 +142,14 @@ function momentsOf(sandbox: Sandbox, states: ReadonlyMap<number, string>): reado
     if (!kindNames.has(fault)) continue
     const kind = fault as FaultKind
     struckBy.set(cause, [...(struckBy.get(cause) ?? []), kind])
-    // It struck something that is no delivery.
+    // The fault was injected into something other than a delivery.
     if (!point.startsWith('queue.delivery') && !known.has(cause) && !holding.has(kind))
       elsewhere.push({ seq, place: ['', `${point} ${stable(target)}`].join(separator), struck: [kind] })
   }
   const met = new Map<string, string>()
   const moments = attempts.map((attempt) => {
     const { messageId, outcome, seq, cause = 0, reason: why } = attempt
-    // What held it back struck whatever it is due to.
+    // A fault that held the message back counts for each attempt with the same cause.
     const held = (struckBy.get(cause) ?? []).filter((kind) => holding.has(kind))
     const struck = [...held, ...(struckBy.get(seq) ?? []).filter((kind) => !holding.has(kind))]
     const state = [why, met.get(messageId), states.get(seq)].filter(Boolean).join(', ')
@@ -156,7 +159,7 @@ function momentsOf(sandbox: Sandbox, states: ReadonlyMap<number, string>): reado
   return elsewhere.length === 0 ? moments : [...moments, ...elsewhere].sort((a, b) => a.seq - b.seq)
 }
 
-/** They strike before the attempt begins. */
+/** Kinds of faults that take effect before the attempt begins. */
 const holding: ReadonlySet<FaultKind> = new Set(faultKinds.filter((kind) => catalog[kind].effect === 'holds'))
 
 function pointOf({ kind, url, workflowRunId }: EntryOf<'attempt'>): string {
@@ -165,7 +168,7 @@ function pointOf({ kind, url, workflowRunId }: EntryOf<'attempt'>): string {
   return `${point} ${stable(url)}`
 }
 
-/** Without what is different in each run. */
+/** Returns the URL without parts that differ in each run. */
 function stable(url: string): string {
   return url.split('?')[0]!.replace(/[\w-]*\d[\w-]{8,}/g, '*')
 }

@@ -4,11 +4,11 @@ import { portableString } from '../../../../src/kernel/portable.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { DeliveryRun } from './delivery-run.js'
 
-/** What a run left behind that others can see. */
+/** Effects of a run that other systems can see. */
 export interface Effects {
-  /** Keys of the data store with what they hold. */
+  /** Keys of the data store with their contents. */
   readonly store: ReadonlyMap<string, string>
-  /** What went out, without regard to order: messages that were published, calls of foreign hosts. */
+  /** Published messages and outbound requests; their order does not count. */
   readonly outgoing: readonly string[]
 }
 
@@ -16,17 +16,17 @@ export interface Effects {
 export interface EffectOptions {
   /** Keys that do not count, as patterns: `seen:*`. */
   readonly ignoreKeys?: readonly string[]
-  /** Urls of messages and calls that do not count. */
+  /** URLs of messages and outbound requests that do not count. */
   readonly ignoreOutbound?: readonly string[]
 }
 
 interface RunEffectOptions extends EffectOptions {
-  /** Whether what the publisher itself published counts. Default true. */
+  /** Whether messages of the publisher count. Default true. */
   readonly given?: boolean
 }
 
 interface StoreEffectOptions extends Pick<EffectOptions, 'ignoreKeys'> {
-  /** Whether the ids of stream entries count. Default true. */
+  /** Whether the IDs of stream entries count. Default true. */
   readonly streamIds?: boolean
 }
 
@@ -46,7 +46,7 @@ export function effectsOf(
     .filter(({ url }) => heard(url))
     .flatMap(({ method, url, body, idempotencyKey }) => {
       const call = `${method} ${url} ${JSON.stringify(body)}`
-      // What has a key that its host recognises it by counts once.
+      // Requests with the same idempotency key count once.
       if (idempotencyKey === undefined) return [call]
       const name = `${call} (${idempotencyKey})`
       return keyed.has(name) ? [] : [keyed.add(name) && name]
@@ -54,7 +54,7 @@ export function effectsOf(
   return { store: storeEffects(sandbox, options), outgoing: [...published, ...called].sort() }
 }
 
-/** Keys of the data store with what they hold; deadlines do not count. */
+/** Returns the keys of the data store with their contents, without expirations. */
 export function storeEffects(
   { store }: Sandbox,
   { ignoreKeys = [], streamIds = true }: StoreEffectOptions,
@@ -68,7 +68,7 @@ export function storeEffects(
   return held
 }
 
-/** A value in a few words: what counts of it, in an order that means something. */
+/** Formats a value without the parts that do not count, and in a stable order. */
 function valueText(value: object, streamIds: boolean): string {
   const { type, ...content } = value as { type: string; [part: string]: unknown }
   if (type === 'string') return JSON.stringify(content.value)
@@ -90,18 +90,18 @@ function valueText(value: object, streamIds: boolean): string {
 }
 
 /**
- * Sentence parts about what is different, none when nothing is.
- * @param there how the run that it is compared with is called
+ * Returns the differences as phrases; an empty list if there are none.
+ * @param there name of the run that is compared with
  */
 export function differences(now: Effects, once: Effects, there = 'without faults'): string[] {
   const told: string[] = []
   for (const [key, value] of now.store) {
     const before = once.store.get(key)
-    if (before === undefined) told.push(`${key} = ${value}, ${there} it is not there`)
+    if (before === undefined) told.push(`${key} = ${value}, ${there} it does not exist`)
     else if (before !== value) told.push(`${key} = ${value}, ${there} ${before}`)
   }
   for (const [key, value] of once.store)
-    if (!now.store.has(key)) told.push(`${key} is not there, ${there} it is ${value}`)
+    if (!now.store.has(key)) told.push(`${key} does not exist, ${there} it is ${value}`)
   const counts = new Map<string, [number, number]>()
   for (const [side, list] of [now.outgoing, once.outgoing].entries()) {
     for (const call of list) {

@@ -10,10 +10,10 @@ import { holdingNeighbour, policyLines, type ValueCount } from './policy-report.
 import { literal, rulesLiteral } from './rule-literal.js'
 import { swallowed } from './verified-places.js'
 
-/** What was found, and how. */
+/** A counterexample, and how it was found. */
 export interface Counterexample {
   readonly faults: readonly FaultRule[]
-  /** As it was before it was shrunk. */
+  /** The fault plan before it was shrunk. */
   readonly first: readonly FaultRule[]
   readonly combination: Combination
   readonly seed: number
@@ -24,7 +24,7 @@ export interface Counterexample {
   readonly counts: ReadonlyMap<string, readonly ValueCount[]>
 }
 
-/** A world with these values of the policies that are varied. */
+/** Returns the options with these values of the varied policies. */
 export function withPolicy(options: ResilienceOptions, combination: Combination): ResilienceOptions {
   if (Object.keys(combination).length === 0) return options
   const { sandbox = {} } = options
@@ -37,7 +37,7 @@ interface DeliveryReport {
   readonly message: string
 }
 
-/** What was found. @param verdict why the claim does not hold */
+/** Reports a counterexample. @param verdict why the property does not hold */
 export async function report(
   options: ResilienceOptions,
   found: Counterexample,
@@ -47,7 +47,7 @@ export async function report(
   const run = await runDelivery(withPolicy(options, combination), faults)
   try {
     const broken = await verdict(run)
-    const isPlain = broken === undefined || broken.message === 'holds() answered false.'
+    const isPlain = broken === undefined || broken.message === 'holds() returned false.'
     const why = isPlain ? swallowed(run.sandbox) : [firstLines(broken.message)]
     const causes = [...policyLines(found.counts), ...why, ...(await changes(options, found, run))]
     const timeline = run.sandbox.traffic.timeline({ limit: 80 })
@@ -76,10 +76,13 @@ function headline({ faults, first, combination, seed, runs, tried }: Counterexam
   const policy = values.length === 0 ? '' : ` with ${values.join(', ')}`
   return faults.length === 0
     ? `Fails without any fault${policy}:`
-    : `Fails after ${tried} of ${runs} fault schedules${policy} (seed ${seed}${shrunk}):`
+    : `Fails after ${tried} of ${runs} fault plans${policy} (seed ${seed}${shrunk}):`
 }
 
-/** What is otherwise than without faults; where there are none, than with a policy under which all is well. */
+/**
+ * Returns the differences from a run without faults. For a counterexample without faults, compares with a policy value
+ * under which the property holds.
+ */
 async function changes(options: ResilienceOptions, found: Counterexample, run: DeliveryRun): Promise<string[]> {
   const { faults, combination, counts } = found
   const neighbour = faults.length === 0 ? holdingNeighbour(counts, combination) : { combination, name: '', value: '' }
@@ -103,7 +106,7 @@ function scenario({ faults, combination }: Counterexample): string[] {
   return faults.length === 0 && policy !== undefined ? [`In a sandbox with policy: ${policy}`, ''] : lines
 }
 
-/** An assertion's own words, without the colours and the second page of them. */
+/** Returns an assertion's message without colors and without its lines of detail. */
 function firstLines(message: string): string {
   const [line = ''] = message.trim().split('\n\n')
   return line.split('\n').slice(0, 6).join('\n    ')

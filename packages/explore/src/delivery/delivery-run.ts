@@ -11,43 +11,53 @@ import {
   respondToOutbound,
 } from './handled-outbound.js'
 
-/** A route: what handles `request` in production does here too. The world of the run comes along for tests that need it. */
+/**
+ * Handles deliveries: a function that handles `request` in production, or one that also uses the task and the sandbox
+ * of the run.
+ */
 export type DeliveryHandler = (request: Request, task: Task, sandbox: Sandbox) => Response | Promise<Response>
 
-/** What is put to the test: somebody publishes, somebody handles. */
+/** The code under test: a publisher and a handler. */
 export interface DeliveryUnderTest {
-  /** Publishes. Called once a run, in a world of its own. */
+  /** Publishes messages. Called once per run, in a new sandbox. */
   readonly publish: (sandbox: Sandbox) => unknown
-  /** Answers the deliveries: one handler for every url, or handlers by url, `*` standing for any characters. */
+  /**
+   * Handles the deliveries: one handler for each URL, or handlers by URL pattern, in which `*` matches any characters.
+   */
   readonly handler: DeliveryHandler | Readonly<Record<string, DeliveryHandler>>
   /**
-   * Foreign hosts that the handler reaches with the global `fetch`: the same as `sandbox.outbound.on(url, answer)` in `publish`.
-   * What they do for it counts as an effect.
+   * External hosts that the handler calls with the global `fetch`: the same as `sandbox.outbound.on(url, answer)` in
+   * `publish`. Their work counts as an effect.
    */
   readonly outbound?: OutboundHandlers
-  /** Options of each run's sandbox, and how it is connected with the process. */
+  /** Options of each run's sandbox, and of its interception. */
   readonly sandbox?: FixtureOptions
-  /** Moves time until all is over. Default `clock.drain({ maxTimers: 20_000 })`: a run that goes on for ever is a failure. */
+  /**
+   * Moves time to the end of the run. Default `clock.drain({ maxTimers: 20_000 })`: a run without an end is a failure.
+   */
   readonly drain?: (sandbox: Sandbox) => unknown
 }
 
 export interface DeliveryRun {
-  /** The world as it was in the end. */
+  /** The sandbox at the end of the run. */
   readonly sandbox: Sandbox
-  /** What foreign hosts did for the handler. */
+  /** What external hosts did for the handler. */
   readonly calls: readonly HandledOutbound[]
-  /** Numbers of the entries for what the publisher published itself. */
+  /** Sequence numbers of the entries for messages of the publisher. */
   readonly given: ReadonlySet<number>
-  /** What the publisher or time threw. */
+  /** Error of the publisher or of the clock. */
   readonly error?: unknown
-  /** Takes back what connected the world with the process. */
+  /** Removes what connected the sandbox with the process. */
   end(): void
 }
 
-/** Timers of one run, unless `drain` says otherwise. */
+/** Maximum number of timers of one run, if `drain` is not set. */
 const budget = 20_000
 
-/** Sets the environment once for many runs: their worlds are alike, and the process is slow to change. */
+/**
+ * Sets the environment once for many runs. Their sandboxes have the same environment, and changing that of the process
+ * is slow.
+ */
 export async function inEnvironment<T>(
   { sandbox: options = {} }: Pick<DeliveryUnderTest, 'sandbox'>,
   work: () => Promise<T>,
@@ -64,7 +74,7 @@ export async function inEnvironment<T>(
 }
 
 /**
- * One run from an empty world to its end, with these faults.
+ * Plays one run with these faults, from an empty sandbox to its end.
  * @param watch is called before anything happens
  */
 export async function runDelivery(
@@ -85,7 +95,7 @@ export async function runDelivery(
   try {
     register(sandbox, subject.handler)
     watch?.(sandbox)
-    if (faults.length > 0) sandbox.faults.add(faults, { location: 'the generated schedule' })
+    if (faults.length > 0) sandbox.faults.add(faults, { location: 'the generated fault plan' })
     await subject.publish(sandbox)
     given = givenBy(sandbox)
     await (subject.drain === undefined ? sandbox.clock.drain({ maxTimers: budget }) : subject.drain(sandbox))
@@ -102,7 +112,10 @@ export async function runDelivery(
   }
 }
 
-/** What was published so far, and not while a delivery was handled: a publisher may move time. */
+/**
+ * Returns the messages that were published outside of deliveries. A publisher may move time, so deliveries can already
+ * have run.
+ */
 function givenBy({ traffic }: Sandbox): ReadonlySet<number> {
   const attempts = traffic.ofType('attempt')
   const handled = (seq: number): boolean =>
@@ -110,14 +123,14 @@ function givenBy({ traffic }: Sandbox): ReadonlySet<number> {
   return new Set(traffic.ofType('published').flatMap(({ seq }) => (handled(seq) ? [] : [seq])))
 }
 
-/** @throws TypeError for what cannot handle anything */
+/** @throws TypeError if the handler is not a function or a record of functions */
 export function checkHandler(handler: unknown, caller: string): void {
   if (typeof handler === 'function') return
   const wanted = "a function (request) => Response, or several by url: { 'https://shop.test/orders': handler }"
   if (typeof handler !== 'object' || handler === null || Object.keys(handler).length === 0)
-    throw new TypeError(`${caller} needs a handler: ${wanted}.`)
+    throw new TypeError(`${caller}: handler is missing or invalid. Pass ${wanted}.`)
   const [url] = Object.entries(handler).find(([, each]) => typeof each !== 'function') ?? []
-  if (url !== undefined) throw new TypeError(`${caller}: the handler of ${url} is not a function. It takes ${wanted}.`)
+  if (url !== undefined) throw new TypeError(`${caller}: the handler of ${url} must be a function. Pass ${wanted}.`)
 }
 
 function register(sandbox: Sandbox, handler: DeliveryUnderTest['handler']): void {
@@ -131,7 +144,7 @@ function register(sandbox: Sandbox, handler: DeliveryUnderTest['handler']): void
   )
 }
 
-/** Strikes of a run by the attempt that they hit. */
+/** Groups the injected faults of a run by the attempt that they hit. */
 function strikesOf({ traffic }: Sandbox): Map<number, EntryOf<'fault'>[]> {
   const byAttempt = new Map<number, EntryOf<'fault'>[]>()
   for (const fault of traffic.ofType('fault')) {
@@ -142,7 +155,10 @@ function strikesOf({ traffic }: Sandbox): Map<number, EntryOf<'fault'>[]> {
   return byAttempt
 }
 
-/** Whether a message used up its retries although no attempt was free of faults: nothing can be learned from that. */
+/**
+ * Returns whether a message used up its retries although a fault was injected into every attempt. Such a run shows
+ * nothing.
+ */
 export function isExhausted(sandbox: Sandbox): boolean {
   const given = sandbox.traffic.ofType('dead-letter').filter(({ kind }) => kind === 'message')
   if (given.length === 0) return false
@@ -153,12 +169,12 @@ export function isExhausted(sandbox: Sandbox): boolean {
   })
 }
 
-/** They strike before the attempt begins. */
+/** Kinds of faults that take effect before the attempt begins. */
 const holding: ReadonlySet<string> = new Set(faultKinds.filter((kind) => catalog[kind].effect === 'holds'))
 
 const maxRows = 40
 
-/** The attempts of a run as a table: what each met, and what came of it. */
+/** Returns the attempts of a run as a table, with the faults and the outcome of each. */
 export function attemptTable(sandbox: Sandbox): string {
   const strikes = strikesOf(sandbox)
   const messages = new Map<string, number>()

@@ -13,8 +13,8 @@ import { judged, type RunTally } from './run-verdict.js'
 import { type Verified, verifiedPlaces } from './verified-places.js'
 
 /**
- * The schedules of a check: those that are drawn, and after them those that are tried one by one.
- * @param replay checks the schedule at a path, and throws what it breaks
+ * Returns the fault plans of a check: the random ones, then those that are tried one by one.
+ * @param replay checks the fault plan at a path, and throws its failure
  */
 export function deliverySpace(
   options: ResilienceOptions & { readonly runs: number },
@@ -63,7 +63,7 @@ export function deliverySpace(
         return undefined
       } catch (error) {
         if (!(error instanceof Error) || error.name !== 'ResilienceError') throw error
-        // Its place is counted from behind those that are drawn.
+        // Its number continues after the random plans, so replaying it needs the same `runs`.
         return run < runs ? error.message : `${error.message}\nReplay it with runs: ${runs}.`
       }
     },
@@ -83,8 +83,8 @@ interface OneByOne {
 }
 
 /**
- * What goes wrong in more ways than chance would find: each call to a foreign host, and each signature in each way, if the
- * app verifies any.
+ * Returns fault plans that random generation would rarely find: each outbound request with a failure, and each wrong
+ * signature if the app verifies any.
  */
 export async function oneByOne(options: ResilienceOptions): Promise<OneByOne> {
   const [combination = {}] = combinationsOf(options.policies ?? {})

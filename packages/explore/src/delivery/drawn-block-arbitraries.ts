@@ -6,7 +6,7 @@ import { seedOfBlock } from './coverage-guide.js'
 import { type Combination, combinationsOf, type PolicyChoices } from './policy-choices.js'
 import { judged, type RunTally } from './run-verdict.js'
 
-/** Tries the schedules of a block, one after the other; where `path` names one of them, only that. */
+/** Tries the fault plans of a block in order, or only the one at `path`. */
 export async function drawBlock(
   options: ResilienceOptions,
   tally: RunTally,
@@ -36,7 +36,7 @@ export async function drawBlock(
   })
 }
 
-/** The place of a schedule, counted from another run. */
+/** Shifts the path of a fault plan by a number of runs. */
 export function pathFrom(path: string, runs: number): string {
   const [run = '0', ...steps] = path.split(':')
   return [Number(run) + runs, ...steps].join(':')
@@ -44,7 +44,7 @@ export function pathFrom(path: string, runs: number): string {
 
 type Schedule = [rules: readonly FaultRule[], combination: Combination]
 
-/** A value of each policy; shrinks to the first ones. */
+/** Draws a value of each policy; shrinks to the first values. */
 function combinationArbitrary(policies: PolicyChoices): fc.Arbitrary<Combination> {
   const values = Object.entries(policies) as [string, readonly unknown[]][]
   if (values.length === 0) return fc.constant({})

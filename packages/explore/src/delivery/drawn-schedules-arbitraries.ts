@@ -12,17 +12,17 @@ interface ScheduleOptions {
   readonly stateOf?: StateOf
 }
 
-/** The schedules that a check tries, and what they have reached. */
+/** The fault plans that a check tries, and their coverage. */
 export class DrawnSchedules {
   readonly arbitrary: fc.Arbitrary<readonly FaultRule[]>
   readonly coverage: CoverageTracker
   readonly #options: ScheduleOptions
   readonly #faults: fc.Arbitrary<readonly FaultRule[]>
   readonly #guide: CoverageGuide | undefined
-  /** What the guide has proposed, and was not run yet. */
+  /** The plan that the guide has proposed and that was not run yet. */
   #proposed: readonly FaultRule[] | undefined
 
-  /** @param run the number of the first run that is tried, from 0 */
+  /** @param run number of the first run that is tried, from 0 */
   constructor(options: ScheduleOptions, faults: fc.Arbitrary<readonly FaultRule[]>, run = 0) {
     const { guidance = 'coverage', seed = 1 } = options
     const space = spaceOf(faults)
@@ -38,7 +38,7 @@ export class DrawnSchedules {
     return this.#proposed
   }
 
-  /** Runs a schedule, and learns from it if it was the guide's own. */
+  /** Runs a fault plan. The guide learns from its own plans. */
   async run(subject: DeliveryUnderTest, rules: readonly FaultRule[]): Promise<DeliveryRun> {
     let states: ReadonlyMap<number, string> = new Map()
     const run = await runDelivery(subject, rules, (sandbox) => {
@@ -49,15 +49,15 @@ export class DrawnSchedules {
     return run
   }
 
-  /** Goes on with the first run of a block. */
+  /** Continues with the first run of a block. */
   begin(block: number): void {
     this.#guide?.startAt(block * blockLength)
   }
 
   /**
-   * Plays what came before a schedule that is to be replayed, as far as it depends on that.
-   * @param nth which of the schedules that are drawn in the block
-   * @param others what is drawn along with each schedule
+   * Plays the plans before the one to replay, as far as it depends on them.
+   * @param nth index of the random plan in its block
+   * @param others what is drawn in addition to each plan
    */
   async comeTo<T>(
     block: number,

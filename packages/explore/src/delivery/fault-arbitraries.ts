@@ -18,7 +18,7 @@ const statuses = fc.constantFrom(500, 503, 502, 504, 429, 404, 400)
 const maybe = <T extends object>(model: { readonly [F in keyof T]: fc.Arbitrary<T[F]> }): fc.Arbitrary<Partial<T>> =>
   fc.record(model, { requiredKeys: [] }) as fc.Arbitrary<Partial<T>>
 
-/** What faults can be of, beside their examples: any of their amounts. */
+/** Arbitraries for the fields of faults, in addition to the examples of the catalog. */
 const values: { readonly [K in FaultKind]?: fc.Arbitrary<Omit<FaultOf<K>, 'kind'>> } = {
   latency: fc.oneof(
     fc.record({ waitMs: spans }),
@@ -61,8 +61,8 @@ function faultsOf(kind: FaultKind): fc.Arbitrary<Fault> {
 }
 
 /**
- * What deliveries of a service that keeps its promise can meet, the simplest first. What breaks the promise itself, such
- * as `drop`, and what no retry can mend, such as `non-retryable`, has to be asked for.
+ * Faults of deliveries that a service with at-least-once delivery can have, the simplest first. Faults that break this
+ * guarantee, such as `drop`, and faults without a retry, such as `non-retryable`, are opt-in.
  */
 export const deliveryFaultKinds: readonly FaultKind[] = [
   'lost-ack',
@@ -79,23 +79,28 @@ export const deliveryFaultKinds: readonly FaultKind[] = [
 
 /** Options that all arbitraries of fault rules have. */
 export interface FaultRulesOptions {
-  /** Rules at most. Default 4. */
+  /** Maximum number of rules. Default 4. */
   readonly maxRules?: number
-  /** Kinds that occur, the simplest first: a failure is shrunk towards it. Default: all that can strike there. */
+  /**
+   * Kinds of faults, the simplest first; failures shrink to the first ones. Default: all that can be injected there.
+   */
   readonly kinds?: readonly FaultKind[]
 }
 
 /** Options of `arb.deliveryFaults()`. */
 export interface DeliveryFaultsOptions extends FaultRulesOptions {
-  /** Deliveries of messages, of callbacks, of steps of runs, of their calls, or several of these. Default `queue.delivery`. */
+  /**
+   * Injection points: deliveries of messages, of callbacks, of steps of runs, of their calls, or several of these.
+   * Default `queue.delivery`.
+   */
   readonly on?: DeliveryInjectionPoint | readonly DeliveryInjectionPoint[]
-  /** Deliveries that may pass before a rule strikes, at most. Default 5. */
+  /** Maximum number of deliveries that pass before a rule injects its fault. Default 5. */
   readonly maxSkip?: number
 }
 
 /**
- * What goes wrong with deliveries: rules that strike once each. They shrink to fewer rules, then to earlier and smaller
- * ones, then to simpler kinds.
+ * Generates faults of deliveries, as rules that take effect once each. They shrink to fewer rules, then to earlier and
+ * smaller ones, then to simpler kinds.
  * @example fc.assert(fc.property(arb.deliveryFaults({ maxRules: 2 }), (rules) => rules.length <= 2))
  */
 export function deliveryFaults(options: DeliveryFaultsOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
@@ -107,7 +112,7 @@ export function deliveryFaults(options: DeliveryFaultsOptions = {}): fc.Arbitrar
   return new Rules(fc.array(rule, { maxLength: max, size: 'max' }), kinds, { on, kinds, max, reach })
 }
 
-/** What schedules of `arb.deliveryFaults()` are made of; `undefined` for an arbitrary of another kind. */
+/** Returns the space of fault plans of `arb.deliveryFaults()`; `undefined` for another arbitrary. */
 export function spaceOf(faults: fc.Arbitrary<readonly FaultRule[]>): FaultPlanSpace | undefined {
   return faults instanceof Rules ? faults.space : undefined
 }
@@ -116,12 +121,13 @@ const callFaultKinds: readonly FaultKind[] = ['lost-ack', 'status', 'reset', 'ha
 
 /** Options of `arb.outboundFaults()`. */
 export interface CallFaultsOptions extends FaultRulesOptions {
-  /** Calls that may pass before a rule strikes, at most. Default 2. */
+  /** Maximum number of requests that pass before a rule injects its fault. Default 2. */
   readonly maxSkip?: number
 }
 
 /**
- * What goes wrong with the calls that the app makes to foreign hosts: rules that strike once each, shrunk as those of `arb.deliveryFaults()`.
+ * Generates faults of the app's outbound requests, as rules that take effect once each. They shrink like those of
+ * `arb.deliveryFaults()`.
  * @example fc.assert(fc.property(arb.outboundFaults(), (rules) => rules.every(({ on }) => on === 'outbound.request')))
  */
 export function outboundFaults(options: CallFaultsOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
@@ -133,10 +139,13 @@ export function outboundFaults(options: CallFaultsOptions = {}): fc.Arbitrary<re
   return new Rules(fc.array(rule, { maxLength: max, size: 'max' }), kinds)
 }
 
-/** Calls whose every fault is tried. */
+/** Maximum number of outbound requests for which every fault is tried. */
 const maxCalls = 12
 
-/** One thing wrong with each of so many calls: it is refused, or the host does its work and the answer is lost. */
+/**
+ * Returns one-fault plans for this many requests: each request is rejected, or its response is lost after the host did
+ * its work.
+ */
 export function faultsOfCalls(calls: number): readonly (readonly FaultRule[])[] {
   const each = Array.from({ length: Math.min(calls, maxCalls) }, (_, skip) => ({
     ...(skip > 0 && { skip }),
@@ -150,12 +159,13 @@ export function faultsOfCalls(calls: number): readonly (readonly FaultRule[])[] 
 
 /** Options of `arb.faultRules()`. */
 export interface AnyFaultRulesOptions extends FaultRulesOptions {
-  /** Points that occur. Default: all. */
+  /** Injection points that occur. Default: all. */
   readonly on?: readonly InjectionPoint[]
 }
 
 /**
- * Rules at any point with any counters and windows, shrunk as those of `arb.deliveryFaults()`.
+ * Generates rules at any injection point with any counters and windows. They shrink like those of
+ * `arb.deliveryFaults()`.
  * @example
  * fc.assert(
  *   fc.property(arb.faultRules({ maxRules: 2 }), (rules) => {
@@ -167,7 +177,7 @@ export function faultRules(options: AnyFaultRulesOptions = {}): fc.Arbitrary<rea
   checkOptionNames('arb.faultRules()', options, { on: true, maxRules: true, kinds: true })
   const { maxRules: max = 4, on = injectionPoints, kinds = faultKinds } = options
   if (!Array.isArray(on))
-    throw new TypeError(`arb.faultRules() takes a list of points as on, got ${JSON.stringify(on)}.`)
+    throw new TypeError(`arb.faultRules(): on must be a list of injection points (got ${JSON.stringify(on)}).`)
   checkedKinds(kinds, on)
   const usable = on.filter((point) => kinds.some((kind) => catalog[kind].points.includes(point)))
   const rule = fc.constantFrom(...usable).chain((point) => {
@@ -191,13 +201,13 @@ const when = fc.record(
   { requiredKeys: [] },
 )
 
-/** An outage of deliveries needs an end. */
+/** Gives an outage of deliveries an end, which it needs. */
 function fitted(rule: UncheckedRule): FaultRule {
   return (rule.fault.kind === 'outage' ? { ...rule, until: 3_600_000 } : rule) as FaultRule
 }
 
 /**
- * Steps for `destinations.script()`.
+ * Generates steps for `destinations.script()`.
  * @example
  * fc.assert(
  *   fc.property(arb.deliveryScript(), (steps) => {
@@ -210,7 +220,7 @@ export function deliveryScript(options: FaultRulesOptions = {}): fc.Arbitrary<re
   const { maxRules: max = 4, kinds = stepKinds } = options
   const wrong = kinds.find((kind) => !stepKinds.includes(kind))
   if (wrong !== undefined)
-    throw new TypeError(`${wrong} is not a step of a script. The steps are ${stepKinds.join(', ')}.`)
+    throw new TypeError(`${wrong} is not a step of a script. Use one of ${stepKinds.join(', ')}.`)
   return fc.array(fc.oneof(...kinds.map(faultsOf)), { maxLength: max, size: 'max' }) as fc.Arbitrary<
     readonly DeliveryFault[]
   >
@@ -220,22 +230,22 @@ function checkedKinds(kinds: readonly FaultKind[], points: readonly InjectionPoi
   const unknown = points.find((point) => !injectionPoints.includes(point))
   if (unknown !== undefined) {
     throw new TypeError(
-      `There is no point ${JSON.stringify(unknown)}.${didYouMean(unknown, injectionPoints)} There are ${injectionPoints.join(', ')}.`,
+      `There is no injection point ${JSON.stringify(unknown)}.${didYouMean(unknown, injectionPoints)} Use one of ${injectionPoints.join(', ')}.`,
     )
   }
-  if (kinds.length === 0) throw new TypeError('There are no kinds of faults to choose from: `kinds` is empty.')
+  if (kinds.length === 0) throw new TypeError('`kinds` must not be empty. Add a kind of fault.')
   for (const kind of kinds) {
     if (!Object.hasOwn(catalog, kind))
       throw new TypeError(
-        `There is no fault ${JSON.stringify(kind)}.${didYouMean(kind, faultKinds)} The faults are ${faultKinds.join(', ')}.`,
+        `There is no fault ${JSON.stringify(kind)}.${didYouMean(kind, faultKinds)} Use one of ${faultKinds.join(', ')}.`,
       )
     if (points.some((point) => catalog[kind].points.includes(point))) continue
-    throw new TypeError(`${kind} cannot strike at ${points.join(', ')}, only at ${catalog[kind].points.join(', ')}.`)
+    throw new TypeError(`${kind} has no effect at ${points.join(', ')}. Use it at ${catalog[kind].points.join(', ')}.`)
   }
   return kinds
 }
 
-/** Lists of rules with an order of shrinking of their own. */
+/** Lists of rules with their own order of shrinking. */
 class Rules extends fc.Arbitrary<readonly FaultRule[]> {
   constructor(
     private readonly all: fc.Arbitrary<FaultRule[]>,
@@ -258,7 +268,7 @@ class Rules extends fc.Arbitrary<readonly FaultRule[]> {
   }
 }
 
-/** Fewer rules, then earlier and smaller ones, then simpler kinds; the greatest steps first. */
+/** Yields fewer rules, then earlier and smaller ones, then simpler kinds; the largest steps first. */
 export function* simpler(
   rules: readonly FaultRule[],
   kinds: readonly FaultKind[],
@@ -294,7 +304,7 @@ function without(rule: FaultRule, ...names: readonly (keyof FaultRule)[]): Fault
   ) as FaultRule
 }
 
-/** The schedules of a guide, which are shrunk as those that they take the place of. */
+/** The fault plans of a guide, which shrink like the random ones that they replace. */
 export class GuidedRules extends fc.Arbitrary<readonly FaultRule[]> {
   constructor(
     private readonly next: (chance: readonly FaultRule[]) => readonly FaultRule[],

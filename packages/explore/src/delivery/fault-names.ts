@@ -2,8 +2,8 @@ import type { Fault } from '../../../../src/faults/fault.js'
 import { literal } from './rule-literal.js'
 
 /**
- * A fault in a few words: its kind and, where there are others of its kind, the fields in which it differs from them:
- * `signature (flaw: 'expired')`.
+ * Returns the name of a fault: its kind and, if there are others of the same kind, the fields in which they differ, as
+ * in `signature (flaw: 'expired')`.
  */
 export function faultName(fault: Fault, among: readonly Fault[]): string {
   const { kind, ...fields } = fault

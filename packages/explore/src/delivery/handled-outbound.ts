@@ -4,19 +4,25 @@ import { text } from '../../../../src/kernel/bytes.js'
 import { headerOf } from '../../../../src/kernel/http.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 
-/** Answers of foreign hosts by url, `*` standing for any characters: the same as `sandbox.outbound.on(url, answer)`. */
+/**
+ * Responses of external hosts by URL, in which `*` matches any characters: the same as `sandbox.outbound.on(url,
+ * answer)`.
+ */
 export type OutboundHandlers = Readonly<Record<string, OutboundHandler>>
 
-/** What a foreign host did for the app: once for each time that it did it. */
+/** Work that an external host did for the app; once each time that it did it. */
 export interface HandledOutbound {
   readonly method: string
   readonly url: string
   readonly body: string
-  /** What the host recognises a repeated call by. */
+  /** Idempotency key by which the host recognizes a repeated request. */
   readonly idempotencyKey?: string | undefined
 }
 
-/** Registers the answers, and lets the global `fetch` reach what `sandbox.outbound` has, until the returned function is called. */
+/**
+ * Registers the responses, and lets the global `fetch` reach the hosts of `sandbox.outbound`, until the returned
+ * function is called.
+ */
 export function respondToOutbound(sandbox: Sandbox, answers: OutboundHandlers = {}): () => void {
   for (const [url, answer] of Object.entries(answers)) sandbox.outbound.on(url, answer)
   const before = globalThis.fetch
@@ -31,7 +37,7 @@ export function respondToOutbound(sandbox: Sandbox, answers: OutboundHandlers = 
   }
 }
 
-/** What foreign hosts have done. A call that a fault kept from them is none. */
+/** Returns the work of external hosts. A request that a fault kept from its host does not count. */
 export function handledOutboundOf({ traffic }: Sandbox): readonly HandledOutbound[] {
   return traffic.ofType('outbound').flatMap((entry) => {
     const { method, url, body, headers, handlerRuns: handled } = entry

@@ -16,34 +16,36 @@ import {
   runDelivery,
 } from './delivery-run.js'
 
-/** A handler left something else behind when its messages came again, or in another order. */
+/** Thrown if a handler has other effects when its messages are repeated or reordered. */
 export class IdempotenceError extends Error {
   override readonly name = 'IdempotenceError'
 
   constructor(message: string) {
     super(message)
-    // The stack is of no use: the message has the attempts.
+    // The stack points into this package. The message has the attempts.
     this.stack = `${this.name}: ${message}`
   }
 }
 
-/** What makes a handler see the same message again, or messages in another order. */
+/** Kinds of repetition and reordering of messages. */
 export type RepetitionKind = 'duplicate' | 'lost-ack' | 'concurrent' | 'reorder' | 'lost-response'
 
 /** Options of `assertIdempotent()`. */
 export interface IdempotenceOptions extends Omit<DeliveryUnderTest, 'handler' | 'publish'>, EffectOptions {
-  /** Default: all of them; `lost-response` where the handler calls hosts that `sandbox.outbound` knows. */
+  /** Kinds that are tried. Default: all; `lost-response` only if the handler calls hosts of `sandbox.outbound`. */
   readonly under?: readonly RepetitionKind[]
-  /** Publishes what the handler gets. Default: two messages with the bodies `{"id":1}` and `{"id":2}`. */
+  /** Publishes the messages. Default: two messages with the bodies `{"id":1}` and `{"id":2}`. */
   readonly publish?: (sandbox: Sandbox) => unknown
-  /** Only these, by the names that a failure gives for `Replay`: `lost-ack 2` strikes the second delivery. */
+  /** Only these, by the names after `Replay` in a failure: `lost-ack 2` affects the second delivery. */
   readonly only?: readonly `${RepetitionKind} ${number}`[]
-  /** More that must be the same as without faults, beside data store and outgoing calls: anything that JSON can tell. */
+  /**
+   * Returns anything else that must not change, in addition to the data store and outgoing requests, as a JSON value.
+   */
   readonly effect?: (sandbox: Sandbox) => unknown
 }
 
 interface Struck {
-  /** Default: the delivery. */
+  /** Injection point. Default: the delivery. */
   readonly on?: FaultRule['on']
   readonly fault: FaultRule['fault']
   readonly told: string
@@ -51,29 +53,29 @@ interface Struck {
 
 const repetitions: Readonly<Record<RepetitionKind, Struck>> = {
   duplicate: { fault: { kind: 'duplicate' }, told: 'the message is delivered twice' },
-  'lost-ack': { fault: { kind: 'lost-ack' }, told: 'the answer is lost and the message is delivered again' },
+  'lost-ack': { fault: { kind: 'lost-ack' }, told: 'the response is lost and the message is delivered again' },
   concurrent: {
     fault: { kind: 'duplicate', concurrent: true },
     told: 'the message is delivered twice at the same instant',
   },
   reorder: {
     fault: { kind: 'reorder', withinMs: 3_600_000 },
-    told: 'the message is delivered after the one behind it',
+    told: 'the message is delivered after the next one',
   },
   'lost-response': {
     on: 'outbound.request',
     fault: { kind: 'lost-ack' },
-    told: 'a foreign host did its work, and its answer to the handler was lost',
+    told: 'an external host did its work, and its response to the handler was lost',
   },
 }
 
 /**
- * Fails unless a handler leaves the same behind however often, and in whichever order, its messages come: the same
- * data in the store, the same messages and calls going out; what `publish` publishes is none of them. Each message is
- * struck in turn. Before that nothing is struck, twice: effects that differ then, because they are made of chance or of
- * the date, could not be compared.
- * @throws IdempotenceError with what is different, NotRepeatableError where it is so without any fault
+ * Fails if a handler has other effects when its messages are repeated or reordered.
+ * Effects are the data in the store, published messages and outbound requests; messages of `publish` do not count. The
+ * fault hits each message in turn. Two runs without faults come first. If their effects differ, because of randomness
+ * or the date, runs with faults cannot be compared.
  * @example await assertIdempotent(ordersRoute, { under: ['duplicate', 'lost-ack'], ignoreKeys: ['seen:*'] })
+ * @throws IdempotenceError if effects differ, NotRepeatableError if they differ without any fault
  */
 export async function assertIdempotent(
   handler: DeliveryHandler | Readonly<Record<string, DeliveryHandler>>,
@@ -112,19 +114,19 @@ async function compareAll(
   }
   if (under.includes('reorder') && new Set(attempts.map(({ messageId }) => messageId)).size < 2) {
     throw new TypeError(
-      "assertIdempotent(): 'reorder' needs two messages. Publish another one in `publish`, or leave it out of `under`.",
+      "assertIdempotent(): 'reorder' needs two messages. Publish another one in `publish`, or remove it from `under`.",
     )
   }
   if (!attempts.some(({ outcome }) => outcome?.state === 'DELIVERED')) {
     const { outcome } = attempts[0]!
     throw new Error(
-      `assertIdempotent(): without any fault no message was delivered: ${outcome?.note ?? outcome?.error ?? `answered ${outcome?.status}`}.`,
+      `assertIdempotent(): without any fault no message was delivered: ${outcome?.note ?? outcome?.error ?? `status ${outcome?.status}`}.`,
     )
   }
   const wanted = told(once, options)
   const error = await unrepeatable(subject, options, wanted)
   if (error !== undefined) throw error
-  // The last one has none behind it that it could change places with.
+  // The last delivery has none after it with which it could change places.
   const placesOf = { reorder: deliveries - 1, 'lost-response': once.sandbox.traffic.ofType('outbound').length }
   const places = under.flatMap((repetition) => {
     const length = (placesOf as Partial<Record<RepetitionKind, number>>)[repetition] ?? deliveries
@@ -133,7 +135,7 @@ async function compareAll(
   for (const place of chosen(places, options.only)) await compare(subject, options, place, wanted)
 }
 
-/** A handler whose effects are other ones each time cannot be told from one that does things twice. */
+/** Returns an error for a handler whose effects differ in each run. Its repeated effects would not be recognized. */
 async function unrepeatable(
   subject: DeliveryUnderTest,
   options: IdempotenceOptions,
@@ -150,7 +152,7 @@ async function unrepeatable(
   })
 }
 
-/** A repetition, and how many deliveries come before the one that it strikes. */
+/** A kind of repetition, and the number of deliveries before the one that it affects. */
 interface RepetitionTarget {
   readonly repetition: RepetitionKind
   readonly skip: number
@@ -166,7 +168,7 @@ function chosen(places: readonly RepetitionTarget[], only: IdempotenceOptions['o
     const place = places.find((each) => placeName(each) === name)
     if (place !== undefined) return place
     throw new TypeError(
-      `assertIdempotent(): \`only\` names ${JSON.stringify(name)}, and there are ${places.map(placeName).join(', ')}.`,
+      `assertIdempotent(): \`only\` has an unknown name (got ${JSON.stringify(name)}). Use ${places.map(placeName).join(', ')}.`,
     )
   })
 }
@@ -184,7 +186,7 @@ async function compare(
     if (run.error !== undefined) throw run.error
     const now = told(run, options)
     const broken = differences(now.effects, wanted.effects)
-    if (now.more !== wanted.more) broken.push(`effect() gave ${now.more}, without faults ${wanted.more}`)
+    if (now.more !== wanted.more) broken.push(`effect() returned ${now.more}, without faults ${wanted.more}`)
     if (broken.length === 0) return
     const replay = `assertIdempotent(handler, { …, only: ['${placeName(place)}'] })`
     const timeline = run.sandbox.traffic.timeline({ limit: 80 })
@@ -213,7 +215,7 @@ function deliverTwo({ queue }: Sandbox): void {
   for (const id of [1, 2]) queue.publish({ to: 'https://handler.test/', body: { id } })
 }
 
-/** The word before the number. */
+/** Returns the part before the number. */
 function repetitionOf(name: unknown): RepetitionKind {
   return String(name).split(' ')[0] as RepetitionKind
 }
@@ -221,12 +223,13 @@ function repetitionOf(name: unknown): RepetitionKind {
 function checkedRepetitions(under: readonly RepetitionKind[] | undefined): readonly RepetitionKind[] {
   const all = Object.keys(repetitions) as RepetitionKind[]
   if (under !== undefined && !Array.isArray(under))
-    throw new TypeError(`assertIdempotent(): \`under\` is a list of ${all.join(', ')}.`)
+    throw new TypeError(`assertIdempotent(): \`under\` must be a list of ${all.join(', ')}.`)
   const unknown = under?.find((name) => !Object.hasOwn(repetitions, name))
   if (unknown !== undefined)
     throw new TypeError(
-      `assertIdempotent() knows no ${JSON.stringify(unknown)}.${didYouMean(unknown, all)} It knows ${all.join(', ')}.`,
+      `assertIdempotent(): unknown repetition ${JSON.stringify(unknown)}.${didYouMean(unknown, all)} Use one of ${all.join(', ')}.`,
     )
-  if (under?.length === 0) throw new TypeError(`assertIdempotent(): \`under\` is empty. It knows ${all.join(', ')}.`)
+  if (under?.length === 0)
+    throw new TypeError(`assertIdempotent(): \`under\` must not be empty. Use ${all.join(', ')}.`)
   return under === undefined ? all : [...new Set(under)]
 }

@@ -3,17 +3,17 @@ import { defaultPolicy, type Policy, type ResolvedPolicy } from '../../../../src
 import { policyWith, resolvedPolicy } from '../../../../src/policy/schema.js'
 import { literal } from './rule-literal.js'
 
-// Policies that are varied: what the public sources of a service leave open, and an app must not depend on.
+// Policies that are varied: choices that public sources of the service leave open, and on which an app must not depend.
 
 /** A value of a policy; durations also as texts such as `'90d'`. */
 export type PolicyChoice<Name extends keyof Policy> = Policy[Name]
 
-/** Policies with the values that they may have, the plainest first. */
+/** Policies with their possible values, the simplest first. */
 export type PolicyChoices = { readonly [Name in keyof Policy]?: readonly PolicyChoice<Name>[] }
 
 /**
- * Values about which the service's own documentation, its reference and its SDKs disagree, or which they leave open, the
- * default first. [queue.md 16, workflow.md 0 and 13]
+ * Values about which the service's own documentation, its reference and its SDKs disagree, or which they leave open,
+ * the default first. [queue.md 16, workflow.md 0 and 13]
  */
 export const disputedPolicies: PolicyChoices = {
   deduplicationWindow: ['10m', '90d'],
@@ -26,13 +26,13 @@ export const disputedPolicies: PolicyChoices = {
   workflowCallCallbacks: ['last', 'every'],
 }
 
-/** One value of each policy that is varied, as it was given. */
+/** One value of each varied policy, as it was passed. */
 export type Combination = Readonly<Record<string, unknown>>
 
-/** Combinations beyond which each value is tried at least once, but not with all others. */
+/** Above this number of combinations, each value is tried at least once, but not with all others. */
 const maxCombinations = 32
 
-/** Every combination; of many, those that differ from the first values in one policy. */
+/** Returns every combination; above the limit, those that differ from the first values in one policy. */
 export function combinationsOf(choices: PolicyChoices): readonly Combination[] {
   const lists = Object.entries(choices) as [string, readonly unknown[]][]
   const first = Object.fromEntries(lists.map(([name, [value]]) => [name, value]))
@@ -45,28 +45,26 @@ export function combinationsOf(choices: PolicyChoices): readonly Combination[] {
   )
 }
 
-/** The policies of a combination as a sandbox takes them. */
+/** Returns the policies of a combination as a sandbox takes them. */
 export function policyOf(combination: Combination): Partial<ResolvedPolicy> {
   return resolvedPolicy(combination)
 }
 
-/** A value in a report: `90d`. */
+/** Formats a value for a report: `90d`. */
 export function choiceText(value: unknown): string {
   return typeof value === 'string' ? value : literal(value)
 }
 
-/** @throws TypeError with the next step */
+/** @throws TypeError if a policy or one of its values is invalid */
 export function checkChoices(choices: PolicyChoices, fixed: Partial<Policy> = {}): void {
   if (typeof choices !== 'object' || choices === null || Array.isArray(choices))
-    throw new TypeError(`${example} policies are lists of values by name.`)
+    throw new TypeError(`assertResilient(): policies must be lists of values by name. ${example}`)
   for (const [name, values] of Object.entries(choices) as [string, unknown][]) {
     checkName(name)
     if (Object.hasOwn(fixed, name))
-      throw new TypeError(
-        `assertResilient(): policies varies ${name}, and sandbox.policy sets it. Leave one of them out.`,
-      )
+      throw new TypeError(`assertResilient(): policies varies ${name}, and sandbox.policy sets it. Remove one of them.`)
     if (!Array.isArray(values) || values.length === 0)
-      throw new TypeError(`assertResilient(): policies.${name} is a list of values. ${example}`)
+      throw new TypeError(`assertResilient(): policies.${name} must be a list of values. ${example}`)
     for (const value of values) checkValue(name, value)
   }
 }

@@ -1,18 +1,19 @@
 import { type Combination, choiceText, type PolicyChoices } from './policy-choices.js'
 
-/** How often a value of a policy let the claim fail, all else being equal. */
+/** How often the property fails with a value of a policy, everything else being equal. */
 export interface ValueCount {
   readonly value: unknown
   readonly failed: number
   readonly of: number
 }
 
-/** Schedules that are tried with each value, once something was found. */
+/** Number of fault plans that are tried with each value after a failure. */
 export const schedulesPerValue = 40
 
 /**
- * For each policy that is varied, how many schedules fail with each of its values, the other policies as they were found.
- * @param fails whether a schedule breaks the claim; `undefined` where it says nothing
+ * Returns, for each varied policy, how many fault plans fail with each of its values. The other policies keep the
+ * values of the counterexample.
+ * @param fails whether the property fails with a fault plan; `undefined` if the run shows nothing
  */
 export async function countByValue<S>(
   choices: PolicyChoices,
@@ -38,7 +39,7 @@ export async function countByValue<S>(
   return counts
 }
 
-/** Sentences about under which values a claim fails. */
+/** Returns lines that state with which values the property fails. */
 export function policyLines(counts: ReadonlyMap<string, readonly ValueCount[]>): string[] {
   return [...counts].map(([name, values]) => {
     const told = (list: readonly ValueCount[]): string =>
@@ -51,7 +52,7 @@ export function policyLines(counts: ReadonlyMap<string, readonly ValueCount[]>):
   })
 }
 
-/** A value with which nothing failed, in the place of the one that was found: the world to compare with. */
+/** Returns a value without failures, to replace the one of the counterexample: the run to compare with. */
 export function holdingNeighbour(
   counts: ReadonlyMap<string, readonly ValueCount[]>,
   found: Combination,

@@ -1,11 +1,11 @@
 import type { FaultRule } from '../../../../src/faults/fault.js'
 
-/** Rules as one would write them in a test. They are plain data, so nothing has to be imported for them. */
+/** Formats rules as code for a test. They are plain data, so the code needs no imports. */
 export function rulesLiteral(rules: readonly FaultRule[]): string {
   return rules.length === 0 ? '[]' : `[\n${rules.map((rule) => `  ${literal(rule)},`).join('\n')}\n]`
 }
 
-/** A plain value as one would write it in a test. */
+/** Formats a plain value as code for a test. */
 export function literal(value: unknown): string {
   if (typeof value === 'string')
     return `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`

@@ -6,7 +6,7 @@ import type { DrawnSchedules } from './drawn-schedules-arbitraries.js'
 import type { Combination } from './policy-choices.js'
 import { refusedForGood, takenUnverified, type Verified } from './verified-places.js'
 
-/** What was done so far. */
+/** Counts of the runs so far. */
 export interface RunTally {
   readonly schedules: DrawnSchedules
   runs: number
@@ -14,7 +14,7 @@ export interface RunTally {
   delivered: boolean
 }
 
-/** What is wrong with a run; `undefined` for one that says nothing, `null` for one that is right. */
+/** Returns the failure of a run; `null` if it holds, `undefined` if it shows nothing. */
 export async function judged(
   options: ResilienceOptions,
   rules: readonly FaultRule[],
@@ -33,7 +33,7 @@ export async function judged(
   }
 }
 
-/** Why the claim does not hold, `undefined` when it does. */
+/** Returns why the property does not hold; `undefined` if it holds. */
 export async function verdict(
   run: DeliveryRun,
   { holds }: ResilienceOptions,
@@ -41,7 +41,7 @@ export async function verdict(
 ): Promise<Error | undefined> {
   try {
     if (run.error !== undefined) throw run.error
-    if ((await holds(run.sandbox)) === false) return new Error('holds() answered false.')
+    if ((await holds(run.sandbox)) === false) return new Error('holds() returned false.')
     return verified === undefined ? undefined : takenUnverified(run.sandbox, verified)
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error))

@@ -5,31 +5,31 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { differences, type Effects, effectsOf } from './delivery-effects.js'
 import { type DeliveryUnderTest, runDelivery } from './delivery-run.js'
 
-// Whether an app verifies signatures anywhere: only then a wrong one can teach something.
+// Whether an app verifies signatures anywhere. Wrong signatures are only tried if it does.
 
 type Point = 'queue.delivery' | 'queue.callback'
 
-/** Deliveries that are looked at. */
+/** Maximum number of deliveries that are examined. */
 const maxPlaces = 12
 
-/** Flaws that every receiver refuses; the SDK's wrappers do not compare the url, and old keys need a rotation. */
+/** Flaws that every receiver rejects. The SDK's wrappers do not compare the URL, and old keys need a rotation. */
 const checkedFlaws: readonly SignatureFlaw[] = (Object.keys(signatureFlaws) as SignatureFlaw[]).filter(
   (flaw) => flaw !== 'url' && !flaw.startsWith('rotated'),
 )
 
-/** What is known about where an app verifies. */
+/** Where an app verifies signatures. */
 export interface Verified {
-  /** Calls to foreign hosts in a run without faults. */
+  /** Number of outbound requests in a run without faults. */
   readonly calls: number
-  /** Whether a wrong signature changed anything anywhere. */
+  /** Whether a wrong signature changed the response anywhere. */
   readonly anywhere: boolean
-  /** Urls that refused one. */
+  /** URLs that rejected one. */
   readonly refusing: ReadonlySet<string>
-  /** One schedule for each flaw at each delivery. */
+  /** One fault plan for each flaw at each delivery. */
   readonly schedules: readonly (readonly FaultRule[])[]
 }
 
-/** Signs each delivery that is accepted in an undisturbed run wrongly, one at a time. */
+/** Signs each accepted delivery of an undisturbed run wrongly, one at a time. */
 export async function verifiedPlaces(subject: DeliveryUnderTest): Promise<Verified> {
   const refusing = new Set<string>()
   const first = await undisturbed(subject)
@@ -42,7 +42,7 @@ export async function verifiedPlaces(subject: DeliveryUnderTest): Promise<Verifi
     if (wrong.struck?.accepted === false && again.struck?.accepted === false) refusing.add(place.url)
     anywhere ||= differences(wrong.effects, first.effects).length > 0
   }
-  // An app that sometimes fails by itself has refused nothing.
+  // An app that fails randomly has not rejected anything.
   const second = refusing.size === 0 ? first : await undisturbed(subject)
   const isSteady = second.places.length === first.places.length
   if (!isSteady) refusing.clear()
@@ -115,7 +115,7 @@ function wronglySignedIn({ traffic }: Sandbox): readonly Struck[] {
   })
 }
 
-/** The flaw, out of the sentence that a strike leaves. */
+/** Returns the flaw, from the text of an injected fault. */
 function flawTold(effect = ''): string {
   const flaws = Object.keys(signatureFlaws) as SignatureFlaw[]
   return (
@@ -123,22 +123,25 @@ function flawTold(effect = ''): string {
   )
 }
 
-/** A delivery that was taken although it was signed wrongly, at a host that verifies others, as an error. */
+/** Returns an error if a delivery with a wrong signature was accepted by a host that verifies others. */
 export function takenUnverified(sandbox: Sandbox, { refusing }: Verified): Error | undefined {
   for (const struck of takenIn(sandbox)) {
     const { url } = struck
     if (refusing.has(url))
       return new Error(
-        `${takenText(struck)}, although it refuses one that was signed with a wrong key. assertVerifiesSignatures() tells what it does not verify.`,
+        `${takenText(struck)}, although it rejects one that was signed with a wrong key. Run assertVerifiesSignatures() to see what it does not verify.`,
       )
     const verifying = [...refusing].find((other) => originOf(other) === originOf(url))
     if (verifying !== undefined)
-      return new Error(`${takenText(struck)}. ${verifying} refuses those: is the verification missing here?`)
+      return new Error(`${takenText(struck)}. ${verifying} rejects those: is the verification missing here?`)
   }
   return undefined
 }
 
-/** Whether a delivery that was signed wrongly was refused for good: only forgers send such, so that nothing is learned. */
+/**
+ * Returns whether a delivery with a wrong signature was rejected without a retry. Only forgers send such deliveries, so
+ * the run shows nothing.
+ */
 export function refusedForGood({ traffic }: Sandbox): boolean {
   return traffic.ofType('fault').some(({ fault, cause }) => {
     const attempt = fault === 'bad-signature' && cause !== undefined ? traffic.get(cause) : undefined
@@ -146,11 +149,9 @@ export function refusedForGood({ traffic }: Sandbox): boolean {
   })
 }
 
-/** Sentences about deliveries that were answered as if all was well although they were signed wrongly. */
+/** Returns lines about deliveries with a wrong signature and a success response. */
 export function swallowed(sandbox: Sandbox): string[] {
-  return takenIn(sandbox).map(
-    (struck) => `${takenText(struck)}: the queue takes it for done and never delivers it again`,
-  )
+  return takenIn(sandbox).map((struck) => `${takenText(struck)}: the queue takes it as delivered and never retries it`)
 }
 
 function takenIn(sandbox: Sandbox): readonly Struck[] {
@@ -160,7 +161,7 @@ function takenIn(sandbox: Sandbox): readonly Struck[] {
 }
 
 function takenText({ url, status, flaw }: Struck): string {
-  return `${url} answered ${status} to a delivery that was signed wrongly (${signatureFlaws[flaw as SignatureFlaw]})`
+  return `${url} responded ${status} to a delivery that was signed wrongly (${signatureFlaws[flaw as SignatureFlaw]})`
 }
 
 function originOf(url: string): string {

@@ -2,11 +2,11 @@ import type { OrderRun } from './client-run.js'
 import { resultText } from './order-endings.js'
 
 /**
- * Whether what a client does depends on what it was answered and on nothing else. Clients that share a variable, or use
- * what differs from run to run, could notice an exchange of requests that have nothing to do with each other.
+ * Tracks whether the requests of a client depend only on the responses that it got. Clients that share a variable, or
+ * use values that differ between runs, could notice when independent requests change places.
  */
 export class Memory {
-  /** Nothing speaks against it yet. */
+  /** Whether no dependency on anything else was found yet. */
   isOwn = true
   readonly #next = new Map<string, string>()
 

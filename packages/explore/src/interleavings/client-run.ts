@@ -8,25 +8,25 @@ import type { AsyncCarrier, Chance } from '../crash/step-chance.js'
 import { ClientTurns } from './client-turns.js'
 import { everything, type Touched, touchedBy } from './touched.js'
 
-/** Somebody who uses the services: whatever it awaits, others may come between. */
+/** A client of the services. While it awaits a response, other clients may send requests. */
 export type ConcurrentClient = (sandbox: Sandbox) => unknown
 
-/** How a client ended: what it returned, or what it threw. */
+/** End of a client: its return value, or its error. */
 export type ClientOutcome = { readonly value: unknown } | { readonly error: unknown }
 
 /** One request of one client, or one command of its pipeline. */
 export interface InterleavingStep {
-  /** The client's name. */
+  /** Name of the client. */
   readonly client: string
-  /** As in the timeline: `GET stock`, `MULTI: SET a 1; GET a`, `POST https://…`. */
+  /** The request as in the timeline: `GET stock`, `MULTI: SET a 1; GET a`, `POST https://…`. */
   readonly request: string
-  /** What came back: `"1"`, `202`. */
+  /** The response: `"1"`, `202`. */
   readonly reply: string
-  /** What it left in the log of traffic. */
+  /** Its entries in the traffic log. */
   readonly entries: readonly Entry[]
 }
 
-/** Says who goes next. */
+/** Decides which client is next. */
 export interface TurnPicker {
   choose(waiting: readonly string[]): string
   executed(touched: Touched): void
@@ -40,32 +40,35 @@ export interface ClientSubject {
   readonly seed: number | string
 }
 
-/** A world in which the clients have gone in one order. */
+/** A sandbox in which the clients ran in one order. */
 export interface OrderRun {
   readonly sandbox: Sandbox
   readonly steps: readonly InterleavingStep[]
-  /** Who went, as `replay` takes it. */
+  /** Names of the clients in their order, as `replay` takes them. */
   readonly order: readonly string[]
   readonly results: ReadonlyMap<string, ClientOutcome>
-  /** What time or the engine complained about, or a run that has no end. */
+  /** Error of the clock or of the real Redis, or of a run without an end. */
   readonly error?: unknown
 }
 
-/** Thrown by an usher: the order cannot be played, whatever comes of it. */
+/** Thrown by a turn picker if the order cannot be played. */
 export class Unplayable extends TypeError {
   override readonly name = 'TypeError'
 }
 
-/** Requests of all clients in one order. */
+/** Maximum number of requests of all clients in one order. */
 const maxSteps = 400
 const budget = 20_000
-/** Same requests with same replies in a row after which others are let through first: it may wait for them. */
+/**
+ * Number of identical requests with identical responses after which other clients are preferred. The client may be
+ * polling for them.
+ */
 const spins = 3
 
-/** Time and chance of each client, so that the same order is the same world. */
+/** Time and randomness of each client, so that the same order gives the same result. */
 export interface ClientContext {
   readonly names: AsyncCarrier<string>
-  /** Of the run that is under way. */
+  /** The sources of the current run. */
   chances: ReadonlyMap<string, Chance>
 }
 
@@ -94,16 +97,15 @@ export async function runClients(subject: ClientSubject, usher: TurnPicker, cont
         (value) => done({ value }),
         (thrown) => done({ error: thrown }),
       )
-      // One after the other: what they share must not gather their first requests into one.
+      // The clients start one after the other, so that shared code does not collect their first requests into one
+      // pipeline.
       await gate.quiet((who) => who === name)
     }
     await takeTurns(gate, sandbox, usher, steps, order)
     const stuck = [...gate.unfinished]
     gate.open()
     if (stuck.length > 0)
-      throw new Error(
-        `${stuck.join(' and ')} never came to an end: waiting for something that nobody does in this order`,
-      )
+      throw new Error(`${stuck.join(' and ')} never ended: no client does what they wait for in this order`)
     await (subject.settle === undefined ? sandbox.clock.drain({ maxTimers: budget }) : subject.settle(sandbox))
     error = leftovers(sandbox, { strict: false })
   } catch (thrown) {
@@ -133,7 +135,7 @@ async function takeTurns(
       continue
     }
     if (steps.length === maxSteps)
-      throw new Error(`the clients have made ${maxSteps} requests and want more: one of them asks again and again`)
+      throw new Error(`the clients have made ${maxSteps} requests and want more. One of them probably polls`)
     const name = usher.choose(preferred(waiting, steps, order))
     const before = traffic.entries.length
     const part = gate.letThrough(name)
@@ -145,7 +147,7 @@ async function takeTurns(
   }
 }
 
-/** Who went last goes on, unless it seems to wait for another. */
+/** Returns the client that went last, unless it seems to wait for another one. */
 function preferred(waiting: readonly string[], steps: readonly InterleavingStep[], order: readonly string[]): string[] {
   const latest = order.at(-1)
   const last = steps.slice(-spins)
@@ -159,7 +161,7 @@ function preferred(waiting: readonly string[], steps: readonly InterleavingStep[
   return [...waiting].sort((a, b) => rank(a) - rank(b))
 }
 
-/** @param part of a pipeline, in words */
+/** @param text about the part of a pipeline */
 export function stepTexts(entries: readonly Entry[], part: string): Pick<InterleavingStep, 'request' | 'reply'> {
   const commands = entries.filter((entry) => entry.type === 'command' && entry.via !== 'direct')
   const request = entries.find((entry) => entry.type === 'request')
@@ -174,6 +176,6 @@ export function stepTexts(entries: readonly Entry[], part: string): Pick<Interle
   if (request?.type !== 'request') return { request: 'a request', reply: '' }
   return {
     request: `${request.method} ${urlText(request.url)}`,
-    reply: String(request.response?.status ?? 'no answer'),
+    reply: String(request.response?.status ?? 'no response'),
   }
 }

@@ -8,16 +8,21 @@ import type { AsyncCarrier } from '../crash/step-chance.js'
 
 interface Waiting {
   readonly who: string
-  /** Of a pipeline: which of its commands, and of how many. */
+  /** For a pipeline: which of its commands this is, and how many it has. */
   readonly part: string
   go(): void
 }
 
-/** Turns of the event loop that a client gets at least to come with its next request, and milliseconds of the host. */
+/**
+ * Minimum number of turns of the event loop in which a client can send its next request, and minimum host milliseconds.
+ */
 const leastPauses = 20
 const patience = 20
 
-/** Holds requests of clients back until each is let through. Commands of a pipeline come one by one, as in the service. */
+/**
+ * Holds the requests of clients until each is admitted. Commands of a pipeline are admitted one by one, as in the
+ * service.
+ */
 export class ClientTurns {
   readonly #sandbox: Sandbox
   readonly #clients: readonly string[]
@@ -54,7 +59,7 @@ export class ClientTurns {
     return new Promise((go) => this.#waiting.push({ who, part, go }))
   }
 
-  /** Who has not come to an end yet. */
+  /** Returns the clients that have not ended. */
   get unfinished(): ReadonlySet<string> {
     return this.#unfinished
   }
@@ -63,14 +68,14 @@ export class ClientTurns {
     this.#unfinished.delete(who)
   }
 
-  /** Who waits, in the order of the clients; a second request of the same one is `alice#2`. */
+  /** Returns the waiting requests in the order of the clients; a second request of the same client is `alice#2`. */
   get names(): readonly string[] {
     return this.#clients.flatMap((who) =>
       this.#waiting.filter((one) => one.who === who).map((_, at) => (at === 0 ? who : `${who}#${at + 1}`)),
     )
   }
 
-  /** @returns which part of a pipeline it is that goes on, in words */
+  /** @returns a text about the part of a pipeline that is admitted */
   letThrough(name: string): string {
     const [who, nth = '1'] = name.split('#')
     const waiting = this.#waiting.filter((one) => one.who === who)[Number(nth) - 1]!
@@ -79,14 +84,14 @@ export class ClientTurns {
     return waiting.part
   }
 
-  /** Nobody is held back any more. */
+  /** Admits all requests from now on. */
   open(): void {
     this.#isOpen = true
     for (const { go } of this.#waiting) go()
     this.#waiting = []
   }
 
-  /** Waits until these clients have ended, or have come with a request, or wait for something else. */
+  /** Waits until these clients have ended, have sent a request, or wait for something else. */
   async quiet(counts: (who: string) => boolean = () => true): Promise<void> {
     const from = hostTime()
     for (let pauses = 0; ; pauses++) {
@@ -103,7 +108,7 @@ export class ClientTurns {
     return clock.running.length === 0 && clock.pending.some(({ background }) => !background)
   }
 
-  /** Moves time until somebody asks for something. @returns whether there is anything to wait for */
+  /** Moves time until a client sends a request. @returns whether there is a timer or a client to wait for */
   async moveTime(): Promise<boolean> {
     const { clock } = this.#sandbox
     if (!this.#waitsForTime) return false
@@ -113,7 +118,7 @@ export class ClientTurns {
   }
 }
 
-/** Rows of a pipeline of several commands that is answered as JSON. */
+/** Returns the commands of a pipeline of several commands with a JSON response. */
 function rowsOf(call: RawRequest, body: Bytes, store: string): readonly unknown[] | undefined {
   if (!call.url.startsWith(`${store}/pipeline`)) return undefined
   if (call.headers.some(([, value]) => value === 'resp2')) return undefined

@@ -15,13 +15,13 @@ interface Choice {
 }
 
 /**
- * Lets one at a time through: whenever everything stands still, one of those who wait goes on. Which one is decided by
- * a list of picks; `next()` gives the list for the next order that has not been tried.
+ * Admits one request at a time: whenever everything has settled, one of the waiting requests continues. A list of picks
+ * decides which one; `next()` returns the list for the next untried order.
  */
 export class DeliveryGate {
-  /** Who went, one after the other, where there was a choice. */
+  /** Labels of the admitted requests, where there was a choice. */
   readonly order: string[] = []
-  /** All requests, one after the other, and what came back. */
+  /** All requests in order, with their responses. */
   readonly steps: InterleavingStep[] = []
   readonly #picks: readonly number[]
   readonly #choices: Choice[] = []
@@ -51,7 +51,7 @@ export class DeliveryGate {
     }) as typeof deliver
     const exchange = sandbox.exchange.bind(sandbox)
     sandbox.exchange = async (call) => {
-      // What the scenario itself asks for is not concurrent with anything, and nobody moves the clock meanwhile.
+      // Requests of the scenario itself are not concurrent with anything, and the clock does not move meanwhile.
       if (this.#deliveries === 0) return exchange(call)
       const body = await call.body()
       const who = current.getStore() ?? 'a delivery'
@@ -65,7 +65,10 @@ export class DeliveryGate {
     }
   }
 
-  /** The clock only wakes somebody when nothing runs: then everybody who could go on is here. */
+  /**
+   * The clock only wakes a request when nothing runs. At that instant, all requests that could continue are waiting
+   * here.
+   */
   #pass({ clock }: Sandbox, label: string): Promise<void> {
     const me: Waiting = { label }
     this.#waiting.push(me)
@@ -89,7 +92,7 @@ export class DeliveryGate {
     return chosen
   }
 
-  /** Picks for another order, `undefined` when all have been tried. */
+  /** Returns picks for another order; `undefined` if all were tried. */
   next(): readonly number[] | undefined {
     const last = this.#choices.findLastIndex(({ picked, outOf }) => picked + 1 < outOf)
     if (last === -1) return undefined

@@ -3,9 +3,9 @@ import { literal } from '../delivery/rule-literal.js'
 import { anomalyWords, differenceText, flawText, stepRows } from './order-text.js'
 import type { ExplorationOutcome } from './outcome.js'
 
-// What an exploration says of what fails.
+// Texts about the failures of an exploration.
 
-/** Why an outcome does not hold: the flaw and the values that differ, then what was claimed. */
+/** Returns why an outcome does not hold: the anomaly and the differing values, then the failed claim. */
 export function reasonOf({ reason: why, anomaly: flaw, differences = [] }: ExplorationOutcome): string {
   const told = differences.slice(0, 2).map(differenceText).join(', ')
   return [flaw === undefined ? told : `${anomalyWords(flaw)}: ${told}`, why].filter(Boolean).join('; ')

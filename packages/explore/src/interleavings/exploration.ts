@@ -28,39 +28,41 @@ import type { ExplorationOutcome } from './outcome.js'
 
 /** Options of `exploreInterleavings()` for a scenario. */
 export interface ExploreOptions extends PlayOptions {
-  /** What must be so in the end, beside the expectations of the scenario: answers false, or throws. */
+  /**
+   * Checks the end state, in addition to the expectations of the scenario: returns false or throws if it does not hold.
+   */
   readonly holds?: (sandbox: Sandbox) => unknown
-  /** Runs at most. Default 1000. */
+  /** Maximum number of runs. Default 1000. */
   readonly maxRuns?: number
 }
 
 /** Options of `exploreFaults()`. */
 export interface FaultExplorationOptions extends ExploreOptions {
-  /** What strikes, one of them in each run, exactly once, where it can. Default: a lost acknowledgement. */
+  /** Faults; one of them is injected in each run, exactly once, where possible. Default: a lost acknowledgement. */
   readonly fault?: Fault | readonly Fault[]
-  /** Where: any point, those of workflow runs too. Default `queue.delivery`. */
+  /** Injection points, including those of workflow runs. Default `queue.delivery`. */
   readonly on?: InjectionPoint | readonly InjectionPoint[]
 }
 
 /** The result of an exploration of a scenario. */
 export interface Exploration {
   readonly outcomes: readonly ExplorationOutcome[]
-  /** Every way was tried: the bound did not cut any off. */
+  /** Whether every possibility was tried, and `maxRuns` excluded none. */
   readonly complete: boolean
   readonly runs: number
-  /** All of it holds. */
+  /** Whether all outcomes hold. */
   readonly holds: boolean
-  /** For `exploreFaults()`: which faults struck in which states, and which never did. */
+  /** For `exploreFaults()`: which faults were injected in which states, and which were not. */
   readonly coverage?: Coverage
   /**
-   * The outcomes as a text, a line each.
+   * Returns the outcomes as text, one per line.
    * @example
    * const tried = await exploreInterleavings(scenarios.flappingDestination)
    * console.log(tried.table())
    */
   table(): string
   /**
-   * What fails, with the timeline of the first; `''` where all holds.
+   * Returns the failing outcomes, with the timeline of the first one; `''` if all hold.
    * @example
    * const tried = await exploreInterleavings(scenarios.flappingDestination)
    * console.log(tried.report())
@@ -70,12 +72,11 @@ export interface Exploration {
 
 function checkRuns(called: string, { maxRuns }: ExploreOptions): void {
   if (maxRuns === undefined || (Number.isInteger(maxRuns) && maxRuns > 0)) return
-  throw new TypeError(`${called}: maxRuns is a whole number, 1 or more, got ${JSON.stringify(maxRuns)}.`)
+  throw new TypeError(`${called}: maxRuns must be a whole number, 1 or more (got ${JSON.stringify(maxRuns)}).`)
 }
 
 /**
- * Plays a scenario again and again, each time with one more fault, at the first delivery, at the second and so on:
- * what if exactly this one fails?
+ * Plays a scenario repeatedly, each time with one additional fault: at the first delivery, at the second, and so on.
  * @example
  * const tried = await exploreFaults(scenarios.flappingDestination, { maxRuns: 10 })
  * console.log(tried.table())
@@ -109,7 +110,7 @@ export async function exploreFaults(given: Scenario, options: FaultExplorationOp
       for (const [skip, where] of moments.entries()) {
         complete &&= outcomes.length < bound
         if (!complete) break
-        // It is asked before the scenario's own rules, or their strikes would shift its count.
+        // The rule is evaluated before the scenario's own rules; otherwise their faults would change its count.
         const rule = { on: point, ...(skip > 0 && { skip }), times: 1, fault: each } as FaultRule
         const run = await play({ ...scenario, faults: [rule, ...(scenario.faults ?? [])] }, options)
         coverage.note(run.sandbox)
@@ -130,8 +131,9 @@ export async function exploreFaults(given: Scenario, options: FaultExplorationOp
 }
 
 /**
- * Plays a scenario in every order in which deliveries that run at the same time can take turns: each start of a
- * handler, and each of its requests to the sandbox, waits until it is let through. What ends alike is told once.
+ * Plays a scenario in every order in which concurrent deliveries can take turns.
+ * Each start of a handler, and each of its requests to the sandbox, waits until it is admitted. Equal outcomes are
+ * reported once.
  * @example
  * const tried = await exploreInterleavings(twoBuyers, { setup, holds: ({ store }) => store.get('stock') === '0' })
  * expect(tried.holds, tried.table()).toBe(true)
@@ -174,7 +176,7 @@ export async function interleaveDeliveries(given: Scenario, options: ExploreOpti
   )
 }
 
-/** What a run left behind, with what other hosts did for the app. */
+/** Returns the effects of a run, including the work of external hosts. */
 function leftBy({ sandbox, holds }: Verdict): SerialEnding {
   return { clients: [], holds, ending: endingOf({ sandbox, results: new Map() }, handledOutboundOf(sandbox)) }
 }
@@ -194,7 +196,7 @@ function outcomeOf({ times, turnstile, verdict, found }: Ended, right: readonly 
   return { ...outcome, differences, anomaly: flawIn(steps, new Set(differences.map(({ subject: what }) => what))) }
 }
 
-/** Nobody came between the requests of another. */
+/** Returns whether the requests of each delivery were consecutive. */
 function isOneByOne(steps: readonly InterleavingStep[]): boolean {
   return steps.filter(({ client: who }, at) => who !== steps[at - 1]?.client).length === namesIn(steps).length
 }
@@ -204,7 +206,7 @@ function namesIn(steps: readonly InterleavingStep[]): readonly string[] {
 }
 
 function play(scenario: Scenario, options: ExploreOptions): Promise<PlayResult> {
-  // A fault that is put in may keep another from striking.
+  // An added fault may prevent another one, which would then count as unused.
   return playScenario(scenario, { strict: false, ...playOptionsOf(options) })
 }
 
@@ -220,7 +222,7 @@ async function judged(run: PlayResult, { holds }: ExploreOptions): Promise<Verdi
     .filter((finding) => !finding.holds)
     .map(({ path: place, expected }) => `${place}: ${expected}`)
   try {
-    if (holds !== undefined && (await holds(sandbox)) === false) broken.push('holds() answered false')
+    if (holds !== undefined && (await holds(sandbox)) === false) broken.push('holds() returned false')
   } catch (error) {
     broken.push(((error as Error).message ?? String(error)).trim().split('\n')[0]!)
   }

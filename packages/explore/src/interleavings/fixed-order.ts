@@ -1,16 +1,16 @@
 import { type TurnPicker, Unplayable } from './client-run.js'
 import type { Touched } from './touched.js'
 
-// Orders that are known beforehand.
+// Orders that are known in advance.
 
-/** The clients one after the other, each with all that it does. */
+/** Returns the order in which each client finishes before the next one starts. */
 export function oneByOne(clients: readonly string[]): TurnPicker {
   const rank = new Map(clients.map((name, at) => [name, at]))
   const place = (name: string): number => rank.get(name.split('#')[0]!)!
   return { choose: (waiting) => [...waiting].sort((a, b) => place(a) - place(b))[0]!, executed() {} }
 }
 
-/** One request of each in turn. */
+/** Returns the order in which the clients take turns, one request each. */
 export function inTurn(clients: readonly string[]): TurnPicker {
   let last = -1
   return {
@@ -27,18 +27,18 @@ export function inTurn(clients: readonly string[]): TurnPicker {
   }
 }
 
-/** The order that a failure has printed. What comes after its end goes on one by one. */
+/** The order that a failure has printed. After its end, the clients continue one by one. */
 export class FixedOrder implements TurnPicker {
   readonly #names: readonly string[]
   #at = 0
 
-  /** @throws TypeError for names that there are none of */
+  /** @throws TypeError if a name is not the name of a client */
   constructor(replay: string, clients: readonly string[]) {
     this.#names = replay.trim().split(/\s+/)
     const unknown = this.#names.find((name) => !clients.includes(name.split('#')[0]!))
     if (unknown !== undefined)
       throw new Unplayable(
-        `exploreInterleavings(): replay names ${JSON.stringify(unknown)}, which is no client. The clients are ${clients.join(', ')}.`,
+        `exploreInterleavings(): replay names ${JSON.stringify(unknown)}, which is not a client. Use ${clients.join(', ')}.`,
       )
   }
 
@@ -47,23 +47,23 @@ export class FixedOrder implements TurnPicker {
     const name = this.#names[this.#at++]!
     if (waiting.includes(name)) return name
     throw new Unplayable(
-      `exploreInterleavings(): the order cannot be replayed: at step ${this.#at} it is ${name}'s turn, who asks for nothing there; ${waiting.join(' and ')} would go on. The clients do something else than when it was printed.`,
+      `exploreInterleavings(): the order cannot be replayed: at step ${this.#at} it is the turn of ${name}, which sends no request there; ${waiting.join(' and ')} would continue. The clients changed since the order was printed.`,
     )
   }
 
   executed(_: Touched): void {}
 
-  /** @throws TypeError for an order that is longer than what the clients do */
+  /** @throws TypeError if the order is longer than the run */
   check(): void {
     const left = this.#names.slice(this.#at)
     if (left.length > 0)
       throw new Unplayable(
-        `exploreInterleavings(): the order cannot be replayed: all clients had ended after ${this.#at} steps, and replay goes on with ${left.join(' ')}.`,
+        `exploreInterleavings(): the order cannot be replayed: all clients had ended after ${this.#at} steps, and replay continues with ${left.join(' ')}.`,
       )
   }
 }
 
-/** An order as far as it can be played: whoever asks for nothing when it is their turn is passed over. */
+/** An order as far as it can be played: a client that sends no request in its turn is skipped. */
 export class WantedOrder implements TurnPicker {
   readonly #names: string[]
 

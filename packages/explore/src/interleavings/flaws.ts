@@ -2,8 +2,8 @@ import { plainText } from '../../../../src/report/safe-text.js'
 import type { InterleavingStep } from './client-run.js'
 import { keysUsed } from './touched.js'
 
-// What goes wrong where several work on the same keys, by the names of the field.
-// [Berenson and others: A critique of ANSI SQL isolation levels, 1995; Adya: Weak consistency, 1999]
+// Anomalies of several clients that use the same keys, by their names in the literature. [Berenson and others: A
+// critique of ANSI SQL isolation levels, 1995; Adya: Weak consistency, 1999]
 
 /** The name of an isolation failure, such as `lost-update`. */
 export type AnomalyName =
@@ -24,7 +24,7 @@ export interface Anomaly {
   readonly name: AnomalyName
   /** What happened, with the numbers of steps from 1. */
   readonly sentence: string
-  /** The steps that make it, from 1. */
+  /** Numbers of the steps that cause it, from 1. */
   readonly steps: readonly number[]
   readonly keys: readonly string[]
 }
@@ -40,18 +40,18 @@ interface Use {
   readonly words: readonly string[]
 }
 
-/** They change what is there by an amount or by one element, and lose nothing of what others did. */
+/** Commands that change a value by an amount or by one element, and keep the changes of others. */
 const adding =
   /^(?:INCR|DECR|INCRBY|DECRBY|INCRBYFLOAT|HINCRBY|HINCRBYFLOAT|ZINCRBY|APPEND|[LR]PUSHX?|[LR]POP|SADD|SREM|SPOP|ZADD|ZREM|ZPOPM(?:IN|AX)|XADD|XDEL|LREM|JSON\.NUMINCRBY|JSON\.ARRAPPEND)$/
-/** Of these, those that take something away. */
+/** Commands of these that take something away. */
 const taking = /^(?:DECR|DECRBY|[LR]POP|SREM|SPOP|ZREM|ZPOPM(?:IN|AX)|LREM)$/
-/** What is published is no key, but an effect that may rest on a key. */
+/** Publishing changes no key, but the effect may depend on a key. */
 const publishing = 'PUBLISH to the queue'
 
-/** Four of them are compared with each other. */
+/** Maximum number of uses, because quadruples of them are compared. */
 const maxUses = 40
 
-/** Uses of keys in the order of the steps, as far as they had an effect. */
+/** Returns the uses of keys in the order of the steps, as far as they had an effect. */
 function usesOf(steps: readonly InterleavingStep[]): Use[] {
   const uses = steps.flatMap(({ client: who, entries }, index) =>
     entries.flatMap((entry): Use[] => {
@@ -82,7 +82,7 @@ type Finder = (uses: readonly Use[]) => Generator<Anomaly, void>
 
 const looksOnly = ({ reads, writes }: Use): boolean => reads && !writes
 
-/** One looked, another changed it, and the first one went on by what it had seen. */
+/** Yields lost updates: a client read a key, another one changed it, and the first one acted on the old value. */
 function* overwritten(uses: readonly Use[]): Generator<Anomaly, void> {
   for (const [look, change, act] of triples(uses)) {
     if (!looksOnly(look) || !change.writes || !act.writes) continue
@@ -100,14 +100,14 @@ function* overwritten(uses: readonly Use[]): Generator<Anomaly, void> {
         name: 'stale-check',
         steps,
         keys,
-        sentence: `${told}, and ${look.who} ${what} in step ${act.at} by what it had read.`,
+        sentence: `${told}, and ${look.who} ${what} in step ${act.at} based on the old value.`,
       }
     } else if (!adding.test(act.command))
       yield {
         name: 'lost-update',
         steps,
         keys,
-        sentence: `${told}, and ${look.who} overwrote it in step ${act.at} without having seen that.`,
+        sentence: `${told}, and ${look.who} overwrote it in step ${act.at} without having read the change.`,
       }
     else {
       const name = takes(act) ? 'double-spend' : 'stale-check'
@@ -116,13 +116,13 @@ function* overwritten(uses: readonly Use[]): Generator<Anomaly, void> {
         name,
         steps,
         keys,
-        sentence: `${told}, and ${look.who} ${went} in step ${act.at} because of what it had read.`,
+        sentence: `${told}, and ${look.who} ${went} in step ${act.at} because of the old value.`,
       }
     }
   }
 }
 
-/** Each looked at what the other changed then. */
+/** Yields write skews: each client read what the other one changed afterwards. */
 function* skewed(uses: readonly Use[]): Generator<Anomaly, void> {
   const rivals = [...pairs(uses)].filter(
     ([look, change]) => looksOnly(look) && change.writes && look.key === change.key && look.who !== change.who,
@@ -137,7 +137,7 @@ function* skewed(uses: readonly Use[]): Generator<Anomaly, void> {
   }
 }
 
-/** One deletes what another has put in the place of its own. */
+/** Yields deletions of a value that another client has written since. */
 function* deleted(uses: readonly Use[]): Generator<Anomaly, void> {
   for (const [own, other, gone] of triples(uses)) {
     if (!/^(?:DEL|UNLINK)$/.test(gone.command) || own.key !== other.key || other.key !== gone.key) continue
@@ -148,12 +148,12 @@ function* deleted(uses: readonly Use[]): Generator<Anomaly, void> {
       )
     )
       continue
-    const sentence = `${gone.who} deleted ${shown(gone.key)} in step ${gone.at}, but what stood there was ${other.who}'s, of step ${other.at}.`
+    const sentence = `${gone.who} deleted ${shown(gone.key)} in step ${gone.at}, but its value was from ${other.who}, written in step ${other.at}.`
     yield { name: 'foreign-delete', steps: [own.at, other.at, gone.at], keys: [own.key], sentence }
   }
 }
 
-/** Somebody saw the work of another half done, or before and after. */
+/** Yields reads of another client's partial changes. */
 function* between(uses: readonly Use[]): Generator<Anomaly, void> {
   for (const [first, middle, last] of triples(uses)) {
     if (first.who !== last.who || middle.who === first.who) continue
@@ -184,7 +184,7 @@ function* between(uses: readonly Use[]): Generator<Anomaly, void> {
     const keys = [first.key, third.key]
     if (first.key === third.key) continue
     const steps = [...new Set([first.at, second.at, third.at, fourth.at])].sort((a, b) => a - b)
-    // x of the one, then both of the other, then y of the one.
+    // x by one client, then both keys by the other one, then y by the first one.
     const [own, others] = [first.who === fourth.who, second.who === third.who && second.who !== first.who]
     if (own && others && first.key === second.key && third.key === fourth.key) {
       if (first.writes && fourth.writes && looksOnly(second) && looksOnly(third))
@@ -226,8 +226,8 @@ const precedence: readonly AnomalyName[] = [
 ]
 
 /**
- * What went wrong in an order.
- * @param differing keys that hold something else than in any order of the clients one after the other: flaws of these come first
+ * Returns the anomaly in an order.
+ * @param differing keys with values that no serial order produces: anomalies of these come first
  */
 export function flawIn(steps: readonly InterleavingStep[], differing: ReadonlySet<string>): Anomaly {
   const uses = usesOf(steps)
@@ -247,7 +247,7 @@ export function flawIn(steps: readonly InterleavingStep[], differing: ReadonlySe
   }
 }
 
-/** A key as it is written in a sentence. */
+/** Formats a key for a message. */
 function shown(key: string): string {
   return plainText(/\s/.test(key) ? JSON.stringify(key) : key)
 }
@@ -260,7 +260,7 @@ function* triples(uses: readonly Use[]): Generator<readonly [Use, Use, Use], voi
   for (const [one, two] of pairs(uses)) for (const three of uses) if (three.at > two.at) yield [one, two, three]
 }
 
-/** The second and the third may be of one step: a transaction. */
+/** Yields quadruples. The second and the third use may belong to one step: a transaction. */
 function* quadruples(uses: readonly Use[]): Generator<readonly [Use, Use, Use, Use], void> {
   for (const [one, two] of pairs(uses))
     for (const three of uses)

@@ -24,30 +24,30 @@ import { type InterleavingExploration, TriedInterleavings } from './tried-orders
 
 /** Options of `exploreInterleavings()` for clients. */
 export interface InterleavingOptions {
-  /** Who works at the same time: functions by name, or a list of them (`client-1`, `client-2` …). Two to five. */
+  /** Concurrent clients: functions by name, or a list of them (`client-1`, `client-2` …). Two to five. */
   readonly clients: Readonly<Record<string, ConcurrentClient>> | readonly ConcurrentClient[]
-  /** Makes the initial state, in each world anew. */
+  /** Creates the initial state; called in each sandbox. */
   readonly setup?: (sandbox: Sandbox) => unknown
   /**
-   * What must be so in the end: answers false, or throws as an assertion does. Default: it has ended as it can end when
-   * the clients go one after the other.
+   * Checks the end state: returns false, or throws as an assertion does, if it does not hold. Default: the outcome must
+   * equal that of some serial order of the clients.
    */
   readonly holds?: (sandbox: Sandbox, results: Readonly<Record<string, ClientOutcome>>) => unknown
-  /** Whether the first order that fails is the last one tried. Default false: how many fail is counted. */
+  /** Whether the search stops at the first failing order. Default false: failing orders are counted. */
   readonly stopOnFirstFailure?: boolean
   /** Only this order, as a failure prints it: `alice bob alice bob`. */
   readonly replay?: string
-  /** Orders at most. Default 10,000. */
+  /** Maximum number of orders. Default 10,000. */
   readonly maxRuns?: number
-  /** Time of the host at most, below the time-out of the test. Default 4 s. */
+  /** Maximum host time; choose less than the timeout of the test. Default 4 s. */
   readonly timeBudget?: Duration
-  /** Whether orders that only swap requests without a key in common are tried once. Default true. */
+  /** Whether only one order is tried of those that differ in requests without a common key. Default true. */
   readonly skipEquivalent?: boolean
-  /** Options of each order's sandbox, as of the fixture. */
+  /** Options of each order's sandbox, as for the fixture. */
   readonly sandbox?: FixtureOptions
-  /** Moves time when all clients have ended. Default `clock.drain({ maxTimers: 20_000 })`. */
+  /** Moves time after all clients have ended. Default `clock.drain({ maxTimers: 20_000 })`. */
   readonly drain?: (sandbox: Sandbox) => unknown
-  /** Of time and chance in the clients. Default 1. */
+  /** Seed of time and randomness in the clients. Default 1. */
   readonly seed?: number
 }
 
@@ -81,7 +81,7 @@ export async function interleaveClients(options: InterleavingOptions): Promise<I
   )
 }
 
-/** Does something with a search, while time and chance in the clients come from the seed. */
+/** Runs `work` with a search. Time and randomness in the clients are derived from the seed. */
 async function searching<T>(options: InterleavingOptions, work: (search: ClientSearch) => Promise<T>): Promise<T> {
   const clients = clientsOf(options)
   const names = carrier<string>('exploreInterleavings()')
@@ -98,7 +98,7 @@ async function searching<T>(options: InterleavingOptions, work: (search: ClientS
   })
 }
 
-/** Goes through orders until all are tried, or something says that it is enough. */
+/** Tries orders until all are tried or a limit is reached. */
 class ClientSearch {
   readonly #subject: ClientSubject
   readonly #options: InterleavingOptions
@@ -127,7 +127,7 @@ class ClientSearch {
       usher.check()
       return this.#orders.tried({ complete: true, isReplay: true })
     }
-    // What goes wrong between any two of them shows here already.
+    // Anomalies between any two clients already show in these orders.
     for (const [at] of names.entries()) {
       if (this.#isEnough) return this.#orders.tried({ complete: false, isEarly: this.#isEarly })
       await this.#judged(await this.#run(inTurn([...names.slice(at), ...names.slice(0, at)])))
@@ -145,7 +145,7 @@ class ClientSearch {
     }
   }
 
-  /** How many requests each client makes when the clients go one after the other; of several numbers, the largest. */
+  /** Returns how many requests each client makes in serial orders; of several numbers, the largest. */
   async plan(): Promise<ReadonlyMap<string, number>> {
     const names = [...this.#subject.clients.keys()]
     const turns = new Map<string, number>()
@@ -157,7 +157,7 @@ class ClientSearch {
     return turns
   }
 
-  /** Tries orders by their numbers in the list of all orders. */
+  /** Tries orders by their index in the list of all orders. */
   async attempt(
     orders: (turns: ReadonlyMap<string, number>) => Iterable<readonly string[]>,
     ended: OrderEnded,
@@ -179,7 +179,7 @@ class ClientSearch {
     return this.#isEarly || this.#orders.size >= bound || hostTime() >= this.#deadline
   }
 
-  /** What is right is what comes of one of these. */
+  /** Plays the serial orders, whose outcomes are correct by definition. */
   async #oneAfterTheOther(names: readonly string[]): Promise<readonly OrderRun[]> {
     const runs: OrderRun[] = []
     for (const clients of permutations(names)) {
@@ -190,7 +190,7 @@ class ClientSearch {
     }
     if (runs.every(({ steps }) => steps.length === 0))
       throw new TypeError(
-        "exploreInterleavings(): no client has sent a request. Orders are tried of requests to the data store and the queue, by sandbox.fetch or an SDK; sandbox.store and sandbox.queue answer at once and let nobody come between. An SDK's client that is made inside of a client finds the sandbox in the environment; one that was made before has other addresses.",
+        "exploreInterleavings(): no client has sent a request. Send requests to the data store or the queue with sandbox.fetch or an SDK, and create the SDK's client inside of the client: it reads the sandbox's URLs from the environment. Calls of sandbox.store and sandbox.queue cannot be interleaved.",
       )
     for (const name of names) {
       const results = runs.map((run) => run.results.get(name))
@@ -214,7 +214,7 @@ class ClientSearch {
     if (!this.#orders.has(run)) this.#orders.add(run, await this.#complaint(run), this.#options.holds !== undefined)
   }
 
-  /** Why it does not hold, in one line. */
+  /** Returns why an order does not hold, in one line. */
   async #complaint(run: OrderRun): Promise<string | undefined> {
     const { holds } = this.#options
     if (run.error !== undefined) return messageOf(run.error)
@@ -225,7 +225,7 @@ class ClientSearch {
     if (holds === undefined) return undefined
     try {
       return (await holds(run.sandbox, Object.fromEntries(run.results))) === false
-        ? 'holds() answered false'
+        ? 'holds() returned false'
         : undefined
     } catch (error) {
       return messageOf(error)
@@ -233,7 +233,7 @@ class ClientSearch {
   }
 }
 
-/** As node:assert, chai (Vitest) and Jest make them. */
+/** Recognizes errors of node:assert, chai (Vitest) and Jest. */
 function isAssertion(error: unknown): boolean {
   return error instanceof Error && (/^(?:Jest)?AssertionError/.test(error.name) || 'matcherResult' in error)
 }
@@ -244,16 +244,20 @@ function clientsOf({ clients, maxRuns: bound, replay }: InterleavingOptions): Re
     : Object.entries((clients ?? {}) as Record<string, ConcurrentClient>)
   if (named.length < 2 || named.length > maxClients || named.some(([, client]) => typeof client !== 'function'))
     throw new TypeError(
-      `exploreInterleavings() takes two to ${maxClients} clients, functions by name: { clients: { alice: async (sandbox) => …, bob: async (sandbox) => … } }.`,
+      `exploreInterleavings(): clients must be two to ${maxClients} functions by name. Write { clients: { alice: async (sandbox) => …, bob: async (sandbox) => … } }.`,
     )
   const odd = named.find(([name]) => !/^[^\s#]+$/.test(name))
   if (odd !== undefined)
     throw new TypeError(
-      `exploreInterleavings(): the name of a client is one word without #, got ${JSON.stringify(odd[0])}.`,
+      `exploreInterleavings(): the name of a client must be one word without # (got ${JSON.stringify(odd[0])}).`,
     )
   if (bound !== undefined && !(Number.isInteger(bound) && bound > 0))
-    throw new TypeError(`exploreInterleavings(): maxRuns is a whole number, 1 or more, got ${JSON.stringify(bound)}.`)
+    throw new TypeError(
+      `exploreInterleavings(): maxRuns must be a whole number, 1 or more (got ${JSON.stringify(bound)}).`,
+    )
   if (replay !== undefined && (typeof replay !== 'string' || replay.trim() === ''))
-    throw new TypeError(`exploreInterleavings(): replay names who goes, one after the other: 'alice bob alice bob'.`)
+    throw new TypeError(
+      `exploreInterleavings(): replay must list the clients in their order. Write, for example, 'alice bob alice bob'.`,
+    )
   return new Map(named)
 }

@@ -7,16 +7,19 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type PlayOptions, playOptionsOf, playScenario } from '../../../../src/scenarios/play-scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 
-// Where a fault can be put into a scenario: found by a rule at each point that counts, and never strikes.
+// Where a fault can be added to a scenario. A rule at each injection point finds the places without injecting anything.
 
-/** A point, the faults that can strike there, and its moments in words, in the order in which a rule is asked. */
+/**
+ * An injection point, the faults that are possible there, and its occurrences as text, in the order in which rules are
+ * evaluated.
+ */
 export interface Places {
   readonly point: InjectionPoint
   readonly faults: readonly Fault[]
   readonly moments: readonly string[]
 }
 
-/** @throws TypeError for a point that there is none of, and for a fault that can strike at none of the points */
+/** @throws TypeError if an injection point is unknown, or if no fault is possible at any of them */
 export async function placesOf(
   scenario: Scenario,
   points: readonly InjectionPoint[],
@@ -54,7 +57,7 @@ function fitting(points: readonly InjectionPoint[], faults: readonly Fault[]): O
   const unknown = points.find((point) => !injectionPoints.includes(point))
   if (unknown !== undefined || points.length === 0)
     throw new TypeError(
-      `exploreFaults() cannot place faults at ${String(unknown ?? 'no point at all')}. It can at ${injectionPoints.join(', ')}.`,
+      `exploreFaults(): unknown injection point ${String(unknown ?? '(none)')}. Use one of ${injectionPoints.join(', ')}.`,
     )
   const [first] = points as readonly [InjectionPoint, ...InjectionPoint[]]
   for (const fault of faults) {
@@ -66,7 +69,7 @@ function fitting(points: readonly InjectionPoint[], faults: readonly Fault[]): O
     const there = faults.filter(({ kind }) => catalog[kind].points.includes(point))
     if (there.length > 0) return { point, faults: there }
     throw new TypeError(
-      `exploreFaults(): none of the faults ${faults.map(({ kind }) => kind).join(', ')} can strike at ${point}.`,
+      `exploreFaults(): none of the faults ${faults.map(({ kind }) => kind).join(', ')} have an effect at ${point}.`,
     )
   })
 }

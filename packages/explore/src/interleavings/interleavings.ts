@@ -5,8 +5,8 @@ import { type InterleavingOptions, interleaveClients } from './interleave-client
 import type { InterleavingExploration } from './tried-orders.js'
 
 /**
- * Lets several clients of the data store and the queue work at the same time, each of their requests in its turn, and
- * tries the orders. What is right is what comes of the clients one after the other, or what `holds` says.
+ * Runs concurrent clients of the data store and the queue, and tries the orders of their requests.
+ * An outcome is correct if a serial order of the clients has it, or if `holds` accepts it.
  * @example
  * const tried = await exploreInterleavings({
  *   setup: ({ store }) => void store.run('SET', 'stock', 2),
@@ -18,8 +18,9 @@ import type { InterleavingExploration } from './tried-orders.js'
  */
 export function exploreInterleavings(options: InterleavingOptions): Promise<InterleavingExploration>
 /**
- * Plays a scenario in every order in which deliveries that run at the same time can take turns: each start of a
- * handler, and each of its requests to the sandbox, waits until it is let through. What ends alike is told once.
+ * Plays a scenario in every order in which concurrent deliveries can take turns.
+ * Each start of a handler, and each of its requests to the sandbox, waits until it is admitted. Equal outcomes are
+ * reported once.
  * @example
  * const tried = await exploreInterleavings(scenarios.flappingDestination, {
  *   setup: ({ destinations }) => void destinations.on('https://shop.test/orders', ordersRoute),
@@ -41,6 +42,6 @@ function isClients(given: InterleavingOptions | Scenario): given is Interleaving
   return typeof given === 'object' && given !== null && 'clients' in given
 }
 
-// The tree of a scenario's orders is only known by walking through it: nobody can begin in the middle.
+// The tree of a scenario's orders is only known by playing it, so a worker cannot begin in the middle.
 const noClients =
-  'exploreInterleavings(): a campaign tries the orders of clients, exploreInterleavings({ clients }), which are known beforehand; those of a scenario are not. Check it in a test.'
+  'exploreInterleavings(): a campaign needs { clients }, because the orders of a scenario are not known in advance. Check a scenario in a test.'

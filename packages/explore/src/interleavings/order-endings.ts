@@ -4,17 +4,17 @@ import { effectsOf } from '../delivery/delivery-effects.js'
 import type { HandledOutbound } from '../delivery/handled-outbound.js'
 import type { ClientOutcome, OrderRun } from './client-run.js'
 
-/** What an order left behind, by names that a report can show: keys of the store, messages, what clients returned. */
+/** Effects of an order under names for a report: keys of the store, messages, return values of clients. */
 export type Ending = ReadonlyMap<string, string>
 
-/** Something that is otherwise than where the clients go one after the other. */
+/** A value that differs from those of the serial orders. */
 export interface SerialDifference {
   /** A key of the data store, `what alice returned`, or a message. */
   readonly subject: string
   readonly actual: string
-  /** In the order of the clients, one after the other, that comes nearest. */
+  /** The value in the serial order with the most similar outcome. */
   readonly expected: string
-  /** That order: who comes first, then who. */
+  /** That order: names of the clients. */
   readonly serial: readonly string[]
 }
 
@@ -26,13 +26,13 @@ export interface SerialEnding {
 
 const absent = 'not there'
 
-/** @param calls what other hosts did, as far as it counts */
+/** @param calls work of external hosts, as far as it counts */
 export function endingOf(
   { sandbox, results }: Pick<OrderRun, 'sandbox' | 'results'>,
   calls: readonly HandledOutbound[] = [],
 ): Ending {
   const ids = new Set(sandbox.traffic.ofType('published').map(({ messageId }) => messageId))
-  // Ids are drawn one after the other, whoever asks.
+  // IDs are drawn in order from one source for all clients.
   const plain = (given: string): string =>
     ids.size === 0 ? given : given.replace(/msg_[\w-]+/g, (id) => (ids.has(id) ? 'msg_…' : id))
   const { store, outgoing } = effectsOf({ sandbox, calls: [], given: new Set() })
@@ -61,7 +61,7 @@ export function messageOf(error: unknown): string {
   return multiLine(text.split('\n')[0]!)
 }
 
-/** Keys of the store and messages come before what clients returned. */
+/** Returns the differences. Keys of the store and messages come before return values of clients. */
 export function differencesFrom(serials: readonly SerialEnding[], ending: Ending): readonly SerialDifference[] {
   const all = serials.map(({ clients, ending: expected }) => {
     const names = [...new Set([...ending.keys(), ...expected.keys()])]

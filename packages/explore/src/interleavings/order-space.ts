@@ -2,12 +2,12 @@ import { lineOf } from '../campaign/failure-line.js'
 import type { FailedRun, IndexSpace } from '../campaign/index-space.js'
 import type { InterleavingExploration } from './tried-orders.js'
 
-/** Hears what came of an order, and who really went. */
+/** Receives the failure of an order, and the order in which the clients really ran. */
 export type OrderEnded = (broken: string | undefined, order: readonly string[]) => void
 
 type Turns = ReadonlyMap<string, number>
 
-/** What a campaign asks of a search through orders. */
+/** What a campaign needs of a search through orders. */
 interface OrderWork {
   plan(): Promise<Turns>
   attempt(orders: (turns: Turns) => Iterable<readonly string[]>, ended: OrderEnded): Promise<void>
@@ -15,8 +15,8 @@ interface OrderWork {
 }
 
 /**
- * All orders in which the clients' requests can go, as a dictionary has them, so that anybody can begin anywhere. None is
- * left out because another one stands for it. Where there are more than runs, the runs are spread evenly over all.
+ * All orders of the clients' requests in lexicographic order, so that a worker can begin at any index. No equivalent
+ * order is skipped. If there are more orders than runs, the runs are spread evenly over all.
  */
 export function orderSpace(runs: number, work: OrderWork): IndexSpace {
   const sizeOf = (turns: Turns): number => {
@@ -60,14 +60,14 @@ export function orderSpace(runs: number, work: OrderWork): IndexSpace {
   }
 }
 
-/** In how many orders several can go that have so many turns. */
+/** Returns the number of orders of clients with these numbers of turns. */
 function allOrders(turns: readonly number[]): bigint {
   let [count, place] = [1n, 0n]
   for (const each of turns) for (let turn = 1n; turn <= each; turn++) count = (count * ++place) / turn
   return count
 }
 
-/** An order by its number: who is named first goes first in the first ones. */
+/** Returns an order by its index. In the first orders, the clients run in the order of their names. */
 function orderAt(rank: bigint, turns: Turns): readonly string[] {
   const left = new Map(turns)
   const order: string[] = []

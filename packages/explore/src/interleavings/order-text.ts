@@ -7,7 +7,7 @@ import type { SerialDifference } from './order-endings.js'
 const maxRows = 6
 const widest = 60
 
-/** Who did what, and what came back; of a long order the steps that make the flaw, and those around them. */
+/** Returns the requests and responses in order; in a long order, the steps of the anomaly and those around them. */
 export function stepRows(steps: readonly InterleavingStep[], { steps: telling }: Pick<Anomaly, 'steps'>): string[] {
   const shown = chosen(steps.length, telling)
   const rows = shown.map((at) => {
@@ -22,7 +22,7 @@ export function stepRows(steps: readonly InterleavingStep[], { steps: telling }:
   return left === 0 ? lines : [...lines, `    … and ${plural(left, 'more step')}`]
 }
 
-/** Numbers of the steps that are shown. */
+/** Returns the indexes of the steps that are shown. */
 function chosen(length: number, telling: readonly number[]): readonly number[] {
   const all = Array.from({ length }, (_, index) => index + 1)
   if (length <= maxRows) return all
@@ -41,7 +41,6 @@ export function differenceText({ subject: what, actual: found, expected }: Seria
   return `${what} = ${found}, expected ${expected}`
 }
 
-/** Its name at the beginning of a line. */
 /** The name of an anomaly as the literature writes it: `lost update`. */
 export function anomalyWords({ name }: Pick<Anomaly, 'name'>): string {
   return name === 'non-repeatable-read' ? 'non-repeatable read' : name.replaceAll('-', ' ')

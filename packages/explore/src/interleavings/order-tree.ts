@@ -2,11 +2,11 @@ import { Unplayable } from './client-run.js'
 import { commute, type Touched } from './touched.js'
 
 interface Node {
-  /** Who could go here. */
+  /** Clients that could go here. */
   readonly enabled: readonly string[]
-  /** Who has to be tried here. */
+  /** Clients that must be tried here. */
   readonly wanted: Set<string>
-  /** Who need not be tried: all that would come of it has been seen elsewhere. */
+  /** Clients that need not be tried here: all that would follow was seen in another order. */
   readonly asleep: Map<string, Touched>
   readonly done: Set<string>
   picked: string
@@ -19,21 +19,21 @@ interface Step {
 }
 
 /**
- * All orders in which several can go, one after the other, depth first. Of orders that only differ in who was first with
- * requests that have nothing to do with each other one is tried: dynamic partial-order reduction with sleep sets.
- * [Flanagan, Godefroid: Dynamic partial-order reduction for model checking software, 2005]
+ * All orders of several clients, depth first. Orders that differ only in the order of independent requests are tried
+ * once: dynamic partial-order reduction with sleep sets. [Flanagan, Godefroid: Dynamic partial-order reduction for
+ * model checking software, 2005]
  */
 export class OrderTree {
-  /** Somebody had two requests under way at the same time: such orders cannot be reduced. */
+  /** A client had two requests in flight at the same time. Such orders cannot be reduced. */
   isAmbiguous = false
   readonly #path: Node[] = []
   #trace: Step[] = []
-  /** What follows has been seen in another order. */
+  /** What follows was seen in another order. */
   #isKnown = false
 
   constructor(readonly reduces: boolean) {}
 
-  /** A run begins. */
+  /** Begins a run. */
   begin(): void {
     this.#trace = []
     this.#isKnown = false
@@ -45,7 +45,7 @@ export class OrderTree {
     if (node !== undefined) {
       if (waiting.includes(node.picked)) return node.picked
       throw new Unplayable(
-        `exploreInterleavings(): the same order goes on otherwise when it is played again: ${node.picked} asks for nothing where it did before. Clients must not depend on what is outside of their world, such as a variable that an earlier order has left.`,
+        `exploreInterleavings(): the same order differs when it is played again: ${node.picked} sends no request where it did before. Clients must not depend on state outside of their sandbox, such as a variable that an earlier order has changed.`,
       )
     }
     if (waiting.some((name) => name.includes('#'))) this.isAmbiguous = true
@@ -65,16 +65,16 @@ export class OrderTree {
     return new Map([...asleep].filter(([name, its]) => name !== picked && commute(its, touched)))
   }
 
-  /** What the one who was chosen has touched. */
+  /** Notes which keys the chosen client has used. */
   executed(touched: Touched): void {
     const node = this.#path[this.#trace.length]
-    // What follows a known state is not looked at.
+    // What follows a known state is not explored.
     if (node === undefined) return
     node.touched = touched
     this.#trace.push({ who: node.picked, touched })
   }
 
-  /** Goes on to an order that has not been tried. @returns whether there is one */
+  /** Continues with an untried order. @returns whether there is one */
   next(): boolean {
     if (this.reduces) this.#findRaces()
     for (let node = this.#path.at(-1); node !== undefined; node = this.#path.at(-1)) {
@@ -91,7 +91,7 @@ export class OrderTree {
     return false
   }
 
-  /** Where two steps of the run could have come the other way round, that is to be tried. */
+  /** Plans the reverse order for each pair of dependent steps. */
   #findRaces(): void {
     const clocks: ReadonlyMap<string, number>[] = []
     const latest = new Map<string, number>()
@@ -119,7 +119,7 @@ export class OrderTree {
     }
   }
 
-  /** How much of what is known to be there has been tried, from 0 to 1: an estimate, after `next()`. */
+  /** Returns the tried share of what is known, from 0 to 1: an estimate, valid after `next()`. */
   get share(): number {
     let weight = 1
     let share = 0
@@ -131,7 +131,10 @@ export class OrderTree {
     return share
   }
 
-  /** Where orders are left after `next()`, the shortest beginning first: who went until then, and who would go on. */
+  /**
+   * Returns where untried orders remain after `next()`, the shortest prefix first: the clients until then, and those
+   * that would continue.
+   */
   left(): readonly { readonly after: readonly string[]; readonly next: readonly string[] }[] {
     return this.#path.flatMap(({ wanted, done, asleep, picked }, at) => {
       const isLast = at === this.#path.length - 1

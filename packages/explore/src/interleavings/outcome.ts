@@ -4,25 +4,25 @@ import type { InterleavingStep } from './client-run.js'
 import type { Anomaly } from './flaws.js'
 import type { SerialDifference } from './order-endings.js'
 
-/** One way in which it can go, and what comes of it. */
+/** One possible outcome, and its cause. */
 export interface ExplorationOutcome {
-  /** What was special about this run, in a few words. */
+  /** What distinguishes this run, as a short text. */
   readonly title: string
-  /** Runs that ended so. */
+  /** Number of runs with this outcome. */
   readonly count: number
   readonly holds: boolean
-  /** Why it does not hold, `''` when it does. */
+  /** Why it does not hold; `''` if it holds. */
   readonly reason: string
-  /** The world in the end, in the first run that ended so. */
+  /** The sandbox at the end of the first run with this outcome. */
   readonly sandbox: Sandbox
-  /** The rule that struck; add it to see the same again. */
+  /** The rule that injected the fault; add it to reproduce the outcome. */
   readonly rule?: FaultRule
-  /** For interleavings: who went when. */
+  /** For interleavings: the clients in their order. */
   readonly order?: readonly string[]
-  /** For interleavings: who did what, and what came back. */
+  /** For interleavings: requests and responses. */
   readonly steps?: readonly InterleavingStep[]
-  /** For interleavings: what goes wrong, by its name. */
+  /** For interleavings: the anomaly. */
   readonly anomaly?: Anomaly
-  /** What is otherwise than where one comes after the other, or than without the fault. */
+  /** Differences from the serial orders, or from the run without the fault. */
   readonly differences?: readonly SerialDifference[]
 }

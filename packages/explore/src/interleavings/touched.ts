@@ -2,9 +2,9 @@ import { type Bytes, text } from '../../../../src/kernel/bytes.js'
 import type { Entry } from '../../../../src/kernel/traffic-log.js'
 import { commandTable } from '../../../../src/store/commands/index.js'
 
-// What a request has to do with, so that it is known which requests may change places without anybody noticing.
+// What a request depends on, which determines which requests may change places without an effect.
 
-/** Keys that a request looked at and changed; `all`: it may have to do with anything. */
+/** Keys that a request read and changed; `all`: it may depend on anything. */
 export interface Touched {
   readonly reads: ReadonlySet<string>
   readonly writes: ReadonlySet<string>
@@ -14,7 +14,7 @@ export interface Touched {
 /** One use of one key by a command that ran. */
 export interface KeyUsed {
   readonly key: string
-  /** Upper case. */
+  /** Name in upper case. */
   readonly command: string
   readonly reads: boolean
   readonly writes: boolean
@@ -22,15 +22,15 @@ export interface KeyUsed {
 
 export const everything: Touched = { reads: new Set(), writes: new Set(), all: true }
 
-/** Stands for what the queue holds: ids are drawn one after the other, so that no two messages change places. */
+/** Represents the state of the queue. IDs are drawn in order, so two messages never change places. */
 const queueKey = '\0queue'
 
-/** Their commands do to the keys that they name what their table says, and nothing else. */
+/** Groups whose commands affect only the keys that they name, in the way that the command table states. */
 const dataGroups = new Set('string bitmap hash list set sorted-set geo hyperloglog stream json generic'.split(' '))
-/** They draw from a source of chance that all keys share. */
+/** Commands that draw from a random source that all keys share. */
 const byChance = /^(?:SPOP|SRANDMEMBER|HRANDFIELD|ZRANDMEMBER)$/
 
-/** @param entries what a request left in the log, itself included */
+/** @param entries of a request in the traffic log, including its own */
 export function touchedBy(entries: readonly Entry[]): Touched {
   const reads = new Set<string>()
   const writes = new Set<string>()
@@ -52,13 +52,13 @@ export function touchedBy(entries: readonly Entry[]): Touched {
     else if (entry.type === 'fault') return everything
   }
   const [request] = entries
-  // A stream, say, hears of everything that others do.
+  // A subscription, for example, receives everything that other clients do.
   if (commands === 0 && request?.type === 'request' && request.service === 'store' && request.response?.status === 200)
     return everything
   return { reads, writes, all: false }
 }
 
-/** `undefined` where the words of the command do not tell. */
+/** Returns the used keys; `undefined` if the arguments of the command do not show them. */
 export function keysUsed(argv: readonly Bytes[]): readonly KeyUsed[] | undefined {
   const command = argv.length === 0 ? undefined : commandTable.find(argv)
   if (command === undefined) return []
@@ -74,7 +74,7 @@ export function keysUsed(argv: readonly Bytes[]): readonly KeyUsed[] | undefined
   return command.writes && !used.some(({ writes }) => writes) ? undefined : used
 }
 
-/** Whether it makes no difference which of the two comes first. */
+/** Returns whether the order of the two does not matter. */
 export function commute(one: Touched, other: Touched): boolean {
   if (one.all || other.all) return false
   const meets = (keys: ReadonlySet<string>, others: ReadonlySet<string>): boolean => {

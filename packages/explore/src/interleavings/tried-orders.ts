@@ -10,29 +10,29 @@ import { anomalyWords, differenceText, flawText, namesList, stepRows } from './o
 import type { OrderTree } from './order-tree.js'
 import type { ExplorationOutcome } from './outcome.js'
 
-/** One way in which orders ended. */
+/** One outcome that orders had. */
 export interface InterleavingOutcome extends ExplorationOutcome {
-  /** Who did what, and what came back, in the order that is the easiest to follow. */
+  /** Requests and responses, in the order that is the easiest to follow. */
   readonly steps: readonly InterleavingStep[]
   /** That order, for `replay`: `alice bob alice bob`. */
   readonly replay: string
-  /** What goes wrong, where something does. */
+  /** The anomaly, if there is one. */
   readonly anomaly?: Anomaly
-  /** What differs from the clients one after the other. */
+  /** Differences from the serial orders. */
   readonly differences: readonly SerialDifference[]
 }
 
-/** What came of the orders that were tried. */
+/** Result of the orders that were tried. */
 export interface InterleavingExploration extends Exploration {
   readonly outcomes: readonly InterleavingOutcome[]
-  /** Those that do not hold. */
+  /** Outcomes that do not hold. */
   readonly failures: readonly InterleavingOutcome[]
-  /** How many orders there are, about: what was tried where all were. */
+  /** Estimated number of all orders; exact if all were tried. */
   readonly estimatedTotal: number
-  /** What was not tried, in words; `''` where all orders were. */
+  /** Orders that were not tried, as text; `''` if all were tried. */
   readonly notTried: string
   /**
-   * The failure as a text with its timeline, `''` where all orders hold.
+   * Returns the failure as text with its timeline; `''` if all orders hold.
    * @example
    * const tried = await exploreInterleavings({
    *   setup: ({ store }) => void store.run('SET', 'stock', 2),
@@ -46,7 +46,7 @@ export interface InterleavingExploration extends Exploration {
 interface Progress {
   readonly complete: boolean
   readonly isReplay?: boolean
-  /** It was told to stop at the first failure. */
+  /** Whether the search stopped at the first failure. */
   readonly isEarly?: boolean
   readonly tree?: OrderTree
   readonly runs?: number
@@ -58,7 +58,7 @@ interface GroupedOutcome {
   times: number
 }
 
-/** Orders that were tried, each counted once, by how they ended. */
+/** Counts the tried orders by their outcome. */
 export class TriedInterleavings {
   readonly #clients: readonly string[]
   readonly #serial: readonly SerialEnding[]
@@ -89,7 +89,7 @@ export class TriedInterleavings {
     this.#endings.clear()
   }
 
-  /** @param said why it does not hold, apart from how it ended */
+  /** @param said why it does not hold, apart from its outcome */
   add(run: OrderRun, said: string | undefined, isClaimed: boolean): void {
     this.#seen.add(run.order.join(' '))
     const requests = new Map<string, number>()
@@ -106,7 +106,7 @@ export class TriedInterleavings {
     }
   }
 
-  /** Why an order does not hold. @param said why it does not, apart from how it ended */
+  /** Returns why an order does not hold. @param said the reason apart from its outcome */
   complaintOf(run: OrderRun, said: string | undefined, isClaimed: boolean): string | undefined {
     this.#expected ??= new Set(this.#serial.map(({ ending }) => textOf(ending)))
     const isSerial = isClaimed || this.#expected.has(endingText(run))
@@ -160,7 +160,7 @@ export class TriedInterleavings {
     return { ...base, differences, anomaly: flawIn(steps, new Set(differences.map(({ subject: what }) => what))) }
   }
 
-  /** Orders in all: as many as there would be if nothing were left out, or what the tree promises. */
+  /** Returns the total number of orders: exact without reduction, else an estimate from the tree. */
   #about({ tree, runs = 0 }: Progress, all: number): number {
     const promised = tree === undefined || tree.share <= 0 || runs < 3 ? all : runs / tree.share
     return Math.max(this.size + 1, rounded(Math.min(all, promised)))
@@ -174,7 +174,7 @@ export class TriedInterleavings {
       .map(({ after, next }) =>
         after.length === 0
           ? `orders that begin with ${namesList(next, 'or')}`
-          : `orders that begin with ${after.join(' ')} and go on with ${namesList(next, 'or')}`,
+          : `orders that begin with ${after.join(' ')} and continue with ${namesList(next, 'or')}`,
       )
       .concat(left.length > 2 ? ['others that begin like these'] : [])
       .join('; ')
@@ -190,7 +190,7 @@ export class TriedInterleavings {
     if (isEarly) return `${verdict} The search stopped at the first failure, of about ${number(about)} orders.`
     if (!complete) return `${verdict} Tried ${size} of about ${number(about)} orders; not tried: ${untried}.`
     if (!tree?.reduces || all <= this.size) return `${verdict} All were tried.`
-    return `${verdict} They stand for all ${number(all)}: the others only swap requests that do not affect each other.`
+    return `${verdict} They represent all ${number(all)}: the others only swap requests that do not affect each other.`
   }
 }
 
@@ -206,11 +206,11 @@ interface Found {
   readonly untried: string
 }
 
-/** A failure that is not about who came between. */
+/** Returns a failure without an anomaly between clients. */
 function noFlaw(isBroken: boolean): Anomaly {
   const sentence = isBroken
     ? 'The order was not played to its end.'
-    : 'It fails when the clients go one after the other, too.'
+    : 'It also fails when the clients go one after the other.'
   return { name: 'none', steps: [], keys: [], sentence }
 }
 
@@ -222,12 +222,12 @@ function textOf(ending: ReadonlyMap<string, string>): string {
   return JSON.stringify([...ending].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** Changes of who goes, then length: the fewer, the easier to follow. */
+/** Compares by the number of switches between clients, then by length: fewer are easier to follow. */
 function simplicity({ order }: OrderRun): number {
   return order.filter((who, at) => who !== order[at - 1]).length * 1000 + order.length
 }
 
-/** In how many orders several can go that have so many turns. */
+/** Returns the number of orders of clients with these numbers of turns. */
 function ordersOf(turns: readonly number[]): number {
   let count = 1
   let place = 0
@@ -235,7 +235,7 @@ function ordersOf(turns: readonly number[]): number {
   return Math.round(count)
 }
 
-/** Two digits that mean something. */
+/** Rounds to two significant digits. */
 function rounded(given: number): number {
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(given)) - 1)
   return Math.round(given / unit) * unit
@@ -249,7 +249,7 @@ function row({ holds, count: times, anomaly: flaw, replay, differences, reason: 
 
 const maxDifferences = 2
 
-/** At most thirteen lines, then the timeline. */
+/** Returns at most thirteen lines, then the timeline. */
 function ordersFailure(failures: readonly InterleavingOutcome[], summary: string): FailureData {
   const [first, ...others] = failures
   const { anomaly: flaw = noFlaw(false), steps, differences, reason: why, replay, sandbox } = first!

@@ -1,9 +1,9 @@
 import type { StepIdentity } from '../../../../src/workflow/run-history.js'
 import type { DeliveryResult } from './replay-delivery.js'
 
-// What a replay says. The SDK's words come along as they are.
+// Texts of a replay report. Texts of the SDK are included unchanged.
 
-/** Branches as a set: their order says nothing. */
+/** Describes the next step. Parallel steps are a set, because their order has no meaning. */
 export function describeStep(done: DeliveryResult): string {
   if (done === 'end') return 'the end of the run'
   if (done === 'nothing' || done.length === 0) return 'nothing'
@@ -16,7 +16,7 @@ export function describeStep(done: DeliveryResult): string {
     .join(', ')
 }
 
-/** The place that a list comes to. */
+/** Describes the place that a list leads to. */
 export function placeOf(step: StepIdentity | undefined): string {
   if (step === undefined) return 'At its beginning'
   const isPlan = step.targetStep !== undefined
@@ -35,16 +35,19 @@ const refusals: readonly (readonly [RegExp, (code: string, history: string) => s
   [
     /Incompatible number of parallel steps[\s\S]*?Expected (\d+), got (\w+) from the request/,
     (code, history) =>
-      `the code has ${code} steps beside each other where the history has ${history === 'undefined' ? 'none' : history}`,
+      `the code has ${code} parallel steps where the history has ${history === 'undefined' ? 'none' : history}`,
   ],
 ]
 
-/** The name of the step that the code has where the list has another; `undefined` where the SDK does not refuse it so. */
+/**
+ * Returns the name of the step in the code, from the SDK's error about another step in the list; `undefined` for other
+ * errors.
+ */
 export function nameExpected(refusal: string): string | undefined {
   return refusals[0]![0].exec(refusal)?.[1]
 }
 
-/** What a refusal of the SDK means; `undefined` where it is none. */
+/** Returns the meaning of an error of the SDK; `undefined` if it has none. */
 export function meaningOf(refusal: string): string | undefined {
   for (const [pattern, words] of refusals) {
     const found = pattern.exec(refusal)

@@ -3,10 +3,12 @@ import { parsedJson } from '../../../../src/kernel/parsed-json.js'
 import { stepOfEntry } from '../../../../src/workflow/history-file.js'
 import type { RunHistoryEntry, StepIdentity } from '../../../../src/workflow/run-history.js'
 
-/** Values as JSON that stand for one that a history lacks: code that does not look at it goes on alike with all of them. */
+/**
+ * JSON values that replace one that a history lacks. Code that does not use the value behaves alike with all of them.
+ */
 export const replacements: readonly string[] = ['{}', 'null', 'true', '0', '1', '"x"', '[]']
 
-/** An entry with another value, where it has none of its own. */
+/** Returns an entry with another value, if it has none. */
 export function withStandIn(entry: RunHistoryEntry, at: number, standIn: string): RunHistoryEntry {
   if (entry.unknown === undefined) return entry
   if (at === 0) return { ...entry, body: toBase64(utf8(standIn)) }
@@ -16,13 +18,13 @@ export function withStandIn(entry: RunHistoryEntry, at: number, standIn: string)
   return { ...entry, body: toBase64(utf8(JSON.stringify({ ...given, out: outOf(step.stepType, standIn) }))) }
 }
 
-/** An entry with a step that no route has. */
+/** Returns an entry with a step that no workflow has. */
 export function probeOf(step: StepIdentity): RunHistoryEntry {
   const body = JSON.stringify({ ...step, stepName: 'stuntdouble asks which step is next', out: 'null' })
   return { messageId: 'msg_probe', body: toBase64(utf8(body)), callType: 'step' }
 }
 
-/** A result as a step of this kind submits it. [workflow.md 5 to 9] */
+/** Formats a result as a step of this kind submits it. [workflow.md 5 to 9] */
 function outOf(stepType: string, standIn: string): string {
   const value = JSON.parse(standIn) as unknown
   const asText = typeof value === 'string' ? value : standIn

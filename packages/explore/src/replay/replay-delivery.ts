@@ -12,29 +12,32 @@ import { headerEndingIn, stepsIn } from '../crash/run-delivery.js'
 import { callWith, isOfRun, pretended } from '../crash/run-requests.js'
 import { silence } from '../crash/step-chance.js'
 
-/** What code did with a list: steps it submitted, the end of the run, or nothing. */
+/** Result of delivering a list: the submitted steps, the end of the run, or nothing. */
 export type DeliveryResult = readonly StepIdentity[] | 'end' | 'nothing'
 
 export interface Delivered {
   readonly done: DeliveryResult
-  /** `undefined` when the route did not answer. */
+  /** `undefined` if the app did not respond. */
   readonly outcome: AttemptOutcome | undefined
 }
 
 /** Serves the workflow in a sandbox. */
 export type ReplayedApp = (sandbox: Sandbox) => unknown
 
-/** Virtual time that a route may take for a delivery. */
+/** Virtual time that the app may take for a delivery. */
 const longest = '15m'
-/** Patience is counted in slices of so many milliseconds: code that keeps the processor busy uses up one at a time. */
+/**
+ * The timeout is counted in slices of this many milliseconds. Code that blocks the event loop uses only one slice at a
+ * time.
+ */
 const slice = 50
-/** Modules are loaded while the app is set up. */
+/** Factor for the timeout of the setup, in which modules are loaded. */
 const setUpFactor = 10
 
 /**
- * Delivers the list up to an entry in a world of its own, where nothing is accepted and no host is reachable.
+ * Delivers the list up to an entry in a new sandbox, in which nothing is accepted and no host is reachable.
  * @param body of the delivery
- * @param patience milliseconds of the host's time
+ * @param patience timeout in host milliseconds
  */
 export async function deliver(
   history: RunHistory,
@@ -49,11 +52,11 @@ export async function deliver(
   })
   const host = globalThis.fetch
   globalThis.fetch = () => Promise.reject(unreachable())
-  // Data bases and clients over node:http do not use `fetch`.
+  // Databases and clients over node:http do not use `fetch`.
   const allowLookups = refuseLookups(unreachable)
   const restore = connect(sandbox, { realHosts: 'allow', intercept: 'fetch' })
   globalThis.fetch = withRealQueue(sandbox, globalThis.fetch)
-  // The SDK says of every list that it refuses what is in the result too.
+  // The SDK logs each list that it rejects, and the result already has the text.
   const speak = silence(() => true)
   let done: DeliveryResult = 'nothing'
   const exchange = sandbox.exchange.bind(sandbox)
@@ -69,14 +72,14 @@ export async function deliver(
   }
   try {
     const served = await within(patience * setUpFactor, Promise.resolve(app(sandbox)))
-    if (!served) throw new Error('replay(): the function that serves the app did not come to its end.')
+    if (!served) throw new Error('replay(): the function that serves the app did not end.')
     const headers = headersOf(history, isFirst)
     sandbox.queue.publish({ to: history.url, body, headers, retries: 0, timeout: longest })
     const outcome = (): AttemptOutcome | undefined => sandbox.traffic.ofType('attempt')[0]?.outcome
     await within(patience, sandbox.clock.advance(longest, { until: () => outcome() !== undefined }))
     if (outcome()?.note?.startsWith('No destination responds at ') === true) {
       throw new TypeError(
-        `replay(): the app serves nothing at ${history.url}. Register it with destinations.on(), or replay { ...history, url } with the url that it has.`,
+        `replay(): the app serves nothing at ${history.url}. Register it with destinations.on(), or replay { ...history, url } with its URL.`,
       )
     }
     return { done, outcome: outcome() }
@@ -92,7 +95,7 @@ function unreachable(): Error {
   return new TypeError('replay(): no host is reachable but the sandbox.')
 }
 
-/** Waits for work, but not for ever: what hangs is left behind. @returns whether it has come to its end */
+/** Waits for work until the timeout, and leaves hanging work behind. @returns whether the work has ended */
 async function within(patience: number, work: Promise<unknown>): Promise<boolean> {
   let timer: ReturnType<typeof hostSetTimeout> | undefined
   const over = new Promise<false>((resolve) => {
@@ -101,7 +104,7 @@ async function within(patience: number, work: Promise<unknown>): Promise<boolean
     }
     wait(patience)
   })
-  // It may fail when nobody listens any more.
+  // It may fail later, when no code awaits it.
   work.catch(() => {})
   try {
     return await Promise.race([work.then(() => true), over])
@@ -110,7 +113,10 @@ async function within(patience: number, work: Promise<unknown>): Promise<boolean
   }
 }
 
-/** A client that was made before the sandbox had set the environment means the vendor's queue; it gets the sandbox's. */
+/**
+ * Redirects requests to the vendor's queue, from clients that were created before the sandbox set the environment, to
+ * the sandbox.
+ */
 function withRealQueue(sandbox: Sandbox, inner: typeof globalThis.fetch): typeof globalThis.fetch {
   return (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input, 'http://nowhere.test')
@@ -132,7 +138,9 @@ function headersOf({ runId, url, createdAt = 0, headers }: RunHistory, isFirst: 
   }
 }
 
-/** What identifies a step that code submits; one that asks a third party says so in the headers of its callback. */
+/**
+ * Returns the identity of a step that code submits. A call of an external host has it in the headers of its callback.
+ */
 function identityOf({
   stepId,
   stepName,
@@ -144,7 +152,7 @@ function identityOf({
   const headers = Object.entries((item as { headers?: Record<string, string> } | undefined)?.headers ?? {})
   const told = (name: string): string | undefined => headerEndingIn(headers, name)
   const called = told('forward-upstash-workflow-stepname')
-  // What a third party is asked may look like a step, too.
+  // The body of a call may look like a step, too.
   if (called === undefined) return { stepId, stepName, stepType, concurrent, targetStep } as StepIdentity
   return {
     stepId: Number(told('forward-upstash-workflow-stepid')),
@@ -154,13 +162,13 @@ function identityOf({
   }
 }
 
-/** Why a list was refused, out of the answer. */
+/** Returns why a list was rejected, from the response. */
 export function messageOf({ body, error, note }: AttemptOutcome): string {
   const { message } = (parsedJson(text(body)) ?? {}) as { message?: unknown }
   return typeof message === 'string' ? message : (note ?? error ?? text(body))
 }
 
-/** JSON of a list, with its entries as they are delivered. */
+/** Returns the JSON of a list, with its entries as they are delivered. */
 export function listOf(entries: readonly { messageId: string; body: string; callType: string }[]): string {
   return JSON.stringify(entries.map(({ messageId, body, callType }) => ({ messageId, body, callType })))
 }

@@ -13,17 +13,17 @@ import { probeOf, replacements, withStandIn } from './replacements.js'
 import { type Delivered, type DeliveryResult, deliver, listOf, messageOf, type ReplayedApp } from './replay-delivery.js'
 import type { RecordedSteps } from './replayed-history.js'
 
-/** How the answer to a list differs from what was recorded. */
+/** Difference between the response to a list and the recorded one. */
 export interface PrefixDifference {
   readonly expected: string
   readonly actual: string
   readonly sentence: string
-  /** The SDK's words, where it refuses the list. */
+  /** The SDK's own text, if it rejects the list. */
   readonly refusal?: string
   readonly kind: 'refused' | 'failed' | 'ended' | 'other' | 'hung'
 }
 
-/** What became of one list: as recorded, otherwise, or otherwise for a reason that the history may lack. */
+/** Verdict about one list: as recorded, different, or different for a reason that the history may lack. */
 export type PrefixVerdict =
   | { readonly is: 'same' }
   | { readonly is: 'different'; readonly difference: PrefixDifference }
@@ -31,21 +31,21 @@ export type PrefixVerdict =
 
 const same: PrefixVerdict = { is: 'same' }
 
-/** The history, the app that is asked, and how long it may take. */
+/** The history, the app, and its timeout. */
 export interface PrefixTrial {
   readonly history: RunHistory
   readonly steps: RecordedSteps
   readonly app: ReplayedApp
-  /** Milliseconds of the host's time. */
+  /** Timeout in host milliseconds. */
   readonly patience: number
 }
 
-/** One list that is delivered: that of the history, and where it lacks values the same with others in their place. */
+/** One list that is delivered: that of the history, and variants with other values in place of missing ones. */
 export class Prefix {
   readonly #trial: PrefixTrial
   readonly #at: number
   readonly #expected: DeliveryResult | undefined
-  /** The code did not answer, be it the route or the body of a step. */
+  /** The handler or the body of a step did not end. */
   hasHung = false
 
   constructor(trial: PrefixTrial, at: number) {
@@ -69,7 +69,10 @@ export class Prefix {
     return { is: 'different', difference }
   }
 
-  /** Whether it is the values that the history lacks. A value that was perhaps undefined only needs to make no difference. */
+  /**
+   * Returns whether missing values explain the difference. A value that may have been undefined only needs to make no
+   * difference.
+   */
   async #withOthers(
     entries: readonly RunHistoryEntry[],
     lacking: readonly number[],
@@ -97,15 +100,15 @@ export class Prefix {
   }
 
   /**
-   * The body of a step runs, but what it needs may not be there, and code around it may hide that it failed. A list with
-   * a step that nobody has at its place makes the SDK say which one the code has there, and no body runs.
+   * The body of a step runs, but what it needs may be missing, and code around it may hide its failure. A list that
+   * ends with an unknown step makes the SDK name the step in the code, and no body runs.
    */
   async #isOnlyBody(entries: readonly RunHistoryEntry[], { done, outcome }: Delivered): Promise<boolean> {
     if (outcome !== undefined && refusalOf(outcome) !== undefined) return false
     const expected = this.#expected
     if (expected === 'nothing') return false
     if (!Array.isArray(expected)) {
-      // What the code has behind the end of the history is its own business, but it must come there.
+      // What the code does after the end of the history does not matter, but it must get there.
       const { steps } = this.#trial
       const next = { stepId: steps.highest(this.#at) + 1, stepName: '', stepType: 'Run', concurrent: 1 }
       return (await this.#nameAt([...entries, probeOf(next)])) !== undefined
@@ -119,7 +122,7 @@ export class Prefix {
     return (await this.#nameAt(asked)) === step!.stepName
   }
 
-  /** The name of the step that the code has where a list ends with one that nobody has. */
+  /** Returns the name of the step in the code, if a list ends with an unknown step. */
   async #nameAt(entries: readonly RunHistoryEntry[]): Promise<string | undefined> {
     const { outcome } = await this.#deliver(entries)
     return outcome === undefined ? undefined : nameExpected(messageOf(outcome))
@@ -136,15 +139,15 @@ export class Prefix {
 
   #difference({ done, outcome }: Delivered): PrefixDifference | undefined {
     if (outcome === undefined) {
-      const actual = `no answer within ${this.#trial.patience} ms`
-      return { ...this.#told(actual, 'the code does not answer'), kind: 'hung' }
+      const actual = `no response within ${this.#trial.patience} ms`
+      return { ...this.#told(actual, 'the code does not respond'), kind: 'hung' }
     }
     if (outcome.status !== 200) return this.#refused(outcome)
-    // What comes behind the end of the history breaks nothing.
+    // Steps after the end of the history are not a difference.
     if (this.#expected === undefined || this.#expected === 'end' || describeStep(this.#expected) === describeStep(done))
       return undefined
     const kind = done === 'end' ? 'ended' : 'other'
-    return { ...this.#told(describeStep(done), `the code goes on with ${describeStep(done)}`), kind }
+    return { ...this.#told(describeStep(done), `the code continues with ${describeStep(done)}`), kind }
   }
 
   #refused(outcome: AttemptOutcome): PrefixDifference | undefined {
@@ -155,10 +158,10 @@ export class Prefix {
     return { ...this.#told(actual, meaningOf(messageOf(outcome)) ?? `the code ${actual}`), refusal, kind: 'refused' }
   }
 
-  /** The body of the right step ran: what it needs is not there, which is nothing that the history could tell. */
+  /** The body of the right step ran. It lacks something that no history could record. */
   #isOfBody({ headers }: AttemptOutcome): boolean {
     const expected = this.#expected
-    // A run that failed did so at its last list, and fails there again.
+    // A failed run failed at its last list, and fails there again.
     if (expected === undefined && this.#trial.history.state === 'RUN_FAILED') return true
     const step = headerEndingIn(headers, 'error-step-name')
     if (step === undefined) return false
@@ -168,7 +171,7 @@ export class Prefix {
   #told(actual: string, does: string): Pick<PrefixDifference, 'expected' | 'actual' | 'sentence'> {
     const expected = this.#expected
     const place = placeOf(this.#trial.steps.at(this.#at))
-    const recorded = expected === undefined ? 'the run goes on' : `${describeStep(expected)} comes next`
+    const recorded = expected === undefined ? 'the run continues' : `${describeStep(expected)} comes next`
     return {
       expected: expected === undefined ? 'any step, or the end' : describeStep(expected),
       actual,
@@ -181,7 +184,7 @@ function unchecked({ sentence }: PrefixDifference, why: string): PrefixVerdict {
   return { is: 'unchecked', reason: `${sentence} It may depend on ${why}.` }
 }
 
-/** A name as the SDK writes it into a header. */
+/** Formats a name as the SDK writes it into a header. */
 function headerText(stepName: string): string {
   return stepName.replace(/[\x00-\x1f\x7f]+/g, ' ').trim()
 }

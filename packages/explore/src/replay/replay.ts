@@ -6,21 +6,21 @@ import type { ReplayedApp } from './replay-delivery.js'
 import { Prefix, type PrefixDifference, type PrefixTrial } from './replay-prefix.js'
 import { RecordedSteps } from './replayed-history.js'
 
-/** Something that a run which is under way could not go on with. */
+/** A place at which a running workflow run could not continue with today's code. */
 export interface Incompatibility {
-  /** Entries of the list that was delivered. */
+  /** Number of entries of the delivered list. */
   readonly prefix: number
-  /** What the history says comes next. */
+  /** The next step according to the history. */
   readonly expected: string
   /** What the code did instead. */
   readonly actual: string
-  /** The same as a sentence: where, what was recorded, what the code does. */
+  /** The place, the recorded step and the step of the code, as a message. */
   readonly message: string
-  /** The SDK's words, where it refuses the list. */
+  /** The SDK's own text, if it rejects the list. */
   readonly sdkError?: string
 }
 
-/** A list that is answered otherwise than recorded, perhaps only because of what the history or the sandbox lacks. */
+/** A list with another response than recorded, perhaps only because of what the history or the sandbox lacks. */
 export interface InconclusivePrefix {
   readonly prefix: number
   readonly reason: string
@@ -28,10 +28,10 @@ export interface InconclusivePrefix {
 
 /** The result of `replay()`. */
 export interface ReplayResult {
-  /** Lists that were delivered. */
+  /** Number of lists that were delivered. */
   readonly prefixes: number
   readonly incompatible: readonly Incompatibility[]
-  /** Where the history has too little to tell. */
+  /** Lists for which the history has too little data. */
   readonly unchecked: readonly InconclusivePrefix[]
 }
 
@@ -41,18 +41,19 @@ export interface ReplayOptions {
   readonly timeout?: Duration
 }
 
-/** Lists that may hang: a body that waits for what is not there may be one of them. */
+/** Number of lists that may hang; one may be a body that waits for something missing. */
 const maxHung = 2
 
-/** While it runs, `fetch`, the environment and the console of the process are its own. */
+/** During a replay, `fetch`, the environment and the console of the process belong to it, so replays take turns. */
 let turn: Promise<unknown> = Promise.resolve()
 
 /**
- * Delivers every prefix of a history to today's code and tells where it would go on otherwise. Nothing that the code
- * submits is accepted, and no host is reachable but what the app registers in the sandbox. Several replays at the same
- * time take turns.
- * @param app serves the workflow in a sandbox, at the url of the history
- * @throws TypeError for what is no history, and when nothing is served at its url; what the app throws while it is set up
+ * Delivers every prefix of a history to today's code and reports where it would continue differently.
+ * Nothing that the code submits is accepted, and only hosts that the app registers in the sandbox are reachable.
+ * Concurrent replays take turns.
+ * @param app serves the workflow in a sandbox, at the URL of the history
+ * @throws TypeError if the history is invalid, or if nothing is served at its URL; also throws errors of the app's
+ * setup
  * @example
  * const { incompatible } = await replay(history, ({ destinations }) => {
  *   destinations.on('https://shop.test/api/order', POST)
@@ -78,7 +79,7 @@ async function replayed(given: RunHistory, app: ReplayedApp, { timeout = '2s' }:
     if (at > 0 && callType !== 'step') continue
     const prefix = at + 1
     if (hung === maxHung) {
-      unchecked.push({ prefix, reason: 'The code did not answer before; this list and those after it were left out.' })
+      unchecked.push({ prefix, reason: 'The code did not respond before; this list and those after it were skipped.' })
       break
     }
     prefixes++
@@ -98,14 +99,14 @@ function shown({ expected, actual, sentence, refusal }: PrefixDifference): Omit<
 function patienceOf(timeout: Duration): number {
   const patience = milliseconds(timeout)
   if (patience > 0 && patience <= 1e8) return patience
-  throw new TypeError(`replay() takes a timeout of 1 ms or more, such as '2s', got ${JSON.stringify(timeout)}.`)
+  throw new TypeError(`replay(): timeout must be 1 ms or more, such as '2s' (got ${JSON.stringify(timeout)}).`)
 }
 
 function checked(history: RunHistory, app: ReplayedApp): RunHistory {
   const isHistory = typeof history === 'object' && history !== null && 'format' in history
   if (!isHistory || typeof app !== 'function') {
     throw new TypeError(
-      'replay() takes a history, as sandbox.workflow.getRun(runId).history() gives it, and a function that serves the app.',
+      'replay(): the arguments must be a history and a function that serves the app. Get the history from sandbox.workflow.getRun(runId).history().',
     )
   }
   return checkedHistory(history)

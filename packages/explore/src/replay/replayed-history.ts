@@ -2,10 +2,10 @@ import { stepOfEntry } from '../../../../src/workflow/history-file.js'
 import type { RunHistory, StepIdentity } from '../../../../src/workflow/run-history.js'
 import type { StepBody } from '../../../../src/workflow/step.js'
 
-/** What a history says of the steps of a run, for one prefix of its list after the other. */
+/** The steps of a run in its history, for each prefix of the list. */
 export class RecordedSteps {
   readonly #history: RunHistory
-  /** The first entry of each step: the SDK looks at no other. */
+  /** The first entry of each step: the SDK ignores later ones. */
   readonly #steps: readonly { readonly at: number; readonly step: StepBody }[]
   readonly #duplicates: ReadonlySet<number>
 
@@ -27,17 +27,17 @@ export class RecordedSteps {
     this.#duplicates = duplicates
   }
 
-  /** The step that an entry carries. */
+  /** Returns the step that an entry carries. */
   at(at: number): StepBody | undefined {
     return this.#steps.find((one) => one.at === at)?.step
   }
 
-  /** The highest id of a step up to an entry. */
+  /** Returns the highest ID of a step up to an entry. */
   highest(at: number): number {
     return this.#steps.reduce((most, one) => (one.at <= at ? Math.max(most, idOf(one.step)) : most), 0)
   }
 
-  /** What a delivery of the list up to an entry was followed by; `undefined` where the history does not tell. */
+  /** Returns what followed a delivery of the list up to an entry; `undefined` if the history does not contain it. */
   followers(at: number): readonly StepIdentity[] | 'end' | 'nothing' | undefined {
     if (this.#duplicates.has(at)) return 'nothing'
     const before = this.#steps.filter((one) => one.at <= at).map(({ step }) => step)
@@ -61,7 +61,7 @@ export class RecordedSteps {
     return state === 'RUN_SUCCESS' ? 'end' : undefined
   }
 
-  /** Whether all branches beside a result have theirs. */
+  /** Returns whether all branches parallel to a result have theirs. */
   #isLast({ stepId, concurrent }: StepBody, before: readonly StepBody[]): boolean {
     const plans = this.#steps.flatMap(({ step }) => (step.targetStep === undefined ? [] : [step]))
     const own = plans.findIndex(({ targetStep }) => targetStep === stepId)
@@ -72,7 +72,7 @@ export class RecordedSteps {
   }
 }
 
-/** Plans come together, as many as each of them says. */
+/** Returns the plans of a group, which arrive together. Each plan states their number. */
 function groupOf(plans: readonly StepBody[], own: number): readonly StepBody[] {
   for (let from = 0; from < plans.length; ) {
     const to = from + Math.max(1, Math.trunc(plans[from]!.concurrent) || 1)

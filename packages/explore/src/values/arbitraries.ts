@@ -7,24 +7,24 @@ import { texts, wordOf } from './command-words.js'
 
 /** Options of `arb.command()`. */
 export interface CommandOptions {
-  /** Those that a store has under this policy of `commands`. Default `documented`. */
+  /** Commands that a store has under this policy of `commands`. Default `documented`. */
   readonly commands?: Policy['commands'] | undefined
-  /** Which of them, by name and group. Default: all. */
+  /** Chooses commands by name and group. Default: all. */
   readonly only?: (name: string, group: string) => boolean
-  /** How often a command is tried beside the others. Default 1. */
+  /** Relative frequency of a command. Default 1. */
   readonly weight?: (name: string) => number
-  /** Now and then a word too many, too few or out of place. Default false. */
+  /** Whether some commands have arguments that are missing, superfluous or misplaced. Default false. */
   readonly mistakes?: boolean
 }
 
 const commandChoices: readonly unknown[] = ['all', 'documented']
 
-/** Draws of one command. They shrink to nothing, which is the simplest way to write it. */
+/** Random draws for one command. They shrink to zeros, which give the simplest form of the command. */
 const entropy = fc.array(fc.nat({ max: 0xffff }), { minLength: 16, maxLength: 24, size: 'max' })
 
 /**
- * Commands of the data store, written at random after the usage in the command table: every kind of argument, options
- * in and out, right and wrong values. One char of a word is one byte.
+ * Generates commands of the data store from the usage in the command table: every kind of argument, optional parts,
+ * valid and invalid values. One character of an argument is one byte.
  * @example
  * fc.assert(
  *   fc.property(arb.command(), (argv) => {
@@ -36,7 +36,7 @@ export function command(options: CommandOptions = {}): fc.Arbitrary<readonly str
   checkOptionNames('arb.command()', options, { commands: true, only: true, weight: true, mistakes: true })
   if (options.commands !== undefined && !commandChoices.includes(options.commands)) {
     throw new TypeError(
-      `arb.command() takes 'all' or 'documented' as commands, got ${JSON.stringify(options.commands)}: \`only\` chooses among them by name.`,
+      `arb.command(): commands must be 'all' or 'documented' (got ${JSON.stringify(options.commands)}). Choose commands by name with \`only\`.`,
     )
   }
   const { commands = 'documented', only = () => true, weight = () => 1, mistakes = false } = options
@@ -44,7 +44,7 @@ export function command(options: CommandOptions = {}): fc.Arbitrary<readonly str
     .commands.filter(({ name, group }) => only(name, group))
     .flatMap(({ name, group, usage }) => Array<Form>(weight(name)).fill({ group, usage: parseUsage(usage) }))
   if (forms.length === 0) {
-    throw new TypeError('arb.command() has nothing to choose from: `only` lets no command of the table pass.')
+    throw new TypeError('arb.command(): `only` excludes every command of the table. Let at least one pass.')
   }
   return fc.tuple(fc.nat({ max: forms.length - 1 }), entropy).map(([index, draws]) => {
     const { group, usage } = forms[index]!

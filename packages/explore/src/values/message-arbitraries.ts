@@ -15,7 +15,7 @@ export type GeneratedMessage = {
   readonly retries?: number
   readonly retryDelay?: string
   readonly delay?: DurationText
-  /** ISO text. */
+  /** Instant as ISO text. */
   readonly notBefore?: string
   readonly deduplicationId?: string
   readonly contentBasedDeduplication?: boolean
@@ -40,13 +40,13 @@ export type GeneratedMessage = {
 /** A schedule as the step `schedule` of a scenario takes it. */
 export type GeneratedSchedule = Omit<GeneratedMessage, 'notBefore'> & {
   readonly id: string
-  /** Five fields, or the same behind a time zone. */
+  /** Five fields, optionally after a time zone. */
   readonly cron: string
 }
 
 /** Options of `arb.message()` and `arb.schedule()`. */
 export interface MessageArbitraryOptions {
-  /** Urls or names of url groups. Default: three routes of `https://shop.test`. */
+  /** URLs or names of URL groups. Default: three routes of `https://shop.test`. */
   readonly to?: readonly string[]
   /** Options that occur, by name. Default: all. */
   readonly only?: readonly (keyof GeneratedMessage)[]
@@ -75,7 +75,7 @@ function callbackModel(name: 'callback' | 'failureCallback'): Record<string, fc.
   ])
 }
 
-/** One for each option of a message that the table of publish options has. */
+/** Returns an arbitrary for each message option in the table of publish options. */
 function messageModel({
   to = shop,
   now = defaultStart,
@@ -111,7 +111,7 @@ function messageModel({
 }
 
 /**
- * Messages with any of the options that a publish takes; they shrink to a message that says nothing.
+ * Generates messages with any of the options of a publish; they shrink to a message without options.
  * @example
  * fc.assert(
  *   fc.property(arb.message(), (message) => {
@@ -127,7 +127,7 @@ export function message(options: MessageArbitraryOptions = {}): fc.Arbitrary<Gen
 }
 
 /**
- * Schedules with any of the options that a message takes.
+ * Generates schedules with any of the options of a message.
  * @example fc.assert(fc.property(arb.schedule({ only: ['delay'] }), ({ id, cron }) => id !== '' && cron !== ''))
  */
 export function schedule(options: MessageArbitraryOptions = {}): fc.Arbitrary<GeneratedSchedule> {
@@ -150,7 +150,7 @@ function chosen(
   const unknown = only.find((name) => !Object.hasOwn(model, name))
   if (unknown !== undefined) {
     throw new TypeError(
-      `There is no option ${JSON.stringify(unknown)}.${didYouMean(unknown, Object.keys(model))} The options are ${Object.keys(model).join(', ')}.`,
+      `There is no option ${JSON.stringify(unknown)}.${didYouMean(unknown, Object.keys(model))} Use one of ${Object.keys(model).join(', ')}.`,
     )
   }
   return Object.fromEntries(
@@ -158,7 +158,7 @@ function chosen(
   )
 }
 
-/** Limits need their key, and options of a callback their callback. */
+/** Removes limits without a key, and options of a callback without a callback. */
 function whole(message: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(message).filter(([name]) => {
@@ -170,7 +170,7 @@ function whole(message: Record<string, unknown>): Record<string, unknown> {
 }
 
 /**
- * Cron expressions of five fields, now and then in a time zone; they shrink to one that fires every minute.
+ * Generates cron expressions of five fields, some with a time zone; they shrink to one that fires every minute.
  * @example fc.assert(fc.property(arb.cron(), (cron) => cron.split(' ').length >= 5))
  */
 export function cron(): fc.Arbitrary<string> {
@@ -191,7 +191,7 @@ export function cron(): fc.Arbitrary<string> {
 }
 
 /**
- * Time that passes, as the step `advance` of a scenario takes it: milliseconds, a day at most.
+ * Generates moves of time, as the step `advance` of a scenario takes them: milliseconds, at most a day.
  * @example
  * await fc.assert(
  *   fc.asyncProperty(arb.clockMove({ maxLength: '1h' }), async ({ advance }) => {

@@ -6,24 +6,27 @@ import { type CommandOptions, command } from './arbitraries.js'
 /** One request of one client of the data store. */
 export interface StoreRequest {
   readonly client: string
-  /** `command`: one alone. `pipeline`: several, others may come between. `transaction`: several, all at once. */
+  /**
+   * `command`: a single command. `pipeline`: several, and other requests may run in between. `transaction`: several,
+   * without any in between.
+   */
   readonly form: 'command' | 'pipeline' | 'transaction'
   readonly commands: readonly (readonly string[])[]
 }
 
 /** Options of `arb.storeRequests()`. */
 export interface StoreRequestOptions extends CommandOptions {
-  /** Default 2. */
+  /** Number of clients. Default 2. */
   readonly clients?: number
-  /** Requests of all clients together, at most. Default 8. */
+  /** Maximum number of requests of all clients together. Default 8. */
   readonly maxRequests?: number
-  /** Commands of one pipeline or transaction, at most. Default 4. */
+  /** Maximum number of commands of one pipeline or transaction. Default 4. */
   readonly maxLength?: number
 }
 
 /**
- * Requests of several clients, in the order in which they come: one interleaving of what each of them does. They
- * shrink to fewer requests, shorter ones, and single commands.
+ * Generates requests of several clients in their order of arrival: one interleaving. They shrink to fewer requests,
+ * shorter ones, and single commands.
  * @example
  * await fc.assert(
  *   fc.asyncProperty(arb.storeRequests({ clients: 2, maxRequests: 3 }), async (requests) => {
@@ -63,8 +66,8 @@ export function storeRequests(options: StoreRequestOptions = {}): fc.Arbitrary<r
 const paths = { command: '', pipeline: '/pipeline', transaction: '/multi-exec' } as const
 
 /**
- * Sends the requests over HTTP and returns their answers, in the order of the turns. `sequence`: one after the other,
- * as they stand. `concurrent`: all clients at the same time, each waiting for its own answers.
+ * Sends the requests over HTTP and returns their responses, in the order of the requests. `sequence`: one after the
+ * other. `concurrent`: all clients at the same time, each waiting for its own responses.
  * @example
  * const [replies] = await sendStoreRequests(sandbox, [
  *   { client: 'client 1', form: 'pipeline', commands: [['SET', 'stock', '5'], ['GET', 'stock']] },

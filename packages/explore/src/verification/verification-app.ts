@@ -11,7 +11,7 @@ import { isElsewhere } from './verification-options.js'
 
 /** What an app did with one delivery. */
 export interface Reaction {
-  /** Whether it answered 2xx. */
+  /** Whether it responded with 2xx. */
   readonly accepted: boolean
   readonly attempt: EntryOf<'attempt'>
   readonly sandbox: Sandbox
@@ -22,12 +22,12 @@ export interface VerificationAnswer extends Reaction {
   readonly question: Question
 }
 
-/** What an app is asked, and where. */
+/** A delivery to an app, and its options. */
 export interface VerificationRequest extends VerificationOptions {
   readonly to: string
 }
 
-/** An app and the world in which it is asked, but for what is delivered. */
+/** An app and its sandbox, without the deliveries. */
 export interface VerificationSandbox extends Omit<DeliveryUnderTest, 'handler' | 'publish'> {
   readonly sandbox: FixtureOptions
   readonly app: AppUnderTest
@@ -48,7 +48,7 @@ export function verificationSandboxOf(app: AppUnderTest, options: VerificationOp
   }
 }
 
-/** One delivery, in a world of its own. */
+/** Sends one delivery in a new sandbox. */
 export async function ask(
   world: VerificationSandbox,
   delivery: SignedDelivery,
@@ -61,10 +61,10 @@ export async function ask(
   const run = await runDelivery({ ...taking(world, delivery), publish: deliver }, wrong)
   run.end()
   const [attempt] = run.sandbox.traffic.ofType('attempt')
-  // An assertion that fails inside of a handler refuses as any other error does.
+  // An assertion that fails inside of a handler rejects the delivery, as any other error does.
   if (run.error !== undefined && attempt?.outcome === undefined) throw run.error
   if (attempt === undefined)
-    throw new TypeError('assertVerifiesSignatures(): nothing was delivered. `drain` has to move time.')
+    throw new TypeError('assertVerifiesSignatures(): nothing was delivered. Move time in `drain`.')
   const { status = 0 } = attempt.outcome ?? {}
   const effects = effectsOf(run, { ...options, given: false })
   return { accepted: status >= 200 && status < 300, attempt, sandbox: run.sandbox, effects }
@@ -80,7 +80,7 @@ function publish(
   queue.publish({ to, method, retries: 0, headers: { 'content-type': 'application/json', ...headers }, body })
 }
 
-/** The app where the delivery arrives as it is meant to: a signature may get lost on the way. */
+/** Serves the app where the deliveries arrive with their real signatures, which may be lost on the way. */
 function taking(
   { app, sandbox, ...world }: VerificationSandbox,
   { unsigned }: SignedDelivery,

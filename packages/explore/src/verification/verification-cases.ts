@@ -1,30 +1,31 @@
 import { parsedJson } from '../../../../src/kernel/parsed-json.js'
 import { type SignatureFlaw, signatureFlaws } from '../../../../src/queue/signing/signature-lab.js'
 
-// What is delivered to an app that says it verifies: right in each way that it has to accept, wrong in each way it must not.
+// Deliveries to an app that should verify: correct in each way that it must accept, wrong in each way that it must
+// reject.
 
-/** Correct signatures that every app has to accept: by the key, and by how the body is written. */
+/** Correct signatures that every app must accept: by the key, and by the formatting of the body. */
 export const rightSignatures = ['current', 'next', 'indented', 'tabs', 'spaced', 'escaped'] as const
 export const otherSpellings: readonly VerificationCase[] = rightSignatures.slice(2)
 type RightSignature = (typeof rightSignatures)[number]
 
-/** One thing that an app is asked: by the name of a flaw, of a key, or of a way to write the body. */
+/** One delivery of the check: the name of a flaw, of a key, or of a formatting of the body. */
 export type VerificationCase = RightSignature | 'unsigned' | SignatureFlaw
 
 export interface SignedDelivery {
   readonly body: string
-  /** The fault that its signature meets; none for one signed with the current key. */
+  /** Flaw of its signature; absent if it is signed with the current key. */
   readonly flaw?: SignatureFlaw | 'rotated'
-  /** Arrives without any signature. */
+  /** Whether it arrives without a signature. */
   readonly unsigned?: boolean
 }
 
 export interface Question {
   readonly name: VerificationCase
   readonly wanted: 'accepted' | 'refused'
-  /** What is special about it. */
+  /** What distinguishes it, as text. */
   readonly what: string
-  /** What an app does that answers otherwise. */
+  /** Probable defect of an app that responds differently. */
   readonly because: string
   readonly deliveries: readonly SignedDelivery[]
 }
@@ -32,25 +33,24 @@ export interface Question {
 export const unknownKey = 'the current key is not known'
 
 const reserialises =
-  'the body is parsed and written again before it is verified. Verify the text as it came: await request.text()'
+  'the body is parsed and serialized again before it is verified. Verify the raw text: await request.text()'
 
-/** What an app does that takes what is wrong. */
+/** Probable defect of an app that accepts a wrong delivery. */
 export const causes: Readonly<Record<SignatureFlaw | 'unsigned', string>> = {
-  unsigned: 'the signature is looked at only where there is one. Refuse a request without it',
-  url: "claim sub is not compared with the app's own url, so what was signed for another route counts here. The SDK's Receiver compares it when verify() is given { url }; the SDK's wrappers (verifySignatureAppRouter and others) never do",
-  body: 'claim body is not compared with the hash of the body: whoever has one signed delivery can send any body',
+  unsigned: 'the signature is only checked if there is one. Reject a request without it',
+  url: "claim sub is not compared with the app's own URL, so a delivery that was signed for another route is accepted here. The SDK's Receiver compares it when verify() is given { url }; the SDK's wrappers (verifySignatureAppRouter and others) never do",
+  body: 'claim body is not compared with the hash of the body: an attacker with one signed delivery can send any body',
   reserialized: reserialises,
-  expired: 'claim exp is not compared with the time: a delivery that somebody has kept can be sent again for ever',
+  expired: 'claim exp is not compared with the time: an old delivery can be sent again forever',
   'not-yet-valid': 'claim nbf is not compared with the time',
   issuer: 'claim iss is not compared',
-  'rotated-once': 'a key is still known that was rotated away. Know the current and the next key, nothing else',
-  'rotated-twice': 'a key is still known that was rotated away twice. Know the current and the next key, nothing else',
-  key: 'the signature itself is not verified: anybody can make one. A token that is only decoded proves nothing',
-  tampered:
-    'the signature itself is not verified: the claims can be changed. A token that is only decoded proves nothing',
+  'rotated-once': 'a rotated key is still accepted. Accept the current and the next key, nothing else',
+  'rotated-twice': 'a key that was rotated twice is still accepted. Accept the current and the next key, nothing else',
+  key: 'the signature itself is not verified: anyone can forge one. Decoding a token proves nothing',
+  tampered: 'the signature itself is not verified: the claims can be changed. Decoding a token proves nothing',
 }
 
-/** Each thing that an app is asked about deliveries with this body. */
+/** Returns all deliveries of the check with this body. */
 export function questionsFor(body: string): readonly Question[] {
   return [...rightOnes(body), ...wrongOnes(body)]
 }
@@ -69,7 +69,7 @@ function rightOnes(body: string): Question[] {
       wanted: 'accepted',
       what: 'signed with the next key',
       because:
-        'only the current key is known: every delivery is refused as soon as the keys are rotated. Where it fails, try the next one',
+        'only the current key is known: every delivery is rejected after the keys are rotated. If it fails, try the next one',
       deliveries: [{ body, flaw: 'rotated' }],
     },
   ]
@@ -92,7 +92,7 @@ function wrongOnes(body: string): Question[] {
     const deliveries: SignedDelivery[] = [{ body, flaw }]
     if (flaw === 'reserialized') {
       if (indented === undefined) return []
-      // Whoever writes it compactly meets the claim of the second, who indents it that of the first.
+      // An app that serializes the body again can produce either form, so both are signed.
       deliveries.push({ body: indented, flaw })
     }
     return [{ name: flaw, wanted: 'refused', what: signatureFlaws[flaw], because: causes[flaw], deliveries }]
@@ -102,7 +102,7 @@ function wrongOnes(body: string): Question[] {
 
 type Spelling = readonly [name: RightSignature, what: string, text: string]
 
-/** The same JSON in other words; none for a body that is no JSON. */
+/** Returns the same JSON in other formatting; an empty list for a body that is not JSON. */
 function spellingsOf(body: string): readonly Spelling[] {
   const value = parsedJson(body)
   if (value === undefined) return []
@@ -128,7 +128,7 @@ function spaced(json: string): string {
   )
 }
 
-/** The last letter of each text, where no escape ends. */
+/** Escapes the last letter of each text, unless it ends with an escape. */
 function escaped(json: string): string {
   return json.replace(new RegExp(strings.source, 'g'), (text) =>
     /\\/.test(text)

@@ -13,30 +13,30 @@ export function isElsewhere(app: AppUnderTest): app is string | URL {
 
 /** Options of `assertVerifiesSignatures()`. */
 export interface VerificationOptions extends Omit<DeliveryUnderTest, 'handler' | 'publish'>, EffectOptions {
-  /** Where the deliveries go. Default: the address that is given instead of a handler, or `https://app.test/`. */
+  /** Destination of the deliveries. Default: the URL that is passed instead of a handler, or `https://app.test/`. */
   readonly to?: string
-  /** A text, or a value that becomes JSON, that the app can handle. Default `{"id":1}`. */
+  /** A text, or a value that is sent as JSON, that the app can handle. Default `{"id":1}`. */
   readonly body?: unknown
-  /** Headers of the deliveries beside `content-type: application/json`. */
+  /** Headers of the deliveries, in addition to `content-type: application/json`. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Default `POST`. */
+  /** HTTP method. Default `POST`. */
   readonly method?: string
-  /** The keys that the app knows. Default: those of the sandbox, which are in the environment meanwhile. */
+  /** The keys that the app knows. Default: those of the sandbox, which are in the environment during the check. */
   readonly keys?: ReceiverKeys
-  /** What the app may answer as it likes, such as `url` behind a wrapper of the vendor's SDK. */
+  /** Deliveries to which any response is right, such as `url` for a wrapper of the vendor's SDK. */
   readonly except?: readonly VerificationCase[]
-  /** Nothing but this is tried. */
+  /** The only deliveries that are tried. */
   readonly only?: readonly VerificationCase[]
-  /** Hosts beside this machine that deliveries may reach, for an app that is given as an address. */
+  /** Hosts other than this machine that deliveries may reach, for an app that is passed as a URL. */
   readonly hosts?: readonly string[]
 }
 
-/** What takes the deliveries: a route, routes by url, or the address of an app that runs elsewhere. */
+/** Receiver of the deliveries: a handler, handlers by URL, or the URL of an app that runs elsewhere. */
 export type AppUnderTest = DeliveryHandler | Readonly<Record<string, DeliveryHandler>> | string | URL
 
 const cases: readonly string[] = [...rightSignatures, 'unsigned', ...Object.keys(signatureFlaws)]
 
-/** @throws TypeError with the next step */
+/** @throws TypeError if the app or an option is invalid */
 export function checkOptions(subject: AppUnderTest, options: VerificationOptions): void {
   checkOptionNames('assertVerifiesSignatures()', options, {
     to: true,
@@ -60,22 +60,24 @@ export function checkOptions(subject: AppUnderTest, options: VerificationOptions
   if (!isElsewhere(subject)) checkHandler(subject, 'assertVerifiesSignatures()')
   for (const option of ['only', 'except'] as const) checkCases(option, options[option])
   if (keys !== undefined && (typeof keys?.current !== 'string' || typeof keys.next !== 'string'))
-    throw new TypeError("assertVerifiesSignatures(): keys are two texts: { current: 'sig_…', next: 'sig_…' }.")
+    throw new TypeError(
+      "assertVerifiesSignatures(): keys must be two texts. Write { current: 'sig_…', next: 'sig_…' }.",
+    )
 }
 
 function checkCases(option: 'only' | 'except', given: unknown): void {
   if (given === undefined) return
   if (!Array.isArray(given) || (option === 'only' && given.length === 0))
-    throw new TypeError(`assertVerifiesSignatures(): \`${option}\` is a list of ${cases.join(', ')}.`)
+    throw new TypeError(`assertVerifiesSignatures(): \`${option}\` must be a list of ${cases.join(', ')}.`)
   const unknown = given.find((name) => !cases.includes(name))
   if (unknown === undefined) return
   const near = typeof unknown === 'string' ? nearestName(unknown, cases) : undefined
   throw new TypeError(
-    `assertVerifiesSignatures(): \`${option}\` knows no ${JSON.stringify(unknown)}.${near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`} It knows ${cases.join(', ')}.`,
+    `assertVerifiesSignatures(): \`${option}\` has an unknown name ${JSON.stringify(unknown)}.${near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`} Use ${cases.join(', ')}.`,
   )
 }
 
-/** What is asked of all that could be. */
+/** Returns the deliveries that the options select. */
 export function asked(questions: readonly Question[], options: VerificationOptions): readonly Question[] {
   const { only, except = [] } = options
   return questions.filter(({ name }) => (only === undefined || only.includes(name)) && !except.includes(name))
@@ -90,7 +92,7 @@ export function destinationsOf(subject: AppUnderTest, { to }: VerificationOption
 function checkedAddress(given: string): string {
   if (!String(given).includes('*') && URL.canParse(given) && /^https?:/.test(given)) return given
   throw new TypeError(
-    `assertVerifiesSignatures() delivers to an address, and ${JSON.stringify(given)} is none. Give one: assertVerifiesSignatures(handler, { to: 'https://shop.test/api/orders' }).`,
+    `assertVerifiesSignatures(): the destination must be a URL (got ${JSON.stringify(given)}). Write assertVerifiesSignatures(handler, { to: 'https://shop.test/api/orders' }).`,
   )
 }
 

@@ -14,11 +14,11 @@ import { causes, otherSpellings, type Question, unknownKey, type VerificationCas
 interface Group {
   readonly because: string
   readonly answers: VerificationAnswer[]
-  /** What a refused delivery did nevertheless. */
+  /** Effects of a rejected delivery. */
   readonly work: readonly string[]
 }
 
-/** Above this, groups are told on a line each. */
+/** Up to this number of groups, each has several lines; above it, one line. */
 const fewGroups = 5
 
 interface Case {
@@ -28,8 +28,8 @@ interface Case {
 }
 
 /**
- * What an app answered otherwise than it should, as an error; `undefined` when all is well.
- * @param right the reaction to a delivery with nothing special about it
+ * Returns an error for wrong responses of an app; `undefined` if there are none.
+ * @param right the reaction to a normal delivery
  */
 export function notVerified(
   answers: readonly VerificationAnswer[],
@@ -56,7 +56,7 @@ export function notVerified(
     ].join('\n'),
   )
   error.name = 'NotVerified'
-  // The stack is of no use: the story has the place.
+  // The stack points into this package. The message has the place.
   error.stack = `${error.name}: ${error.message}`
   return carryFailure(error, { replay, timeline: timeline.split('\n') })
 }
@@ -78,27 +78,27 @@ function grouped(answers: readonly VerificationAnswer[], right: Reaction): reado
   return [...groups.values()]
 }
 
-/** Why an answer is wrong, given what else was accepted. */
+/** Returns why a response is wrong, given the other accepted deliveries. */
 function causeOf({ name, wanted, because }: Question, taken: ReadonlySet<VerificationCase>): string {
   if (wanted === 'accepted') {
     const isWrittenAgain = otherSpellings.some((spelling) => taken.has(spelling))
     if (isWrittenAgain && !taken.has('current')) return causes.reserialized
-    // All spellings are signed with the current key.
+    // All formattings are signed with the current key.
     return otherSpellings.includes(name) && !taken.has('current') ? unknownKey : because
   }
-  // Where anybody's key is good, and where the body does not count, nothing else is known about keys and bodies.
+  // If any key is accepted, or the body does not count, then other results about keys and bodies show nothing.
   if (taken.has('key') && (name.startsWith('rotated') || name === 'tampered')) return causes.key
   return name === 'reserialized' && taken.has('body') ? causes.body : because
 }
 
 const tooLate =
-  'it is refused only after the work was done. Verify before anything else; what is no work of it: ignoreKeys, ignoreOutbound'
+  'it is rejected only after the work was done. Verify before anything else; exclude what is not its work: ignoreKeys, ignoreOutbound'
 
-/** What a refused delivery did that an accepted one does, too. */
+/** Returns the effects of a rejected delivery that an accepted one also has. */
 function inCommon(now: Effects, right: Effects): readonly string[] {
   const keys = [...now.store.keys()].filter((key) => right.store.has(key))
   const sent = now.outgoing.filter((call) => right.outgoing.includes(call))
-  return [...keys.map((key) => `${key} was written`), ...sent.map((call) => `${call} went out`)]
+  return [...keys.map((key) => `${key} was written`), ...sent.map((call) => `${call} was sent`)]
 }
 
 function wrongAnswers(
@@ -113,14 +113,14 @@ function wrongAnswers(
   if (isOpen && accepted.length === wrong.length)
     return [
       `${to} does not verify signatures: it accepted every delivery that was signed wrongly, and one without any signature.`,
-      '  → Anybody who knows the address can call it. Verify each delivery before anything else, with the signing keys.',
+      '  → Anyone who knows the URL can call it. Verify each delivery before anything else, with the signing keys.',
     ]
   return [
-    `${to} did not answer as it should:`,
+    `${to} did not respond as it should:`,
     ...groups.flatMap((group, at) => told(group, groups, groups[at + 1]?.because)),
     ...(rest > 0
       ? [
-          `The other ${plural(rest, 'delivery', 'deliveries')} of this check ${rest === 1 ? 'was' : 'were'} answered as they should be.`,
+          `The other ${plural(rest, 'delivery', 'deliveries')} of this check ${rest === 1 ? 'was' : 'were'} handled as they should be.`,
         ]
       : []),
   ]
@@ -138,8 +138,8 @@ function told({ because, answers, work }: Group, { length }: readonly Group[], n
 function answerText({ attempt, accepted }: Reaction): string {
   const { status, error, note, body = '' } = attempt.outcome ?? {}
   if (accepted) return `accepted with ${status}`
-  if (note !== undefined || status === undefined || status === 0) return shown(note ?? error ?? 'never answered')
-  return `refused with ${status}${body === '' ? '' : ` ${shown(JSON.stringify(body))}`}`
+  if (note !== undefined || status === undefined || status === 0) return shown(note ?? error ?? 'no response')
+  return `rejected with ${status}${body === '' ? '' : ` ${shown(JSON.stringify(body))}`}`
 }
 
 function refusesAll(to: string, right: Reaction, words: string | undefined): string[] {
@@ -148,14 +148,14 @@ function refusesAll(to: string, right: Reaction, words: string | undefined): str
   if (words !== undefined)
     return [
       head,
-      `  → It expects the words of another vendor: leave the option dialect out, or set { sandbox: { dialect: '${words}' } }.`,
+      `  → It expects the dialect of another vendor: leave the option dialect out, or set { sandbox: { dialect: '${words}' } }.`,
     ]
   return [
     head,
-    `  → Does it know the keys? They are in ${queueCurrentSigningKey} and ${queueNextSigningKey} while it is asked; if it has read others before, give those: { keys: { current, next } }.`,
-    '  → Does it compare the url? Give the one that it expects: { to }.',
-    '  → Does it verify the text of the body as it came? await request.text(), not JSON that is written again.',
-    `  → Can it handle the body ${shown(text(right.attempt.body))}? Give one that it can: { body }.`,
+    `  → Does it know the keys? They are in ${queueCurrentSigningKey} and ${queueNextSigningKey} during the check; if it has read others before, pass those: { keys: { current, next } }.`,
+    '  → Does it compare the URL? Pass the one that it expects: { to }.',
+    '  → Does it verify the raw text of the body? Use await request.text(), not JSON that is serialized again.',
+    `  → Can it handle the body ${shown(text(right.attempt.body))}? Pass one that it can: { body }.`,
   ]
 }
 

@@ -12,11 +12,11 @@ import {
 import { notVerified } from './verification-report.js'
 
 /**
- * Fails unless an app refuses every delivery that is signed wrongly, and accepts every one that is signed correctly: with
- * the current and with the next key, however its JSON is written. Each of `signatureFlaws` is tried, and a request
- * without signature, each in a world of its own. Accepted is what is answered with 2xx; any other answer, and an error
- * that is thrown, is a refusal, unless the app has done its work nevertheless. [queue.md 9]
- * @throws Error `NotVerified`, which names what got through and what the app probably does wrong
+ * Fails unless an app rejects every delivery that is signed wrongly, and accepts every one that is signed correctly.
+ * Correct deliveries have the current and the next key, and JSON in several formattings. Wrong ones have each of
+ * `signatureFlaws`, or no signature. Each delivery has its own sandbox. A 2xx response accepts; any other response or a
+ * thrown error rejects, unless the app has done its work nevertheless. [queue.md 9]
+ * @throws Error `NotVerified`, which lists the wrongly accepted deliveries and the probable defects of the app
  * @example await assertVerifiesSignatures(verifyingRoute, { to: 'https://shop.test/orders' })
  */
 export async function assertVerifiesSignatures(
@@ -33,7 +33,7 @@ async function verify(subject: AppUnderTest, options: VerificationRequest): Prom
   const simple = questions[0]!.deliveries[0]!
   const answers: VerificationAnswer[] = []
   const right = await inEnvironment(world, async () => {
-    // What an accepted delivery leaves behind is the work that no refused one may do.
+    // The effects of an accepted delivery are the work that a rejected one must not do.
     const accepted = await ask(world, simple, options)
     for (const question of asked(questions, options))
       for (const delivery of question.deliveries) answers.push({ question, ...(await ask(world, delivery, options)) })
@@ -42,7 +42,10 @@ async function verify(subject: AppUnderTest, options: VerificationRequest): Prom
   const failed = notVerified(answers, right, { ...options, words: right.accepted ? undefined : await otherWords() })
   if (failed !== undefined) throw failed
 
-  /** `auto`, if the app would have accepted the delivery in that, which is in the words of all. */
+  /**
+   * Returns `auto` if the app would have accepted the delivery in the dialect `auto`, which has the spellings of all
+   * dialects.
+   */
   async function otherWords(): Promise<string | undefined> {
     if (right.sandbox.dialect.both !== undefined) return undefined
     const other = { ...world, sandbox: { ...world.sandbox, dialect: 'auto' } } as const

@@ -1,12 +1,12 @@
 import { hostTime } from '../../../../src/kernel/host.js'
 import type { ShardProgress } from './shard-run.js'
 
-/** How often it is told how far a campaign is, in host milliseconds: to a person, and to a file. */
+/** How often the progress is printed, in host milliseconds: to a terminal, and to a file. */
 const everyMs = { terminal: 500, pipe: 10_000 } as const
-/** After which time without the end of a run a campaign is said to stand still. */
+/** Host milliseconds without the end of a run after which a campaign counts as stalled. */
 const stillAfter = 30_000
 
-/** Tells on the standard error how far a campaign is. @returns ends it */
+/** Prints the progress of a campaign on standard error. @returns a function that ends it */
 export function showProgress(progress: () => ShardProgress): () => void {
   const { stderr } = process
   const isTerminal = stderr.isTTY === true
@@ -18,7 +18,7 @@ export function showProgress(progress: () => ShardProgress): () => void {
     if (is.runs !== last.runs) last = { runs: is.runs, at: now }
     const still = now - last.at >= stillAfter ? now - last.at : 0
     const line = progressLine(is, now - begun, still)
-    // Some terminals say that they have no columns.
+    // Some terminals report 0 columns.
     stderr.write(isTerminal ? `\r\x1b[K${cut(line, stderr.columns || 80)}` : `${line}\n`)
   }
   const timer = setInterval(tell, isTerminal ? everyMs.terminal : everyMs.pipe)
@@ -30,20 +30,20 @@ export function showProgress(progress: () => ShardProgress): () => void {
   }
 }
 
-/** Longer lines would not be written over. */
+/** Longer lines could not be overwritten. */
 function cut(line: string, columns: number): string {
   return line.length < columns ? line : `${line.slice(0, columns - 2)}…`
 }
 
-/** @param elapsed and still in host milliseconds; `still` is since when no run has ended, if that is long */
+/** @param elapsed and still in host milliseconds; `still` is the time since a run has ended, if that is long */
 export function progressLine(
   { runs, of, failed, reached, possible, underWay }: ShardProgress,
   elapsed: number,
   still = 0,
 ): string {
-  if (of === undefined) return `the runs are counted, for ${spanText(elapsed)} now; Ctrl-C ends it`
+  if (of === undefined) return `counting the runs, for ${spanText(elapsed)} now; Ctrl-C ends it`
   if (still > 0)
-    return `no run has ended for ${spanText(still)}: under way is ${underWay.length === 0 ? 'none yet' : `run ${underWay.join(', run ')}`}; Ctrl-C ends it`
+    return `no run has ended for ${spanText(still)}: running ${underWay.length === 0 ? 'none yet' : `run ${underWay.join(', run ')}`}; Ctrl-C ends it`
   const rate = elapsed > 0 ? (1000 * runs) / elapsed : 0
   return [
     `${number(runs)} of ${number(of)} runs, ${of === 0 ? 100 : Math.floor((100 * runs) / of)} %`,

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { UsageError, writeWhole } from '@stuntdouble/command-line'
 import type { ShardReport } from '../campaign/shard-report.js'
 
-/** How often the file of a shard is written at most, in host milliseconds. */
+/** Minimum time between two writes of a shard's file, in host milliseconds. */
 const writeEvery = 2000
 
 export interface ShardFileWriter {
@@ -10,7 +10,7 @@ export interface ShardFileWriter {
   soon(): void
 }
 
-/** Writes the file of a shard now and then, so that whatever happens it is there, and it is true. */
+/** Writes the file of a shard regularly, so that a valid file exists even if the process dies. */
 export function keeper(out: string | undefined, report: () => ShardReport): ShardFileWriter {
   let timer: NodeJS.Timeout | undefined
   let writing = Promise.resolve()
@@ -19,8 +19,8 @@ export function keeper(out: string | undefined, report: () => ShardReport): Shar
     const text = `${JSON.stringify(report())}\n`
     try {
       const there = await stat(out).catch(() => undefined)
-      // A device or a pipe takes what comes, and is not to be replaced by a file.
-      if (there !== undefined && !there.isFile()) throw new Error('it is there already, and no file')
+      // A device or a pipe must not be replaced by a file.
+      if (there !== undefined && !there.isFile()) throw new Error('it exists and is not a file')
       await writeWhole(out, Buffer.from(text), 0o666)
     } catch (error) {
       throw new UsageError(`${out} cannot be written: ${(error as Error).message}.`)

@@ -5,24 +5,24 @@ import { type BlockReport, type CountedCheck, maxNotes, type ShardReport } from 
 import { newSlot, slotOf } from './job.js'
 import { JobFailed, type WorkerPool } from './workers.js'
 
-/** What a shard is told to do. */
+/** Options of a shard's run. */
 export type ShardOptions = Omit<ShardReport, 'counted' | 'blocks' | 'notRun' | 'coverage' | 'notes'>
 
-/** How far a shard is. */
+/** Progress of a shard. */
 export interface ShardProgress {
   readonly runs: number
-  /** Runs in all; `undefined` while they are counted. */
+  /** Number of all runs; `undefined` while they are counted. */
   readonly of: number | undefined
   readonly failed: number
   readonly reached: number
   readonly possible: number
-  /** Runs that are under way, by number. */
+  /** Numbers of the runs in progress. */
   readonly underWay: readonly number[]
 }
 
 const notYet = 'it was not run yet'
 
-/** The blocks of one shard, tried by workers. What it says of itself is true at any time. */
+/** The blocks of one shard, tried by workers. Its report is valid at any time. */
 export class ShardRun {
   readonly #orders: ShardOptions
   readonly #workers: WorkerPool
@@ -33,7 +33,7 @@ export class ShardRun {
   readonly #slots = new Map<number, Int32Array>()
   #coverage: readonly CoverageRow[] = []
   readonly #notes = new Set<string>()
-  /** Why nothing at all was run. */
+  /** Why no block could be run. */
   #why: string | undefined = notYet
 
   constructor(orders: ShardOptions, workers: WorkerPool) {
@@ -49,7 +49,7 @@ export class ShardRun {
     return this.#counted
   }
 
-  /** Counts what there is to run. @throws JobFailed */
+  /** Counts the runs. @throws JobFailed if the check cannot be loaded or counted */
   async count(): Promise<CountedCheck> {
     try {
       const counted = (await this.#workers.perform({ do: 'count' })) as CountedCheck
@@ -64,7 +64,7 @@ export class ShardRun {
     }
   }
 
-  /** Tries all blocks, and goes on where one cannot be. @param changed is called when one has ended */
+  /** Tries all blocks, and continues if one fails. @param changed is called when a block has ended */
   async play(changed: () => void): Promise<void> {
     await Promise.all(
       this.#owned.map(async (block) => {
@@ -87,7 +87,7 @@ export class ShardRun {
     )
   }
 
-  /** What is not done now will not be. */
+  /** Stops the run: blocks that are not finished stay unfinished. */
   stop(why: string): void {
     if (this.#counted === undefined) this.#why = why
     for (const [block, known] of this.#left) if (known === notYet || known === stopped) this.#left.set(block, why)

@@ -3,14 +3,15 @@ import { multiLine } from '../../../../src/report/safe-text.js'
 import { type CampaignInternals, campaignInternals, type IndexResult, type IndexTask } from '../campaign/index-space.js'
 import { slotOf, type WorkerJob } from './job.js'
 
-// Runs in a thread of its own: the code of a campaign may never end, and the program has to hear Ctrl-C meanwhile.
+// Runs in its own thread. The code of a campaign may block the event loop forever, and the program must still react to
+// Ctrl-C.
 
-/** What came of a job. */
+/** Result of a job. */
 export type JobResult = { readonly answer: IndexResult } | { readonly broken: string }
 
 let silenced = false
 
-/** Called by the pool. */
+/** Performs a job. The pool calls it. */
 export async function perform({ file, given, task, slot }: WorkerJob): Promise<JobResult> {
   if (!silenced) leaveTheReportAlone()
   silenced = true
@@ -23,14 +24,14 @@ export async function perform({ file, given, task, slot }: WorkerJob): Promise<J
   }
 }
 
-/** What a campaign prints must not end up in the report, nor may it end the program. */
+/** Redirects the output of a campaign away from the report, and keeps it from ending the program. */
 function leaveTheReportAlone(): void {
   process.stdout.write = process.stderr.write.bind(process.stderr)
   const { exit } = process
   process.exit = (code) => {
     throw new Error(`The code under test called process.exit(${code ?? ''}).`)
   }
-  // With it Node ends a thread after an error that nobody has caught.
+  // If this listener exists, Node.js ends a thread after an uncaught error.
   process.on('uncaughtExceptionMonitor', () => {
     if (process.listenerCount('uncaughtException') === 0) process.exit = exit
   })
@@ -45,12 +46,12 @@ function campaignIn(file: string): Promise<CampaignInternals> {
 
 async function load(file: string): Promise<CampaignInternals> {
   const { default: campaign } = (await import(file)) as { default?: unknown }
-  // A file that is CommonJS has its exports in the default one.
+  // A CommonJS file has its exports in the default export.
   const candidates = [campaign, (campaign as { default?: unknown } | undefined)?.default]
   const found = candidates.map(campaignInternals.find).find((one) => one !== undefined)
   if (found !== undefined) return found
   throw new TypeError(
-    `Its default export is ${campaign === undefined ? 'missing' : 'no campaign'}: write export default defineCampaign(() => assertResilient({ … })), with defineCampaign from stuntdouble/checks.`,
+    `Its default export is ${campaign === undefined ? 'missing' : 'not a campaign'}. Write export default defineCampaign(() => assertResilient({ … })), with defineCampaign from stuntdouble/checks.`,
   )
 }
 
@@ -69,14 +70,14 @@ function told(error: unknown): string {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
   const [why] = String(message).split('\n')
   if (code === 'ERR_UNKNOWN_FILE_EXTENSION')
-    return `This Node (${process.version}) does not read TypeScript by itself, as Node 22.18 and later does. Update Node, or give it a loader: NODE_OPTIONS="--import tsx". ${why}`
+    return `This Node.js (${process.version}) cannot load TypeScript; 22.18 and later can. Update Node.js, or use a loader: NODE_OPTIONS="--import tsx". ${why}`
   if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX')
-    return `Node reads TypeScript whose types can be left out, and this has more: write it without, or give Node a loader: NODE_OPTIONS="--import tsx". ${why}`
+    return `Node.js only loads TypeScript whose types can be stripped, and this file has other syntax. Remove it, or use a loader: NODE_OPTIONS="--import tsx". ${why}`
   if (/^Cannot use import statement outside a module|^Unexpected token 'export'/.test(String(message)))
-    return 'It is an ES module, and its package.json says "type": "commonjs" or nothing: call it campaign.mts, or set "type": "module".'
+    return 'It is an ES module, but its package.json has "type": "commonjs" or no type. Name it campaign.mts, or set "type": "module".'
   if (!(error instanceof Error)) return multiLine(`It throws ${String(error)}.`)
   if (error instanceof TypeError && ours.test(error.message)) return multiLine(error.message)
-  // The lines of the code under test, and not those that lead to it.
+  // Keeps the stack lines of the code under test and drops those of the runner.
   const lines = (error.stack ?? error.message)
     .split('\n')
     .filter((line) => !/^ +at .*(?:node:internal|tinypool)/.test(line))
@@ -85,5 +86,5 @@ function told(error: unknown): string {
 
 export const maxLines = 12
 
-/** Sentences that tell what to do: where they were thrown helps nobody. */
-const ours = /^(?:assertResilient|assertCrashSafe|interleavings|defineCampaign)\(\)|^Its default export/
+/** Messages that state what to do; their stack would not help. */
+const ours = /^(?:assert(?:Resilient|CrashSafe)|explore(?:Faults|Interleavings)|defineCampaign|playScenario)\(\)|^Its default export/

@@ -3,12 +3,12 @@ import type { CampaignOptions, IndexResult } from '../campaign/index-space.js'
 import { newSlot, slotOf, type WorkerJob } from './job.js'
 import type { JobResult } from './worker.js'
 
-/** Why a job has no answer, as a sentence or a stack. */
+/** Thrown if a job has no result, with a message or a stack. */
 export class JobFailed extends Error {}
 
-/** Whoever does the jobs of a campaign. */
+/** Performs the jobs of a campaign. */
 export interface WorkerPool {
-  /** @param slot in which it is told how far the job is @throws JobFailed */
+  /** @param slot shared memory for the progress of the job @throws JobFailed */
   perform(task: WorkerJob['task'], slot?: Int32Array): Promise<IndexResult>
 }
 
@@ -17,7 +17,7 @@ interface Running {
   lose(why: string): void
 }
 
-/** Threads that do the jobs of one campaign. */
+/** Threads that perform the jobs of one campaign. */
 export class Workers implements WorkerPool {
   readonly #pool: Tinypool
   readonly #file: string
@@ -34,7 +34,7 @@ export class Workers implements WorkerPool {
       runtime: 'worker_threads',
       minThreads: 1,
       maxThreads: jobs,
-      // What the code under test does between two jobs goes on.
+      // Lets code under test continue between two jobs.
       useAtomics: false,
     })
     // A worker that ends without a job is replaced when there is one.
@@ -64,7 +64,7 @@ export class Workers implements WorkerPool {
     })
   }
 
-  /** The pool does not notice a thread that just ends. */
+  /** Notices a thread that ends, which the pool does not. */
   #watch(): void {
     for (const thread of this.#pool.threads) {
       if (this.#watched.has(thread)) continue
@@ -77,7 +77,7 @@ export class Workers implements WorkerPool {
     }
   }
 
-  /** Ends all threads, whatever they do. */
+  /** Ends all threads, even if they are blocked. */
   async end(): Promise<void> {
     for (const { lose } of this.#running) lose('It was stopped.')
     await this.#pool.destroy().catch(() => undefined)

@@ -5,7 +5,7 @@ import { type Campaign, campaignInternals, type IndexResult, type Tried } from '
 import { assertCrashSafe, defineCampaign, exploreInterleavings } from '../../src/checks.js'
 import { assertResilient, type ResilienceError } from '../../src/fast-check.js'
 
-// What a campaign does in blocks is what the check does in one go: that is the second way of computing it.
+// The blocks of a campaign must give the same results as one run of the check. The check is the second implementation.
 
 const seed = 3
 const runs = 1300
@@ -25,7 +25,7 @@ const tell = async (campaign: Campaign, run: number): Promise<string | undefined
 const orders = 'https://shop.test/orders'
 
 describe('assertResilient', () => {
-  test('blocks in any order reach what one check reaches, in the same runs', { timeout: 240_000 }, async () => {
+  test('reaches the same in blocks of any order as in one run, in the same runs', { timeout: 240_000 }, async () => {
     const app = {
       publish: ({ queue }: Sandbox) => queue.publish({ to: orders, body: '1', retries: 1 }),
       handler: (_: Request, __: unknown, { store }: Sandbox) => {
@@ -43,7 +43,7 @@ describe('assertResilient', () => {
     const cells = rows.flatMap(({ state, point, could, struck }) =>
       could.flatMap((fault) => (struck[fault] === undefined ? [] : [{ state, fault, point, run: struck[fault] }])),
     )
-    // The places in their order; the faults of a place by name.
+    // The places in their order, and the faults of a place by name.
     const inOrder = (some: readonly { state: string; point: string; fault: string }[]) => {
       const place = ({ state, point }: { state: string; point: string }) => JSON.stringify([state, point])
       const order = [...new Set(some.map(place))]
@@ -53,24 +53,24 @@ describe('assertResilient', () => {
     expect([first.skipped + second.skipped, first.failed + second.failed]).toEqual([whole.skipped, 0])
   })
 
-  /** Fails from its 1,050th run on: what went before is known to the test alone. */
+  /** Fails from its 1,050th run on. Only the test counts the runs. */
   const late = (before: { runs: number }) => ({
     publish: ({ queue }: Sandbox) => queue.publish({ to: orders, body: '1', retries: 1 }),
     handler: () => new Response(),
     holds: ({ traffic }: Sandbox) => ++before.runs <= 1050 || traffic.ofType('fault').length === 0,
   })
 
-  test('the failing run is numbered over all blocks, and its path leads there', { timeout: 240_000 }, async () => {
+  test('numbers the failing run over all blocks, with a path that leads to it', { timeout: 240_000 }, async () => {
     const found = (await assertResilient({ ...late({ runs: 0 }), seed, runs, includeExhausted: true }).catch(
       (e) => e,
     )) as ResilienceError
     const at = Number.parseInt(found.path, 10)
     expect(at).toBeGreaterThanOrEqual(1050)
-    expect(found.message).toContain(`Fails after ${at + 1} of ${runs} fault schedules (seed 3`)
+    expect(found.message).toContain(`Fails after ${at + 1} of ${runs} fault plans (seed 3`)
     const campaign = defineCampaign(() => assertResilient({ ...late({ runs: 1000 }), includeExhausted: true }))
     const { first } = await attempt(campaign, 1000, runs)
-    expect(first).toEqual({ run: at, why: 'holds() answered false.' })
-    // The schedule is the same in a block alone, shrunk in the same steps, and by its path.
+    expect(first).toEqual({ run: at, why: 'holds() returned false.' })
+    // A block alone has the same fault plan, shrinks it in the same steps, and finds it by its path.
     const always = { ...late({ runs: 2000 }), includeExhausted: true }
     expect(
       await tell(
@@ -84,12 +84,12 @@ describe('assertResilient', () => {
     expect(replayed.faults).toEqual(found.faults)
   })
 
-  test('what is tried one by one is numbered behind what is drawn', { timeout: 240_000 }, async () => {
+  test('numbers plans that are tried one by one after the random ones', { timeout: 240_000 }, async () => {
     const app = {
       publish: ({ queue }: Sandbox) => queue.publish({ to: orders, body: '1', retries: 1 }),
       outbound: { 'https://bank.test/*': () => Response.json({}) },
       handler: async (_: Request, __: unknown, { store }: Sandbox) => {
-        // Whoever takes a call for done that failed loses it.
+        // A handler that takes a failed payment as done loses it.
         const isPaid = await fetch('https://bank.test/pay')
           .then(({ ok }) => ok)
           .catch(() => false)
@@ -113,7 +113,7 @@ describe('assertResilient', () => {
   })
 })
 
-test('the function of a campaign goes no further than its one check', async () => {
+test('ends the function of a campaign after its one check', async () => {
   const seen: string[] = []
   const campaign = defineCampaign(async () => {
     try {
@@ -132,10 +132,10 @@ test('the function of a campaign goes no further than its one check', async () =
     await assertCrashSafe(() => () => {})
   })
   await expect(count(two)).rejects.toThrow(
-    'calls exploreInterleavings() and assertCrashSafe(). A campaign is around one check',
+    'calls exploreInterleavings() and assertCrashSafe(), but a campaign has one check',
   )
   const plays = defineCampaign(() => exploreInterleavings({ name: 'x', steps: [{ drain: true }] }))
-  await expect(count(plays)).rejects.toThrow('a campaign tries the orders of clients')
-  // And afterwards checks are whole again.
+  await expect(count(plays)).rejects.toThrow('a campaign needs { clients }')
+  // Afterwards a check runs as a whole again.
   expect((await exploreInterleavings({ clients: { a: ask, b: ask } })).runs).toBe(2)
 })

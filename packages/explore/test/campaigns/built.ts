@@ -15,7 +15,7 @@ import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll } from 'vitest'
 import { programBundle } from '../../../../test/support/bundle.js'
 
-// The program in a folder of its own, where campaigns import the package by its name: as after `npm install`.
+// The program in its own folder, in which campaigns import the package by its name, as after `npm install`.
 
 const root = new URL('../../../..', import.meta.url).pathname
 export const place: string = mkdtempSync(join(tmpdir(), 'stuntdouble-campaigns-'))
@@ -69,7 +69,7 @@ export interface Ended {
   readonly err: string
 }
 
-/** A file of the folder. */
+/** Writes a file in the folder. */
 export function written(name: string, text: string): string {
   writeFileSync(join(place, name), text)
   return name
@@ -80,7 +80,7 @@ export const read = (name: string): string => readFileSync(join(place, name), 'u
 export function started(...args: string[]): {
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
-  /** Resolves once what was printed fits. */
+  /** Resolves when the output matches. */
   printed(wanted: RegExp): Promise<void>
 } {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, 'campaign', ...args], {

@@ -14,7 +14,7 @@ beforeAll(() => {
   for (const [name, text] of Object.entries(files)) written(`${name}.ts`, text)
 })
 
-describe('shards on real machines come to what one run comes to, byte for byte', () => {
+describe('shards in separate processes print the same report as one run, byte for byte', () => {
   test.each([
     ['shop', 2100, 3],
     ['shop', 1100, amount(2, 2, 8)],
@@ -22,7 +22,7 @@ describe('shards on real machines come to what one run comes to, byte for byte',
     ['race', 9999, 2],
     ['story', amount(2500, 2500, 99_500), amount(3, 3, 100)],
   ])(
-    '%s, %i runs, %i shards',
+    'gives the same report for %s, %i runs, %i shards',
     async (name, runs, of) => {
       const common = [`${name}.ts`, '--runs', String(runs), '--seed', '4']
       const whole = await explore('run', ...common, '--jobs', '2')
@@ -46,7 +46,7 @@ describe('shards on real machines come to what one run comes to, byte for byte',
       expect([merged.out, merged.code]).toEqual([whole.out, whole.code])
       expect(whole.out).toMatch(/All were run\.\n/)
       expect(whole.code).toBe(name === 'story' ? 0 : 1)
-      // What is missing without one of them, the first, is named.
+      // Without the file of the first shard, which is the last in the list, its blocks are missing.
       const { out, code } = await explore('merge', ...names.slice(0, -1))
       expect(out).toMatch(/In no file: blocks? .*\(runs 0/)
       expect(code).toBe(/runs? fails?\./.test(out) ? 1 : 4)
@@ -55,18 +55,19 @@ describe('shards on real machines come to what one run comes to, byte for byte',
   )
 })
 
-test('a shard that owns no block says so, and a shard does not shrink', async () => {
+test('reports a shard without blocks, and does not shrink in a shard', async () => {
   const none = await explore('run', 'story.ts', '--runs', '100', '--shard', '2/2')
   expect(none).toMatchObject({ code: 0, out: 'story.ts, seed 1, shard 2/2: 0 runs hold. All were run.\n' })
   expect(reportIn('story.2-of-2.json')).toMatchObject({ blocks: [], notRun: [], counted: { size: 100 } })
   const { out } = await explore('run', 'shop.ts', '--runs', '100', '--shard', '1/2')
-  expect(out).toContain('The first run that fails is run 4: holds() answered false.')
+  expect(out).toContain('The first run that fails is run 4: holds() returned false.')
   expect(out).not.toContain('Replay')
 })
 
-test('all orders of two clients with three requests: as many fail as counting by hand finds', async () => {
+test('tries all orders of two clients with three requests; as many fail as counted by hand', async () => {
   const { out } = await explore('run', 'race.ts')
-  // An update is lost unless both requests of one come before the first of the other; reads behind change nothing.
+  // An update is lost unless both requests of one client come before the first request of the other. Later reads change
+  // nothing.
   let lost = 0
   for (let bits = 0; bits < 64; bits++) {
     const order = [...bits.toString(2).padStart(6, '0')].map(Number)
@@ -78,20 +79,20 @@ test('all orders of two clients with three requests: as many fail as counting by
   expect(out).toMatch(new RegExp(`^race\\.ts, seed 1: ${lost} of 20 runs fail\\. All were run\\.\n`))
 })
 
-describe('whatever a campaign does', () => {
-  test('a module that is taken for CommonJS is told how to be one', async () => {
+describe('campaign run', () => {
+  test('explains how to make a file an ES module when Node.js takes it as CommonJS', async () => {
     written('bad.cjs', "import 'stuntdouble/scenarios'")
     const { code, err } = await explore('run', 'bad.cjs', '--runs', '10')
-    expect([code, err]).toEqual([2, expect.stringContaining('call it campaign.mts, or set "type": "module"')])
+    expect([code, err]).toEqual([2, expect.stringContaining('Name it campaign.mts, or set "type": "module"')])
   })
 
   test.each<[string, string, RegExp]>([
     [
       'no default export',
       'export const campaign = 1',
-      /Its default export is missing: write export default defineCampaign/,
+      /Its default export is missing\. Write export default defineCampaign/,
     ],
-    ['another default export', 'export default { holds: true }', /Its default export is no campaign: write/],
+    ['another default export', 'export default { holds: true }', /Its default export is not a campaign\./],
     ['throws on import', "throw new Error('no database')", /cannot be run\. Error: no database\n +at .*bad\.ts:1/],
     ['does not parse', 'export default (', /cannot be run\. .*bad\.ts/],
     [
@@ -122,7 +123,7 @@ describe('whatever a campaign does', () => {
       /Its worker ended: later/,
     ],
   ])(
-    'one that %s is refused in a sentence, and the file of its shard says that nothing was run',
+    'rejects one that %s with a message, and writes that nothing was run into the file of its shard',
     async (_, text, sentence) => {
       written('bad.ts', text)
       const { code, out, err } = await explore('run', 'bad.ts', '--runs', '10', '--jobs', '1', '--out', 'bad.json')
@@ -136,12 +137,12 @@ describe('whatever a campaign does', () => {
       const merged = await explore('merge', 'bad.json')
       expect([merged.code, merged.out]).toEqual([
         4,
-        expect.stringContaining('Nobody knows how many there are.\nNot run: '),
+        expect.stringContaining('The number of runs is unknown.\nNot run: '),
       ])
     },
   )
 
-  test('what it prints does not get into the report', async () => {
+  test('keeps the output of the code under test out of the report', async () => {
     written(
       'loud.ts',
       body(
@@ -153,7 +154,7 @@ describe('whatever a campaign does', () => {
     expect(err).toContain('louder')
   })
 
-  test('a worker that dies costs its own block only, and the file names it', async () => {
+  test('loses only one block when a worker dies, and names it in the file', async () => {
     written(
       'dying.ts',
       body(
@@ -171,7 +172,7 @@ describe('whatever a campaign does', () => {
   test.each([
     ['loops for ever', 'for (;;);', 'SIGINT'],
     ['waits for ever', 'return new Promise(() => {})', 'SIGTERM'],
-  ] as const)('one that %s is ended by a signal, and the file says what was not run', async (_, never, signal) => {
+  ] as const)('ends one that %s on a signal, and writes what was not run into the file', async (_, never, signal) => {
     written(
       'endless.ts',
       body(
@@ -201,7 +202,7 @@ describe('whatever a campaign does', () => {
     })
   })
 
-  test('one that is never loaded is ended by a signal', async () => {
+  test('ends one that never loads on a signal', async () => {
     written('asleep.ts', "console.error('asleep now'); await new Promise(() => {})")
     const { child, ended, printed } = started('run', 'asleep.ts', '--out', 'asleep.json')
     await printed(/asleep now/)
@@ -211,7 +212,7 @@ describe('whatever a campaign does', () => {
     expect(reportIn('asleep.json').notRun).toEqual([{ blocks: [], why: 'it was stopped by SIGINT' }])
   })
 
-  test('one that is killed leaves a file that tells what it has not run', async () => {
+  test('leaves a file that names the unfinished blocks when it is killed', async () => {
     written(
       'killed.ts',
       body(
@@ -229,7 +230,7 @@ describe('whatever a campaign does', () => {
   })
 })
 
-/** A campaign around a function. */
+/** Returns the source of a campaign around a function. */
 function body(text: string): string {
   return `import { assertResilient } from 'stuntdouble/fast-check'
 import { defineCampaign } from 'stuntdouble/checks'
@@ -239,7 +240,7 @@ void assertResilient
 `
 }
 
-describe('a mistake is one sentence and exit code 2', () => {
+describe('invalid arguments', () => {
   test.each<[string[], RegExp]>([
     ...['0/8', '9/8', '1/0', 'NaN', '1', '-1/8', '1/8/2', '1.5/8', ''].map((shard): [string[], RegExp] => [
       ['run', 'story.ts', `--shard=${shard}`],
@@ -258,18 +259,18 @@ describe('a mistake is one sentence and exit code 2', () => {
     [['run', 'story.ts', '--runs', '1', '--out', 'nowhere/a.json'], /nowhere\/a\.json cannot be written/],
     [
       ['run', 'story.ts', '--runs', '1', '--out', '/dev/null'],
-      /\/dev\/null cannot be written: it is there already, and no file\./,
+      /\/dev\/null cannot be written: it exists and is not a file\./,
     ],
     [['run', 'story.ts', '--out', './story.ts'], /--out \.\/story\.ts is the campaign itself/],
     [['run', 'story.ts', '--file', 'a.ts'], /There is no option --file\. .*campaign run takes --runs/],
     [['merge', 'a.json', '--out', 'b.json'], /There is no option --out\. campaign merge takes --file\./],
     [['merge'], /campaign merge is written: stuntdouble campaign merge FILES\./],
     [['merge', 'nowhere.json'], /nowhere\.json cannot be read/],
-    [['merge', 'story.ts'], /story\.ts is not whole, or no file of a shard/],
+    [['merge', 'story.ts'], /story\.ts is incomplete, or not the file of a shard/],
     [['run'], /campaign run is written: stuntdouble campaign run FILE\./],
     [[], /campaign is written: stuntdouble campaign run, or stuntdouble campaign merge\./],
     [['rum', 'story.ts'], /There is no command campaign rum\. Did you mean campaign run\?/],
-  ])('%j', async (args, sentence) => {
+  ])('print one message and exit with code 2: %j', async (args, sentence) => {
     const { code, out, err } = await explore(...args)
     expect([code, out]).toEqual([2, ''])
     expect(err).toMatch(sentence)
@@ -277,8 +278,8 @@ describe('a mistake is one sentence and exit code 2', () => {
   })
 })
 
-describe('merge tells the story of the campaign that the user gives', () => {
-  test('and of no other one', async () => {
+describe('campaign merge', () => {
+  test('shrinks the campaign that the user passes, and no other one', async () => {
     written('moved.ts', files.shop)
     await explore('run', 'moved.ts', '--runs', '60', '--out', 'moved.json')
     const told = await explore('merge', 'moved.json', '--file', 'moved.ts')
@@ -297,7 +298,7 @@ describe('merge tells the story of the campaign that the user gives', () => {
   })
 })
 
-describe('files of shards that somebody has forged', () => {
+describe('forged files of shards', () => {
   const planted = "import { writeFileSync } from 'node:fs'\nwriteFileSync('ran', '')\nexport default () => {}\n"
 
   function forged(change: Partial<ShardReport> = {}): string {
@@ -321,7 +322,7 @@ describe('files of shards that somebody has forged', () => {
     return JSON.stringify(report)
   }
 
-  test('choose no code: a path in them is not opened', async () => {
+  test('cannot choose code: a path in them is not opened', async () => {
     written('planted.mjs', planted)
     written('forged.json', forged())
     const { code, out } = await explore('merge', 'forged.json')
@@ -333,14 +334,14 @@ describe('files of shards that somebody has forged', () => {
     expect(existsSync(join(place, 'ran'))).toBe(false)
   })
 
-  test('with 300,000 notes are refused with exit code 2', async () => {
+  test('are rejected with exit code 2 if they have 300,000 notes', async () => {
     written('notes.json', forged({ notes: Array.from({ length: 300_000 }, (_, nth) => `note ${nth}`) }))
     const { code, out, err } = await explore('merge', 'notes.json')
     expect([code, out]).toEqual([2, ''])
     expect(err.trimEnd().split('\n')).toHaveLength(1)
   })
 
-  test('under a name that is a workflow command are refused on one line that is none', async () => {
+  test('are rejected on one line that is not a workflow command, even under the name of one', async () => {
     written('a\n::error::b.json', '{')
     const { code, err } = await explore('merge', 'a\n::error::b.json')
     expect(code).toBe(2)

@@ -21,12 +21,15 @@ const partsInAnyOrder = array(part, { maxLength: 6 }).chain((parts) =>
   }),
 )
 
-/** A run is of one part, and in it a place has one moment: what blocks of an exploration cannot say otherwise. */
+/**
+ * A run belongs to one part, and each place has one first injection point in it. Blocks of an exploration always
+ * satisfy this.
+ */
 function possible(parts: readonly (readonly CoverageRow[])[]): readonly (readonly CoverageRow[])[] {
   return parts.map((rows, at) => rows.map((row, place) => ({ ...row, seen: row.seen + 10 * at, moment: place })))
 }
 
-test('parts come to the same in any order, and when some of them were put together before', () => {
+test('united() gives the same rows for any order of the parts, and for parts that were merged before', () => {
   assert(
     property(partsInAnyOrder, ({ parts: { parts: given, order }, cuts }) => {
       const parts = possible(given)
@@ -40,7 +43,7 @@ test('parts come to the same in any order, and when some of them were put togeth
   )
 })
 
-/** Which fault stands first among those that struck is shown to nobody. */
+/** The order of the faults that were injected is never shown, so it is normalized. */
 function sameKeys(text: string): string {
   const rows = JSON.parse(text) as CoverageRow[]
   return JSON.stringify(rows.map((row) => ({ ...row, struck: Object.entries(row.struck).sort() })))

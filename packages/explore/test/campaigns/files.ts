@@ -1,6 +1,6 @@
 /** Campaigns as users write them. */
 export const files = {
-  /** Fails now and then. */
+  /** Fails sometimes. */
   shop: `
 import { assertResilient } from 'stuntdouble/fast-check'
 import { defineCampaign } from 'stuntdouble/checks'
@@ -34,7 +34,7 @@ const story = {
 
 export default defineCampaign(({ seed }) => playScenario(story, { seed, strict: false }))
 `,
-  /** Two clients that lose an update. */
+  /** Two clients with a lost update. */
   race: `
 
 import { defineCampaign, exploreInterleavings } from 'stuntdouble/checks'
@@ -51,7 +51,7 @@ export default defineCampaign(() =>
   exploreInterleavings({ setup: ({ store }) => store.run('SET', 'stock', 5), clients: { alice: buy, bob: buy } }),
 )
 `,
-  /** A workflow that charges twice when its process dies. */
+  /** A workflow that charges twice if its process dies. */
   crash: `
 
 import { Client as QueueClient } from '@upstash/qstash'

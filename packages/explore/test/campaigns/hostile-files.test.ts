@@ -31,7 +31,7 @@ function read(given: unknown): ShardReport {
 }
 
 const forgery = 'x\n::error file=a.ts::forged\r\n  ::stop-commands::x\u2028::x\n##[error]x ##vso[task.setvariable]x'
-/** What GitHub Actions, Azure Pipelines and TeamCity obey. */
+/** Commands of GitHub Actions, Azure Pipelines and TeamCity. */
 const commands = /^\s*::|##\[|##vso\[|##teamcity\[/m
 
 describe('report of a campaign', () => {
@@ -71,12 +71,12 @@ describe('file of a shard', () => {
     ['blocks beyond the last one', { ...whole, blocks: [{ block: 1, failed: 0, skipped: 0 }] }],
     ['none of the blocks that it counts', { ...whole, counted: { check: 'playScenario', size: 1e10 }, blocks: [] }],
     ['a size beyond all', { ...whole, counted: { check: 'playScenario', size: Number.MAX_SAFE_INTEGER } }],
-  ])('with %s is refused', (_, given) => {
+  ])('is rejected with %s', (_, given) => {
     expect(() => read(given)).toThrow(ShardError)
   })
 })
 
-test('consoleText() leaves colons and numbers alone that no CI obeys', () => {
+test('consoleText() keeps colons and numbers that are not commands of a CI', () => {
   for (const text of ['a::b', 'http://[::1]:80', ': x', '# [a]', '## title\n- a: ::b'])
     expect(consoleText(text)).toBe(text)
 })

@@ -11,7 +11,8 @@ import { assertResilient } from '../../src/fast-check.js'
 import { ShardRun } from '../../src/workers/shard-run.js'
 import { JobFailed, type WorkerPool } from '../../src/workers/workers.js'
 
-// One run of all is the truth; whatever is cut, lost, repeated and shuffled has to come to the same text.
+// One run without shards is the expected result. Any split, loss, repetition and order of shards must give the same
+// text.
 
 const size = amount(2300, 2300, 20_300)
 const seed = 5
@@ -26,7 +27,7 @@ const campaign = defineCampaign(() =>
   }),
 )
 
-/** Each task is done once: that it does not matter who does it when is tested elsewhere. */
+/** Each task runs once. Other tests check that its worker and its time do not matter. */
 const answers = new Map<string, Promise<IndexResult>>()
 let last: Promise<unknown> = Promise.resolve()
 const workforce: WorkerPool = {
@@ -64,7 +65,7 @@ async function shardOf(nth: number, of: number, workers = workforce): Promise<Sh
 
 async function shards(of: number): Promise<readonly NamedReport[]> {
   const reports = await Promise.all(Array.from({ length: of }, (_, at) => shardOf(at + 1, of)))
-  // As they come from their files.
+  // Parses the reports as they come from their files.
   return reports.map((report, at) => {
     const name = `${at + 1}.json`
     return { name, report: shardReportFrom(JSON.stringify(report), name) }
@@ -73,15 +74,15 @@ async function shards(of: number): Promise<readonly NamedReport[]> {
 
 const whole = async (): Promise<string> => campaignReport(merged(await shards(1)))
 
-describe('one run of all', () => {
-  test('has something to tell', { timeout: 240_000 }, async () => {
+describe('one run of all blocks', () => {
+  test('has failures, coverage and notes to report', { timeout: 240_000 }, async () => {
     const all = merged(await shards(1))
     const text = await whole()
     expect(all.failed).toBeGreaterThan(0)
     expect(isWhole(all)).toBe(true)
     expect(text).toMatch(/^campaign\.ts, seed 5: \d+ of [\d,]+ runs fail\. All were run\.\n.*\nReached \d+ of \d+ \(/)
-    expect(text).toContain(`The first run that fails is run ${all.first!.run}: holds() answered false.`)
-    // What it has reached is what the check itself says.
+    expect(text).toContain(`The first run that fails is run ${all.first!.run}: holds() returned false.`)
+    // Its coverage equals that of the check itself.
     const { coverage } = await assertResilient({
       publish: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: '1', retries: 2 }),
       handler: () => new Response(),
@@ -92,13 +93,13 @@ describe('one run of all', () => {
     expect(text).toContain(coverage.toString())
   })
 
-  test.each([1, 2, 3, 5, 8, 100])('%i shards come to the same, byte for byte', async (of) => {
+  test.each([1, 2, 3, 5, 8, 100])('equals the merged report of %i shards, byte for byte', async (of) => {
     const files = await shards(of)
     expect(campaignReport(merged(files))).toBe(await whole())
     expect(campaignReport(merged(files.toReversed()))).toBe(await whole())
   })
 
-  test('so do any shards in any order, some of them twice, of any cuts that cover all (property)', async () => {
+  test('equals the merged report of shards in any order, with repetitions and overlaps (property)', async () => {
     const cuts = await Promise.all([2, 3, 8].map(shards))
     const text = await whole()
     const parts = fc
@@ -112,8 +113,8 @@ describe('one run of all', () => {
   })
 })
 
-describe('what is missing is named', () => {
-  test('blocks of shards that are not there', async () => {
+describe('a merged report', () => {
+  test('names the blocks of missing shards', async () => {
     const files = (await shards(3)).filter((_, at) => at !== 1)
     const all = merged(files)
     expect(isWhole(all)).toBe(false)
@@ -122,7 +123,7 @@ describe('what is missing is named', () => {
     )
   })
 
-  test('blocks whose worker has died, with the reason, until somebody runs them', async () => {
+  test('names blocks whose worker died, with the reason, until another shard has run them', async () => {
     const dying: WorkerPool = {
       perform: (task) =>
         task.do === 'attempt' && task.from === 2000
@@ -138,14 +139,14 @@ describe('what is missing is named', () => {
     expect(campaignReport(merged([broken, mended]))).toBe(await whole())
   })
 
-  test('a campaign that could not be counted', async () => {
+  test('reports a campaign whose runs could not be counted', async () => {
     const run = new ShardRun(orders({ nth: 1, of: 2 }), {
       perform: () => Promise.reject(new JobFailed('It throws.')),
     })
     await expect(run.count()).rejects.toThrow('It throws.')
     const report = shardReportFrom(JSON.stringify(run.report()), 'a.json')
     expect(campaignReport(merged([{ name: 'a.json', report }]))).toBe(
-      'campaign.ts, seed 5: 0 runs hold. Nobody knows how many there are.\nNot run: It throws.',
+      'campaign.ts, seed 5: 0 runs hold. The number of runs is unknown.\nNot run: It throws.',
     )
     const [, second] = await shards(2)
     expect(campaignReport(merged([{ name: 'a.json', report }, second!]))).toMatch(
@@ -154,7 +155,7 @@ describe('what is missing is named', () => {
   })
 })
 
-describe('files that do not belong together are refused', () => {
+describe('merged() rejects files that do not belong together:', () => {
   const of = async (change: (report: ShardReport) => object): Promise<readonly NamedReport[]> => {
     const [one, two] = await shards(2)
     return [one!, { name: 'other.json', report: { ...two!.report, ...change(two!.report) } as ShardReport }]
@@ -164,32 +165,32 @@ describe('files that do not belong together are refused', () => {
     [
       'another campaign',
       (r: ShardReport) => ({ campaign: { ...r.campaign, digest: 'b'.repeat(64) } }),
-      /different campaigns, campaign\.ts \(aaaaaaaa\) in the one and campaign\.ts \(bbbbbbbb\)/,
+      /different campaigns, campaign\.ts \(aaaaaaaa\) in the first file and campaign\.ts \(bbbbbbbb\)/,
     ],
-    ['another seed', () => ({ seed: 6 }), /the seed is 5 in the one and 6 in the other/],
-    ['other runs', () => ({ runs: 9000 }), /the number of runs is \d+ in the one and 9000/],
-    ['another version', () => ({ version: '0.2.0' }), /the version of stuntdouble is 0\.1\.0 in the one and 0\.2\.0/],
+    ['another seed', () => ({ seed: 6 }), /the seed is 5 in the first file and 6/],
+    ['other runs', () => ({ runs: 9000 }), /the number of runs is \d+ in the first file and 9000/],
     [
-      'another size',
-      () => ({ counted: { check: 'assertResilient', size: 2290 } }),
-      /the code under test is not the same/,
+      'another version',
+      () => ({ version: '0.2.0' }),
+      /the version of stuntdouble is 0\.1\.0 in the first file and 0\.2\.0/,
     ],
+    ['another size', () => ({ counted: { check: 'assertResilient', size: 2290 } }), /the code under test differs/],
   ])('%s', async (_, change, sentence) => {
     const files = await of(change)
     expect(() => merged(files)).toThrow(sentence)
     expect(() => merged(files)).toThrow(/1\.json .*other\.json/)
   })
 
-  test('a block that ends in two ways', async () => {
+  test('merged() rejects a block with two different results', async () => {
     const [one] = await shards(1)
     const blocks = one!.report.blocks.map((block) => ({ ...block, skipped: block.skipped + 1 }))
     const two = { name: 'two.json', report: { ...one!.report, blocks } }
-    expect(() => merged([one!, two])).toThrow(/1\.json and two\.json have both run block 0, and not with the same end/)
+    expect(() => merged([one!, two])).toThrow(/1\.json and two\.json have different results for block 0/)
   })
 })
 
-describe('damaged files', () => {
-  test('whatever is cut off or changed is refused in a sentence, or changes nothing (property)', async () => {
+describe('shardReportFrom()', () => {
+  test('rejects a truncated or changed file with a message, or reads the same (property)', async () => {
     const text = JSON.stringify((await shards(2))[0]!.report)
     const damage = fc.tuple(
       fc.nat({ max: text.length - 1 }),
@@ -201,7 +202,7 @@ describe('damaged files', () => {
         try {
           merged([{ name: 'a.json', report: shardReportFrom(damaged, 'a.json') }])
         } catch (error) {
-          expect((error as Error).message).toMatch(/^a\.json is (?:no file|not whole|damaged)/)
+          expect((error as Error).message).toMatch(/^a\.json is (?:not the file|incomplete|damaged)/)
           expect((error as Error).message.split('\n')).toHaveLength(1)
         }
       }),
@@ -215,8 +216,8 @@ describe('damaged files', () => {
       ({ blocks }) => ({ blocks: blocks.map((b) => ({ ...b, block: b.block + 1 })) }),
       /block 1 is not of shard 1\/2/,
     ],
-    ['a block twice', ({ blocks }) => ({ blocks: [...blocks, blocks[0]] }), /block 0 is there twice/],
-    ['a block that is forgotten', ({ blocks }) => ({ blocks: blocks.slice(1) }), /says nothing of block 0/],
+    ['a block twice', ({ blocks }) => ({ blocks: [...blocks, blocks[0]] }), /block 0 .* twice/],
+    ['a block that is forgotten', ({ blocks }) => ({ blocks: blocks.slice(1) }), /block 0 is missing/],
     [
       'more failures than runs',
       ({ blocks }) => ({ blocks: blocks.map((b) => ({ ...b, failed: 1001 })) }),
@@ -225,12 +226,12 @@ describe('damaged files', () => {
     [
       'a failure nowhere',
       ({ blocks }) => ({ blocks: blocks.map(({ first: _, ...b }) => ({ ...b, failed: 1 })) }),
-      /does not say which run failed first/,
+      /block \d+ .* failed first/,
     ],
     [
       'a run of another block',
       ({ blocks }) => ({ blocks: blocks.map((b) => ({ ...b, failed: 1, first: { run: 1500, why: '' } })) }),
-      /run 1500 is not of block 0/,
+      /run 1500 is not in block 0/,
     ],
     ['a shard that cannot be', () => ({ shard: { nth: 3, of: 2 } }), /it is shard 3 of 2/],
     [
@@ -249,7 +250,7 @@ describe('damaged files', () => {
       /names a run that it does not have/,
     ],
     ['a prototype', () => ({ coverage: JSON.parse('[{"__proto__":{}}]') }), /coverage\.0/],
-  ])('%s', async (_, change, sentence) => {
+  ])('rejects %s', async (_, change, sentence) => {
     const [{ report }] = (await shards(2)) as [NamedReport]
     expect(() => shardReportFrom(JSON.stringify({ ...report, ...change(report) }), 'a.json')).toThrow(sentence)
   })

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { place } from './built.js'
 
-// docs/campaigns.md as its reader would follow it.
+// Follows docs/campaigns.md as a reader does.
 
 const root = new URL('../../../..', import.meta.url).pathname
 const page = readFileSync(join(root, 'docs/campaigns.md'), 'utf8')
@@ -12,12 +12,14 @@ const example = (name: string): string => readFileSync(join(root, 'examples/camp
 const blocks = (language: string): readonly string[] =>
   [...page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].flatMap(([, name, text = '']) => (name === language ? [text] : []))
 
-test('it shows the files of the example', () => {
+test('docs/campaigns.md shows the files of the example', () => {
   expect(blocks('ts')[0]).toBe(`// campaign.ts\n${example('campaign.ts')}`)
   expect(blocks('yaml')).toEqual([example('github-actions.yml'), example('kubernetes-job.yaml')])
 })
 
-test('its commands print what it shows, whole and in parts', { timeout: 240_000 }, () => {
+test('commands of docs/campaigns.md print the output that it shows, as a whole and in parts', {
+  timeout: 240_000,
+}, () => {
   const folder = mkdtempSync(join(place, 'page-'))
   symlinkSync(join(place, 'node_modules'), join(folder, 'node_modules'))
   const path = `${dirname(process.execPath)}:${process.env.PATH}`

@@ -6,15 +6,15 @@ import { parse } from 'yaml'
 import { amount } from '../../../../test/support/effort.js'
 import { place } from './built.js'
 
-// What others copy is run here as it stands: by what reads it elsewhere as far as a machine has that.
+// Runs the files that users copy unchanged, with the tools that read them where they are available.
 
-/** At night each shard has a block, by day three of them. */
+/** Each shard has one block at night, and three by day. */
 const runs = String(amount(2300, 2300, 7300))
 
 const examples = new URL('../../../../examples/campaigns/', import.meta.url).pathname
 const yaml = (name: string): unknown => parse(readFileSync(join(examples, name), 'utf8'))
 
-/** A checkout of a project with the campaign, after `npm ci`. */
+/** Creates a checkout of a project with the campaign, as after `npm ci`. */
 function project(): string {
   const folder = mkdtempSync(join(place, 'project-'))
   copyFileSync(join(examples, 'campaign.ts'), join(folder, 'campaign.ts'))
@@ -58,7 +58,7 @@ interface Workflow {
   >
 }
 
-/** GitHub's expressions, as far as the workflow has them. */
+/** Evaluates the GitHub expressions that the workflow uses. */
 function evaluated(text: string, context: Readonly<Record<string, string>>): string {
   return text.replace(/\$\{\{ (.*?) \}\}/g, (_, expression: string) => {
     for (const term of expression.split(' || ')) {
@@ -70,7 +70,7 @@ function evaluated(text: string, context: Readonly<Record<string, string>>): str
   })
 }
 
-test('the matrix of GitHub Actions: its shards in checkouts of their own, and the verdict of all', {
+test('the matrix of GitHub Actions runs its shards in separate checkouts, and prints the verdict of all', {
   timeout: 240_000,
 }, () => {
   const { env, jobs } = yaml('github-actions.yml') as Workflow
@@ -122,7 +122,7 @@ interface Job {
   }
 }
 
-test("the Indexed Job of Kubernetes: its container's command as it stands, for each index", {
+test('the Indexed Job of Kubernetes runs the command of its container unchanged, for each index', {
   timeout: 240_000,
 }, () => {
   const { spec } = yaml('kubernetes-job.yaml') as Job

@@ -3,24 +3,24 @@ import type { PageView } from '../view.js'
 import { type Marks, marksOf, type PlacedMarks, placed } from './marks.js'
 import { type Scale, type ScaleKind, scaleOf } from './scale.js'
 
-/** What is in sight, in places of the scale. */
+/** Visible part of the axis, in positions of the scale. */
 export interface Sight {
   readonly from: number
   readonly to: number
 }
 
 const everything: Sight = { from: 0, to: 1 }
-/** Nearer than this, numbers run out. */
+/** Minimum width of the visible part; below it, floating-point precision is not sufficient. */
 const nearest = 1e-9
 
-/** The time axis: its marks, its scale, and which part of it is in sight. */
+/** The time axis: its marks, its scale, and the visible part. */
 export class AxisState {
   readonly kind: Signal<ScaleKind> = signal('steps')
   readonly sight: Signal<Sight> = signal(everything)
   readonly marks: ReadonlySignal<Marks>
   readonly scale: ReadonlySignal<Scale>
   readonly placed: ReadonlySignal<PlacedMarks>
-  /** The present on the axis, which waits may lead beyond. */
+  /** The present on the axis; waits may lead beyond it. */
   readonly now: ReadonlySignal<number>
 
   constructor(readonly view: PageView) {
@@ -38,7 +38,7 @@ export class AxisState {
     })
   }
 
-  /** Looks at an instant, and at the present where it is none of the past. */
+  /** Moves the view to an instant, or to the present if the instant is later. */
   lookAt(at: number): void {
     const instant = Math.round(at)
     this.view.instant.value = instant < this.now.value ? instant : undefined
@@ -50,7 +50,7 @@ export class AxisState {
     this.#look(from + (to - from) * around - size * around, size)
   }
 
-  /** @param by parts of what is in sight */
+  /** @param by fraction of the visible part */
   pan(by: number): void {
     const { from, to } = this.sight.value
     this.#look(from + by * (to - from), to - from)
@@ -60,14 +60,14 @@ export class AxisState {
     this.sight.value = everything
   }
 
-  /** Brings an instant into sight, if it is not. */
+  /** Scrolls to an instant if it is not visible. */
   show(at: number): void {
     const place = this.scale.value.place(at)
     const { from, to } = this.sight.value
     if (place < from || place > to) this.#look(place - (to - from) / 2, to - from)
   }
 
-  /** Shows a part of time, with a little room around. */
+  /** Zooms to a range of time, with a margin. */
   showRange(from: number, to: number): void {
     const scale = this.scale.value
     const [left, right] = [scale.place(from), scale.place(to)]

@@ -15,7 +15,7 @@ interface AxisProps {
   readonly axis: AxisState
 }
 
-/** Everything over time: four lanes, the instant that one looks at, and the range that one has chosen. */
+/** Shows everything over time: four lanes, the current instant, and the selected range. */
 export function Axis({ view, axis }: AxisProps): JSX.Element {
   return (
     <section class="axis" aria-labelledby="axis-title">
@@ -60,8 +60,8 @@ function AxisTools({ view, axis }: AxisProps): JSX.Element {
             axis.fit()
           }}
         >
-          <option value="steps">a step for each instant</option>
-          <option value="time">true to time</option>
+          <option value="steps">one step per instant</option>
+          <option value="time">proportional to time</option>
         </select>
       </label>
       <output id="span" aria-live="polite">
@@ -101,7 +101,7 @@ function AxisPicture({ view, axis }: AxisProps): JSX.Element {
         ref={canvas}
         id="axis"
         role="img"
-        aria-label={`${axisRows.length} lanes over time; their names tell the same in words.`}
+        aria-label={`${axisRows.length} lanes over time; their names contain the same as text.`}
       />
       <Overlay view={view} axis={axis} width={width} />
       <Scrubber view={view} axis={axis} width={width} />
@@ -127,7 +127,7 @@ interface Painting extends AxisProps {
   readonly width: number
 }
 
-/** Paints when something is different, at most once a frame. */
+/** Paints when something has changed, at most once per frame. */
 function usePainting({ view, axis, box, canvas, width }: Painting): void {
   const coverage = useMemo(() => new AxisCoverage(), [])
   const latest = useRef({ width, colours: undefined as Colours | undefined, frame: 0 })
@@ -189,12 +189,12 @@ function sized(canvas: HTMLCanvasElement, width: number, ratio: number): void {
   canvas.style.height = `${pictureHeight}px`
 }
 
-/** What is chosen, as elements above the picture: moving them paints nothing anew. */
+/** Shows the selection as elements above the picture, so that moving it repaints nothing. */
 function Overlay({ view, axis, width }: AxisProps & { readonly width: number }): JSX.Element {
   const { from, to } = axis.sight.value
   const scale = axis.scale.value
   const x = (at: number): number => ((scale.place(at) - from) / (to - from)) * width
-  /** Of the last instant it would be just outside of the picture. */
+  /** Without the limit, the line of the last instant would be just outside the picture. */
   const line = (at: number): number => (x(at) > width ? x(at) : Math.min(x(at), width - 2))
   const range = view.range.value
   const selected = view.entry(view.selectedSeq.value)
@@ -216,10 +216,10 @@ function Overlay({ view, axis, width }: AxisProps & { readonly width: number }):
   )
 }
 
-/** Pixels that a pointer may move within a click. */
+/** Maximum number of pixels that a pointer may move within a click. */
 const still = 4
 
-/** Above the lanes a pointer moves the instant; in the lanes it chooses an entry, or drags a range. */
+/** Handles the pointer: above the lanes it moves the instant; in the lanes it selects an entry or drags a range. */
 function usePointer({ view, axis, width }: AxisProps & { readonly width: number }): HTMLAttributes<HTMLDivElement> {
   const drag = useRef<{ x: number; isTime: boolean; hasMoved: boolean } | undefined>(undefined)
   const at = (x: number): number => {

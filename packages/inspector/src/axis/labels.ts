@@ -2,43 +2,43 @@ import { shownDate, shownTime } from '../shown-dates.js'
 import type { Scale } from './scale.js'
 
 export interface Label {
-  /** Left edge, in pixels. */
+  /** Left edge in pixels. */
   readonly left: number
   readonly width: number
-  /** Where its tick is. */
+  /** Position of its tick. */
   readonly x: number
   readonly text: string
 }
 
 export interface Labels {
   readonly times: readonly Label[]
-  /** Below them: the date of the first time, and of each that is of another day than the one before. */
+  /** Dates below the times: of the first time, and of each time on another day than the one before. */
   readonly dates: readonly Label[]
 }
 
 interface LabelBox {
   readonly scale: Scale
-  /** What is in sight, in places of the scale. */
+  /** Visible part, in positions of the scale. */
   readonly from: number
   readonly to: number
   readonly width: number
-  /** Width of a text in pixels. */
+  /** Returns the width of a text in pixels. */
   readonly measure: (text: string) => number
 }
 
 /** Pixels between two labels. */
 const gap = 12
 
-/** Characters of a time that may do: `09:00`, `09:00:12` or `09:00:12.000`. */
+/** Numbers of characters of a time: `09:00`, `09:00:12` or `09:00:12.000`. */
 const precisions = [5, 8, 12]
 
-/** What the axis is labelled with; no two labels of a line overlap, and none leaves it, however narrow it is. */
+/** Returns the labels of the axis. Labels of a line never overlap, and never extend beyond the axis, at any width. */
 export function labelsOf(place: LabelBox): Labels {
   const found = precisions.map((precision) => labelled(place, precision))
   return found.find(({ isTelling }) => isTelling) ?? found.at(-1)!
 }
 
-/** @returns `isTelling` where no two times beside each other read the same */
+/** @returns `isTelling`: whether no two adjacent times have the same text */
 function labelled({ scale, from, to, width, measure }: LabelBox, precision: number): Labels & { isTelling: boolean } {
   const times: Label[] = []
   const dates: Label[] = []
@@ -46,7 +46,7 @@ function labelled({ scale, from, to, width, measure }: LabelBox, precision: numb
   let date = ''
   let before = Number.NaN
   let isTelling = true
-  // Of one instant all places read the same: it is told where it is.
+  // If there is only one instant, all positions have the same time, so only its own position is labeled.
   const isOne = scale.first === scale.last
   for (let step = 0; step <= (isOne ? 0 : count); step++) {
     const part = isOne ? (scale.place(scale.first) - from) / (to - from) : step / count
@@ -55,7 +55,7 @@ function labelled({ scale, from, to, width, measure }: LabelBox, precision: numb
     const time = labelAt(x, shownTime(at).slice(0, precision), width, measure)
     if (!fits(times, time, width)) continue
     const today = shownDate(at)
-    // A time whose date has no room would be taken for one of the day before.
+    // Without its date, the time would be read as one of the day before.
     const label = today === date ? undefined : labelAt(x, today, width, measure)
     if (label !== undefined && !fits(dates, label, width)) continue
     if (label === undefined && times.at(-1)?.text === time.text && at !== before) isTelling = false

@@ -7,7 +7,7 @@ import type { PageView } from '../view.js'
 
 interface LaneNamesProps {
   readonly view: PageView
-  /** Of the lanes, in pixels. */
+  /** Heights of the lanes in pixels. */
   readonly heights: readonly number[]
   readonly top: number
 }
@@ -26,7 +26,7 @@ function add(sum: Sum, from: number, to: number): void {
 
 const shortNames = ['Requests', 'Messages', 'Store', 'Faults'] as const
 
-/** The names of the lanes, with what is in them in words: for those who do not see the picture, and as a summary. */
+/** Shows the names of the lanes with their content as text: for screen readers, and as a summary. */
 export function LaneNames({ view, heights, top }: LaneNamesProps): JSX.Element {
   const sums = useComputed(() => {
     const range = view.range.value

@@ -12,26 +12,26 @@ import {
 } from '../entry-kinds.js'
 import { distinct, type Scale } from './scale.js'
 
-/** Lines that the lanes have, each with its own place. */
+/** Number of lines of all lanes. */
 export const lines: number = axisRows.reduce((sum, { rows }) => sum + rows, 0)
 
-/** The first line of each lane. */
+/** Index of the first line of each lane. */
 export const firstLines: readonly number[] = axisRows.map((_, lane) =>
   axisRows.slice(0, lane).reduce((sum, { rows }) => sum + rows, 0),
 )
 
-/** What is drawn, as columns of numbers: 100,000 marks are gone through for every picture. */
+/** The marks as columns of numbers, because 100,000 marks are processed for every picture. */
 export interface Marks {
   readonly size: number
-  /** Place of its entry. */
+  /** Index of its entry. */
   readonly entry: Int32Array
   readonly line: Uint8Array
   readonly tone: Uint8Array
   readonly from: Float64Array
   readonly to: Float64Array
-  /** As `to` where nothing waits. */
+  /** End of the wait; equal to `to` without a wait. */
   readonly until: Float64Array
-  /** At which something happens, ascending, each once. */
+  /** Instants with an entry, ascending, without duplicates. */
   readonly instants: Float64Array
 }
 
@@ -39,7 +39,7 @@ const wait = tones.indexOf('wait')
 const soft = tones.indexOf('soft')
 const fault = tones.indexOf('fault')
 
-/** @param changed the entries that changed the store; without any, each command counts */
+/** @param changed entries that changed the store; if it is empty, each command counts */
 export function marksOf(entries: readonly TraceEntry[], changed: ReadonlySet<number>): Marks {
   const most = entries.length + entries.filter(isInjectedByScript).length
   const marks = {
@@ -94,7 +94,7 @@ function set(
   marks.until[at] = span.until ?? span.to
 }
 
-/** What belongs to one message or run is on one line. */
+/** Returns the same line for all entries of one message or run. */
 function lineIn(entry: TraceEntry, lane: number, place: number): number {
   const { rows } = axisRows[lane]!
   const { messageId, runId, sourceMessageId } = entry as Record<string, unknown>
@@ -113,7 +113,7 @@ function toneIn(entry: TraceEntry, changed: ReadonlySet<number>): number {
   return isReading ? soft : tones.indexOf(toneOf(entry))
 }
 
-/** The same in places of a scale, for one kind of scale. */
+/** The marks in positions of a scale, for one kind of scale. */
 export interface PlacedMarks extends Marks {
   readonly left: Float64Array
   readonly right: Float64Array
@@ -129,10 +129,13 @@ export function placed(marks: Marks, scale: Scale): PlacedMarks {
   return { ...marks, left: along(marks.from), right: along(marks.to), waits: along(marks.until) }
 }
 
-/** At the right edge a mark is this wide: the line of the present instant covers one pixel of it. */
+/** Width of a mark at the right edge, where the line of the present covers one pixel of it. */
 const widthAtEdge = 4
 
-/** Which pixels of which line have which tone: counts begin and end of each mark, so that a million cost what they are. */
+/**
+ * Which pixels of which line have which tone. It counts the begin and the end of each mark, so that a million marks
+ * take linear time.
+ */
 export class AxisCoverage {
   #width = 0
   #edges = new Int32Array(0)
@@ -182,7 +185,7 @@ export class AxisCoverage {
   }
 }
 
-/** The mark that is nearest to a point, at most so many pixels away. @returns place of its entry */
+/** Returns the mark that is nearest to a point, within a distance in pixels. @returns index of its entry */
 export function nearestMark(
   marks: PlacedMarks,
   {

@@ -1,19 +1,19 @@
 /**
- * From instants to places between 0 and 1 and back. True to time, days in which nothing happens take all the room; by
- * steps, each instant at which something happens is as far from the next one.
+ * Maps instants to positions between 0 and 1 and back. Proportional to time, days without entries take all their width;
+ * by steps, adjacent instants are equally far apart.
  */
 export interface Scale {
   readonly first: number
   readonly last: number
   place(at: number): number
   at(place: number): number
-  /** The instant at which something happens next to this one. */
+  /** Returns the next instant with an entry in a direction. */
   neighbour(at: number, direction: 1 | -1): number
 }
 
 export type ScaleKind = 'steps' | 'time'
 
-/** @param instants at which something happens, ascending, each once */
+/** @param instants with an entry, ascending, without duplicates */
 export function scaleOf(kind: ScaleKind, instants: Float64Array): Scale {
   const first = instants[0] ?? 0
   const last = instants.at(-1) ?? first
@@ -52,7 +52,7 @@ export function scaleOf(kind: ScaleKind, instants: Float64Array): Scale {
   }
 }
 
-/** How many of them are before an instant. */
+/** Counts the instants before another one. */
 function countBefore(instants: Float64Array, at: number): number {
   let low = 0
   let high = instants.length
@@ -64,7 +64,7 @@ function countBefore(instants: Float64Array, at: number): number {
   return low
 }
 
-/** Ascending, each once. */
+/** Sorts instants and removes duplicates. */
 export function distinct(instants: Float64Array): Float64Array {
   instants.sort()
   let size = 0

@@ -9,7 +9,7 @@ interface ScrubberProps {
   readonly width: number
 }
 
-/** The instant at which the world is looked at: dragged, or moved with the arrow keys from one instant to the next. */
+/** A slider for the current instant: dragged, or moved with the arrow keys from one instant to the next. */
 export function Scrubber({ view, axis, width }: ScrubberProps): JSX.Element {
   const scale = axis.scale.value
   const { from, to } = axis.sight.value

@@ -6,17 +6,17 @@ import { hexLines, laidOut, type PortableBody, readBody } from '../readable-byte
 interface BodyBlockProps {
   readonly title: string
   readonly body: PortableBody
-  /** Words instead of a body that is not there. */
+  /** Text in place of a missing body. */
   readonly absent?: string
 }
 
-type Form = 'Laid out' | 'As text' | 'Hex'
+type Form = 'As JSON' | 'As text' | 'Hex'
 
-/** More is not drawn; nobody reads it in a page. */
+/** Maximum number of characters that are drawn, because longer texts are not readable in a page. */
 const maxChars = 200_000
 const maxBytes = 16_384
 
-/** A body as JSON laid out, as text, or byte by byte. */
+/** Shows a body as formatted JSON, as text, or as bytes. */
 export function BodyBlock({ title, body, absent }: BodyBlockProps): JSX.Element | null {
   const wanted = useSignal<Form | undefined>(undefined)
   const reading = readBody(body)
@@ -25,13 +25,13 @@ export function BodyBlock({ title, body, absent }: BodyBlockProps): JSX.Element 
   const { text, bytes, cutFrom } = reading
   const pretty = text === undefined || text.length > maxChars ? undefined : laidOut(text)
   const forms = [
-    ...(pretty === undefined ? [] : ['Laid out']),
+    ...(pretty === undefined ? [] : ['As JSON']),
     ...(text === undefined ? [] : ['As text']),
     'Hex',
   ] as Form[]
   const form = wanted.value !== undefined && forms.includes(wanted.value) ? wanted.value : forms[0]!
   const shown =
-    form === 'Hex' ? hexLines(bytes, maxBytes) : multiLine((form === 'Laid out' ? pretty! : text!).slice(0, maxChars))
+    form === 'Hex' ? hexLines(bytes, maxBytes) : multiLine((form === 'As JSON' ? pretty! : text!).slice(0, maxChars))
   const isCut = form === 'Hex' ? bytes.length > maxBytes : (text?.length ?? 0) > maxChars
   return (
     <section class="body" aria-label={title}>

@@ -7,7 +7,7 @@ import { shownDate, shownTime } from '../shown-dates.js'
 export interface EntryField {
   readonly name: string
   readonly text: string
-  /** The entry that it names. */
+  /** Number of the entry that it refers to. */
   readonly seq?: number
 }
 
@@ -21,7 +21,7 @@ const list: Reader = (value) =>
   Array.isArray(value) ? value.map((item) => plain(item, none)).join(', ') : plain(value, none)
 const none = {} as TraceEntry
 
-/** What a person calls a field, and how its value reads; `null` for what is shown elsewhere. */
+/** Labels of fields, with functions that format their values; `null` for fields that are shown elsewhere. */
 const named: Readonly<Record<string, readonly [name: string, read?: Reader] | null>> = {
   ...{ type: null, seq: null, at: null, cause: null, headers: null, body: null, response: null, outcome: null },
   ...{ store: null, note: null, redact: null, argv: null, reply: null, error: null, waitReason: null, waitedMs: null },
@@ -29,7 +29,7 @@ const named: Readonly<Record<string, readonly [name: string, read?: Reader] | nu
   url: ['Address'],
   service: ['Service'],
   region: ['Region'],
-  via: ['Came by'],
+  via: ['Via'],
   user: ['User of the store'],
   messageId: ['Message'],
   sourceMessageId: ['Reports on message'],
@@ -40,9 +40,9 @@ const named: Readonly<Record<string, readonly [name: string, read?: Reader] | nu
   retryDelay: ['Wait between retries'],
   notBefore: ['Not delivered before', instant],
   deduplicated: ['A duplicate', yes],
-  deduplicationId: ['Recognised by'],
-  contentBasedDeduplication: ['Recognised by its content', yes],
-  urlGroup: ['Url group'],
+  deduplicationId: ['Duplicates by'],
+  contentBasedDeduplication: ['Duplicates by content', yes],
+  urlGroup: ['URL group'],
   endpointName: ['Endpoint'],
   queue: ['Queue'],
   scheduleId: ['Schedule'],
@@ -57,7 +57,7 @@ const named: Readonly<Record<string, readonly [name: string, read?: Reader] | nu
   stepId: ['Number of the step'],
   stepName: ['Step'],
   stepType: ['Kind of step'],
-  planned: ['Planned beside others', yes],
+  planned: ['Parallel to others', yes],
   eventId: ['Event'],
   kept: ['Kept for later', yes],
   until: ['Until', instant],
@@ -74,11 +74,11 @@ const named: Readonly<Record<string, readonly [name: string, read?: Reader] | nu
   name: ['Name'],
   change: ['Change'],
   value: ['In force from now on'],
-  point: ['Where faults strike'],
+  point: ['Injection point'],
   fault: ['Fault'],
   target: ['Struck'],
   rule: ['Rule'],
-  effect: ['What came of it'],
+  effect: ['Effect'],
   move: ['Move'],
   to: ['Time afterwards', instant],
   count: ['Entries dropped'],
@@ -86,13 +86,13 @@ const named: Readonly<Record<string, readonly [name: string, read?: Reader] | nu
   unit: ['Limit counts'],
 }
 
-/** Fields that mean something else in entries of one type. */
+/** Fields with another meaning in entries of one type. */
 const namedOfType: Readonly<Record<string, (typeof named)[string]>> = {
   'attempt.reason': null,
   'clock.count': ['Moves'],
 }
 
-/** The fields of an entry as one names them to a person, but for those that have a place of their own. */
+/** Returns the fields of an entry with their labels, except those that are shown elsewhere. */
 export function fieldsOf(entry: TraceEntry): readonly EntryField[] {
   const fields: EntryField[] = [
     { name: 'What', text: kindOf(entry).name },

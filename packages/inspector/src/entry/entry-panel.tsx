@@ -17,17 +17,17 @@ interface EntryPanelProps {
   readonly page: PageState
 }
 
-/** The selected entry: what it says, what led to it and what it led to. */
+/** Shows the selected entry: its content, its causes and its effects. */
 export function EntryPanel({ page }: EntryPanelProps): JSX.Element {
   const { view } = page
   const entry = view.entry(view.selectedSeq.value)
   if (entry === undefined) {
     return (
       <div class="detail" id="detail" tabIndex={-1}>
-        <h3 id="detail-title">No entry is chosen</h3>
+        <h3 id="detail-title">No entry is selected</h3>
         <p class="quiet">
           {view.selectedSeq.value === undefined
-            ? 'Choose one: with the arrow keys in the list, by a click there, or by a click in a lane of the time axis.'
+            ? 'Select one: with the arrow keys in the list, by a click there, or by a click in a lane of the time axis.'
             : `The log has no entry #${view.selectedSeq.value}, or not yet.`}
         </p>
       </div>
@@ -67,7 +67,7 @@ function Detail({ page, entry }: EntryPanelProps & { readonly entry: TraceEntry 
   )
 }
 
-/** Command, headers and bodies, the request first. */
+/** Shows the command, headers and bodies, the request first. */
 function Content({ entry }: { readonly entry: TraceEntry }): JSX.Element {
   const end = (entry.response ?? entry.outcome) as
     | { headers?: unknown; body?: PortableBody; error?: string }
@@ -80,14 +80,14 @@ function Content({ entry }: { readonly entry: TraceEntry }): JSX.Element {
       {'body' in entry && <BodyBlock title={`${own}: body`} body={entry.body as PortableBody} />}
       {end !== undefined && (
         <BodyBlock
-          title="Answer: body"
+          title="Response: body"
           body={end.body}
-          {...(end.body !== null && end.body !== undefined && { absent: 'The answer has no body.' })}
+          {...(end.body !== null && end.body !== undefined && { absent: 'The response has no body.' })}
         />
       )}
       <SignatureBlock entry={entry} />
       <HeadersTable title={`${own}: headers`} headers={entry.headers} />
-      <HeadersTable title="Answer: headers" headers={end?.headers} />
+      <HeadersTable title="Response: headers" headers={end?.headers} />
       <StoreChangeBlock change={entry.store} />
     </>
   )
@@ -176,15 +176,15 @@ function Named({ name, children }: { readonly name: string; readonly children: C
 interface EntryButtonProps {
   readonly page: PageState
   readonly seq: number
-  /** With what it says, and not its number alone. */
+  /** Whether the text of the entry is shown in addition to its number. */
   readonly told?: boolean
   readonly children?: ComponentChildren
 }
 
-/** A way to another entry. */
+/** A button that selects another entry. */
 function EntryButton({ page, seq, told: isTold, children }: EntryButtonProps): JSX.Element {
   const entry = page.view.entry(seq)
-  if (entry === undefined) return <span class="quiet">#{seq}, which the log has forgotten</span>
+  if (entry === undefined) return <span class="quiet">#{seq}, which was dropped</span>
   return (
     <button type="button" class="entry-link" onClick={() => page.select(seq)}>
       {children ?? `#${seq}${isTold ? ` ${lineOf(entryText(entry)).slice(0, 160)}` : ''}`}

@@ -6,7 +6,7 @@ interface HeadersTableProps {
   readonly headers: unknown
 }
 
-/** Characters of a value: signatures are long, and are told apart. */
+/** Maximum number of shown characters of a value, enough to distinguish long signatures. */
 const longest = 600
 
 export function HeadersTable({ title, headers }: HeadersTableProps): JSX.Element | null {

@@ -1,19 +1,19 @@
 import type { TraceEntry } from '../../../../src/report/trace.js'
 
-/** What an entry has to do with others, by their numbers. */
+/** Numbers of related entries. */
 export interface Relations {
   readonly cause?: number
   readonly effects: readonly number[]
-  /** Effects beyond those named. */
+  /** Number of effects beyond those listed. */
   readonly more: number
-  /** The entry before and behind it that is about the same message or run. */
+  /** The previous and the next entry about the same message or run. */
   readonly before?: number
   readonly behind?: number
 }
 
 const maxEffects = 30
 
-/** Goes through all entries once: for the one that is selected that is soon done. */
+/** Scans all entries once, which is fast enough for one selected entry. */
 export function relationsOf(entries: readonly TraceEntry[], entry: TraceEntry): Relations {
   const { messageId, runId } = entry as Record<string, unknown>
   const effects: number[] = []

@@ -3,7 +3,7 @@ import { plainText } from '../../../../src/report/safe-text.js'
 import type { TraceEntry } from '../../../../src/report/trace.js'
 import { type Claim, signaturesOf } from './signature-check.js'
 
-/** Signatures with what they claim, and which of it holds. */
+/** Shows signatures with their claims, and which claims are correct. */
 export function SignatureBlock({ entry }: { readonly entry: TraceEntry }): JSX.Element | null {
   const signatures = signaturesOf(entry)
   if (signatures.length === 0) return null
@@ -34,6 +34,6 @@ export function SignatureBlock({ entry }: { readonly entry: TraceEntry }): JSX.E
 }
 
 function Verdict({ of: { holds, because } }: { readonly of: Claim }): JSX.Element | null {
-  if (holds === undefined) return because === undefined ? null : <small class="quiet">cannot be told: {because}</small>
-  return holds ? <small class="holds">✓ holds</small> : <small class="breaks">✗ does not hold: {because}</small>
+  if (holds === undefined) return because === undefined ? null : <small class="quiet">not checked: {because}</small>
+  return holds ? <small class="holds">✓ valid</small> : <small class="breaks">✗ invalid: {because}</small>
 }

@@ -5,13 +5,13 @@ import type { TraceEntry } from '../../../../src/report/trace.js'
 import { type PortableBody, readBody } from '../readable-bytes.js'
 import { shownDate, shownTime } from '../shown-dates.js'
 
-/** One thing that a signature claims, and whether it is so. */
+/** One claim of a signature, and whether it is correct. */
 export interface Claim {
   readonly name: string
   readonly text: string
-  /** Absent for what nothing here can confirm. */
+  /** Absent if the page cannot check it. */
   readonly holds?: boolean
-  /** Why it cannot be told, or what it should be. */
+  /** Why it cannot be checked, or the expected value. */
   readonly because?: string
 }
 
@@ -25,7 +25,7 @@ export interface Signature {
 
 type Headers = readonly (readonly [name: string, value: string])[]
 
-/** What the signatures of a delivery claim. The last part of each is hidden in what the page gets. */
+/** Returns the signatures of a delivery with their claims. The page gets them with their last part redacted. */
 export function signaturesOf(entry: TraceEntry): readonly Signature[] {
   const headers = Array.isArray(entry.headers) ? (entry.headers as Headers) : []
   return headers.flatMap(([name, value]) => {
@@ -39,8 +39,8 @@ export function signaturesOf(entry: TraceEntry): readonly Signature[] {
         algorithm: String(read.alg ?? 'not named'),
         claims: Object.entries(told).map(([claim, given]) => judged(claim, given, entry)),
         seal: /^[\w-]{20,}$/.test(seal ?? '')
-          ? 'It is there, and no key is known here to check it with.'
-          : 'Its last part is hidden here as every secret; the invariant signatures-verify of sandbox.assertInvariants() checks it.',
+          ? 'It exists, but no key is known here to check it with.'
+          : 'Its last part is redacted, as every secret; the invariant signatures-verify of sandbox.assertInvariants() checks it.',
       },
     ]
   })
@@ -58,7 +58,7 @@ function judged(name: string, given: unknown, entry: TraceEntry): Claim {
   const seconds = typeof given === 'number' ? given * 1000 : Number.NaN
   switch (name) {
     case 'sub':
-      return { name: 'Destination (sub)', text: shown, ...verdict(given === entry.url, 'the address is another one') }
+      return { name: 'Destination (sub)', text: shown, ...verdict(given === entry.url, 'the URL is another one') }
     case 'body':
       return { name: 'Digest of the body (body)', text: shown, ...bodyVerdict(given, entry.body as PortableBody) }
     case 'exp':
@@ -86,7 +86,7 @@ function verdict(holds: boolean, otherwise: string): Pick<Claim, 'holds' | 'beca
 
 function bodyVerdict(claimed: unknown, body: PortableBody): Pick<Claim, 'holds' | 'because'> {
   const reading = readBody(body)
-  if (reading === undefined || reading.cutFrom !== undefined) return { because: 'the body was not recorded as a whole' }
+  if (reading === undefined || reading.cutFrom !== undefined) return { because: 'the recorded body is incomplete' }
   const digest = toBase64Url(sha256Bytes(fromArray(reading.bytes)))
   if (digest === String(claimed).replace(/=+$/, '')) return { holds: true }
   return reading.text?.includes('***')

@@ -16,7 +16,7 @@ interface Key {
 
 const most = 50
 
-/** What a delivery changed in the data store, where `recordStoreChanges()` looked. */
+/** Shows what a delivery changed in the data store, if `recordStoreChanges()` was active. */
 export function StoreChangeBlock({ change }: { readonly change: unknown }): JSX.Element | null {
   if (typeof change !== 'object' || change === null) return null
   const { added = [], removed = [], changed = [] } = change as Change
@@ -27,11 +27,11 @@ export function StoreChangeBlock({ change }: { readonly change: unknown }): JSX.
   ]
   return (
     <section>
-      <h4>What it changed in the store</h4>
+      <h4>Changes of the store</h4>
       {lines.length === 0 ? (
         <p class="quiet">Nothing.</p>
       ) : (
-        <pre tabIndex={0} role="region" aria-label="What it changed in the store">
+        <pre tabIndex={0} role="region" aria-label="Changes of the store">
           {lines.slice(0, most).join('\n')}
           {lines.length > most && `\n… and ${lines.length - most} more keys`}
         </pre>

@@ -15,12 +15,12 @@ interface ListProps {
   readonly rows: ReadonlySignal<Rows>
 }
 
-/** Lines drawn beyond those in sight, so that a step of the wheel finds them. */
+/** Number of lines that are drawn above and below the visible ones, so that scrolling finds them. */
 const margin = 8
-/** More than the lines of the tallest screen. */
+/** Number of row elements, more than the lines of the tallest screen. */
 const elements = 256
 
-/** The entries as lines with bars, of which only those in sight are drawn. */
+/** Shows the entries as lines with bars. Only visible lines are drawn. */
 export function List({ view, axis, filter, rows }: ListProps): JSX.Element {
   const all = view.entries.value.length
   const { count } = rows.value
@@ -67,7 +67,7 @@ function Lines({ view, axis, rows }: Omit<ListProps, 'filter'>): JSX.Element {
     const kind = lines.kind(row)
     drawn.push(
       <ListRow
-        // Elements that leave at one end come again at the other: none is made while one scrolls.
+        // Elements that leave at one end are reused at the other, so that scrolling creates none.
         key={row % elements}
         row={row}
         kind={kind}
@@ -103,7 +103,7 @@ function Lines({ view, axis, rows }: Omit<ListProps, 'filter'>): JSX.Element {
   )
 }
 
-/** Brings the selected entry into sight, whoever selected it; one that a link names perhaps comes later. */
+/** Scrolls to the selected entry after each selection. The entry of a link may arrive later. */
 function useFollowing(view: PageView, rows: ReadonlySignal<Rows>, box: { readonly current: HTMLElement | null }): void {
   const followed = useRef<number | undefined>(undefined)
   useSignalEffect(() => {
@@ -114,7 +114,7 @@ function useFollowing(view: PageView, rows: ReadonlySignal<Rows>, box: { readonl
     const row = lines.rowOf(seq)
     if (row >= lines.length || lines.entry(row).seq !== seq) return
     followed.current = seq
-    // The list has its height before the scrolling is put right.
+    // The list must have its height before it can scroll.
     requestAnimationFrame(() => scrollTo(element, row * rowHeight))
   })
 }
@@ -126,13 +126,13 @@ function scrollTo(element: HTMLElement, top: number): void {
   }
 }
 
-/** The entry a number of lines away from the selected one. */
+/** Selects the entry a number of lines away from the selected one. */
 export function moveSelection(view: PageView, lines: Rows, by: number): void {
   if (lines.count === 0) return
   const { value: seq } = view.selectedSeq
   const direction = by < 0 ? -1 : 1
   let row = seq === undefined ? (by < 0 ? lines.length : -1) : lines.rowOf(seq)
-  // An entry that is not in the list stands between two lines.
+  // An entry that is not in the list is between two lines.
   if (seq !== undefined && by > 0 && (row >= lines.length || lines.entry(row).seq !== seq)) row--
   row = Math.min(lines.length - 1, Math.max(0, row + by))
   while (lines.kind(row) !== 'entry' && row + direction >= 0 && row + direction < lines.length) row += direction

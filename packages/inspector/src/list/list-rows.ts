@@ -5,18 +5,18 @@ import { entryText, lineOf, waitText } from '../entry-text.js'
 import { day } from '../shown-dates.js'
 import { type PageView, placeOf, type TimeRange } from '../view.js'
 
-/** What a line of the list shows: an entry, what something waits for behind it, or that another day begins. */
+/** What a line of the list shows: an entry, a wait after it, or the beginning of a day. */
 export type RowKind = 'entry' | 'wait' | 'day'
 const rowKinds: readonly RowKind[] = ['entry', 'wait', 'day']
 
-/** Lines of the list, each in one number: of 100,000 entries nobody makes as many objects. */
+/** Lines of the list, each as one number. Objects for 100,000 entries would take too much memory. */
 export class Rows {
   readonly #codes: readonly number[]
 
   constructor(
     readonly entries: readonly TraceEntry[],
     codes: readonly number[],
-    /** Entries among the lines. */
+    /** Number of entries among the lines. */
     readonly count: number,
   ) {
     this.#codes = codes
@@ -34,14 +34,14 @@ export class Rows {
     return this.entries[Math.floor(this.#codes[row]! / 3)]!
   }
 
-  /** The line of an entry, or where it would be; the day and the wait of a neighbour do not count. */
+  /** Returns the line of an entry, or where it would be; lines for days and waits of adjacent entries do not count. */
   rowOf(seq: number): number {
     const wanted = placeOf(this.entries, seq) * 3
     let low = 0
     let high = this.#codes.length
     while (low < high) {
       const middle = (low + high) >> 1
-      // A day stands before its entry, whose place it has.
+      // The line of a day precedes its entry and has the same index.
       const code = this.#codes[middle]!
       const order = code % 3 === 2 ? code - 2.5 : code
       if (order < wanted) low = middle + 1
@@ -51,11 +51,11 @@ export class Rows {
   }
 }
 
-/** What the list is narrowed to. */
+/** The filter of the list. */
 export class ListFilter {
   readonly words: Signal<string> = signal('')
   readonly groups: Signal<ReadonlySet<EntryGroup>> = signal(new Set(groups))
-  /** Key events that repeat what their commands tell. */
+  /** Key events that repeat their commands. */
   readonly echoes: Signal<boolean> = signal(false)
 
   clear(): void {
@@ -80,7 +80,7 @@ export function rowsOf(view: PageView, filter: ListFilter): ReadonlySignal<Rows>
 
 export interface Narrowing {
   readonly range?: TimeRange | undefined
-  /** In lower case; an entry has them all. */
+  /** In lower case; an entry must contain all of them. */
   readonly words?: readonly string[]
   readonly groups?: ReadonlySet<EntryGroup>
   readonly echoes?: boolean
@@ -112,7 +112,7 @@ export function listed(entries: readonly TraceEntry[], narrowing: Narrowing): Ro
 
 const texts = new WeakMap<TraceEntry, string>()
 
-/** What one can search for in an entry. */
+/** Returns the text of an entry that can be searched. */
 function textOf(entry: TraceEntry): string {
   let text = texts.get(entry)
   if (text === undefined) {

@@ -9,7 +9,7 @@ interface ListToolsProps {
   readonly filter: ListFilter
 }
 
-/** What narrows the list: words, and kinds of entries. */
+/** Filters the list by text and by kinds of entries. */
 export function ListTools({ view, filter }: ListToolsProps): JSX.Element {
   const counts = useComputed(() => {
     const found = new Map<EntryGroup, number>()
@@ -56,7 +56,7 @@ export function ListTools({ view, filter }: ListToolsProps): JSX.Element {
             </label>
           ))}
         {echoes > 0 && (
-          <label title="Key events that repeat what their command tells">
+          <label title="Key events that repeat their command">
             <input
               type="checkbox"
               checked={filter.echoes.value}

@@ -7,7 +7,7 @@ import { type EntryText, entryText, waitText } from '../entry-text.js'
 import { shownDate, shownTime } from '../shown-dates.js'
 import type { RowKind } from './list-rows.js'
 
-/** In pixels; the style says the same. */
+/** Height in pixels, equal to the one in the style. */
 export const rowHeight = 26
 
 interface RowProps {
@@ -20,7 +20,7 @@ interface RowProps {
   readonly sight: Sight
 }
 
-/** One line of the list; drawn anew only when it is about something else. */
+/** One line of the list, which is only redrawn if its content changes. */
 export class ListRow extends Component<RowProps> {
   override shouldComponentUpdate(next: RowProps): boolean {
     return (Object.keys(next) as (keyof RowProps)[]).some((name) => next[name] !== this.props[name])
@@ -68,7 +68,7 @@ function line(props: RowProps): JSX.Element {
   )
 }
 
-/** What is cut for lack of room is the beginning of the url: how it ended is always there. */
+/** Without enough width, the beginning of the URL is cut. The end of the line is always visible. */
 function Words({ told: { head, url, end } }: { readonly told: EntryText }): JSX.Element {
   return (
     <span class="row-text">
@@ -83,7 +83,7 @@ function Words({ told: { head, url, end } }: { readonly told: EntryText }): JSX.
   )
 }
 
-/** When it was, along the part of the axis that is in sight. */
+/** Shows the time of the entry, along the visible part of the axis. */
 function Bar({ entry, kind, scale, sight }: RowProps): JSX.Element | null {
   const { from, to, until = to } = spanOf(entry)
   const part = (at: number): number =>
@@ -94,7 +94,7 @@ function Bar({ entry, kind, scale, sight }: RowProps): JSX.Element | null {
     <span class="row-bar" aria-hidden="true">
       <span
         class={kind === 'wait' ? 'bar bar-wait' : 'bar'}
-        // What is at the right edge stands inside of it, at its least width.
+        // A bar at the right edge is drawn inside of it, with its minimum width.
         style={{ left: `min(${left * 100}%, 100% - 2px)`, width: `${Math.max(0, right - left) * 100}%` }}
       />
     </span>

@@ -2,9 +2,9 @@ import { type Bytes, isUtf8, text, toBase64, utf8 } from '../../../../src/kernel
 import type { PortableString } from '../../../../src/kernel/portable.js'
 import type { ControlReply } from './control-values.js'
 
-// A console of the store: what is typed as words, and what is answered as the command line shows it.
+// A console of the store: parses typed commands, and formats replies as redis-cli does.
 
-/** A row of the reference. */
+/** A row of the command reference. */
 export interface CommandHelp {
   readonly name: string
   readonly usage: string
@@ -18,8 +18,9 @@ const inDouble = /\\x([\da-f]{2})|\\(.)|([^"\\]+)/giy
 const inSingle = /\\'|[^']/gy
 
 /**
- * The words of a line: bare ones, and quoted ones as the command line of the store reads them, `"\xff\n"` and `'it''s'`.
- * @returns `undefined` where a quote is open, or is followed by something else than a space
+ * Parses the arguments of a line: bare ones, and quoted ones as redis-cli reads them, `"\xff
+ * "` and `'it''s'`.
+ * @returns `undefined` if a quote is open, or if text follows a closing quote
  */
 export function wordsOf(line: string): readonly PortableString[] | undefined {
   const words: Bytes[] = []
@@ -47,7 +48,7 @@ export function wordsOf(line: string): readonly PortableString[] | undefined {
 
 interface Quoted {
   readonly bytes: string
-  /** Behind the closing quote. */
+  /** Index after the closing quote. */
   readonly end: number
 }
 
@@ -79,10 +80,12 @@ function portable(bytes: Bytes): PortableString {
   return isUtf8(bytes) ? text(bytes) : { base64: toBase64(bytes) }
 }
 
-/** Words that are answered without quotes, by the command that answers with them. */
+/** Replies that are shown without quotes, by command. */
 const bareAnswers: Readonly<Record<string, RegExp>> = { TYPE: /./s, PING: /^PONG$/ }
 
-/** Whether an answer is a word of the protocol rather than a value: the wire tells them alike. */
+/**
+ * Returns whether a reply is a status of the protocol rather than a value. The wire format does not distinguish them.
+ */
 export function isStatus(
   reply: ControlReply,
   [name = '', ...rest]: readonly PortableString[],
@@ -94,7 +97,7 @@ export function isStatus(
   return reply === 'OK' && !(row?.flags.includes('read') ?? false)
 }
 
-/** An answer as the command line of the store shows it. */
+/** Formats a reply as redis-cli does. */
 export function replyText(reply: ControlReply, isBare = false, indent = ''): string {
   if (reply === null) return '(nil)'
   if (typeof reply === 'number') return `(integer) ${reply}`
@@ -126,7 +129,7 @@ function quoted(bytes: string): string {
   return `"${shown}"`
 }
 
-/** The row of the command that a line begins with; the longest name, for those that are two words. */
+/** Returns the row of the command with which a line begins; the longest name, because some names have two parts. */
 export function rowOf(rows: readonly CommandHelp[], line: string): CommandHelp | undefined {
   const upper = `${line.trim().toUpperCase().replace(/\s+/g, ' ')} `
   let found: CommandHelp | undefined
@@ -135,7 +138,7 @@ export function rowOf(rows: readonly CommandHelp[], line: string): CommandHelp |
   return found
 }
 
-/** Commands that a line may become, at most so many. */
+/** Returns commands that complete a line, up to a maximum. */
 export function completions(rows: readonly CommandHelp[], line: string, most = 8): readonly CommandHelp[] {
   const upper = line.trimStart().toUpperCase().replace(/\s+/g, ' ')
   if (upper === '') return []

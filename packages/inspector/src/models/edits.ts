@@ -2,24 +2,24 @@ import type { PortableString } from '../../../../src/kernel/portable.js'
 import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
 import type { ControlArg } from './control-values.js'
 
-// How a value of each type is shown as rows, and which commands change it. They run one after the other.
+// How a value of each type is shown as rows, and which commands change it. The commands run one after the other.
 
 export type CommandLine = readonly ControlArg[]
 /** The cells of a row. */
 export type Cells = readonly PortableString[]
 
 export interface RowEditing<K extends DumpedKey = DumpedKey> {
-  /** What the cells are. */
+  /** Titles of the columns. */
   readonly columns: readonly string[]
-  /** Cells that a row keeps: its index, its id. */
+  /** Number of cells that cannot be changed: its index or its ID. */
   readonly fixed: number
   rows(value: K): readonly Cells[]
-  /** Deadline of a row, virtual milliseconds. */
+  /** Expiration of a row in virtual milliseconds. */
   deadline?(value: K, row: number): number | undefined
-  /** Absent where a row cannot be changed. */
+  /** Absent if a row cannot be changed. */
   change?(key: PortableString, before: Cells, after: Cells): readonly CommandLine[]
   remove(key: PortableString, row: Cells): readonly CommandLine[]
-  /** What the cells of a new row are, without those that the store gives. */
+  /** Titles of the cells of a new row, without those that the store sets. */
   readonly fresh: readonly string[]
   add(key: PortableString, cells: Cells): readonly CommandLine[]
 }
@@ -30,10 +30,13 @@ function editing<T extends DumpedKey['type']>(row: RowEditing<Typed<T>>): RowEdi
   return row as RowEditing
 }
 
-/** No element of a list is like this: what is to be removed is made so first, because LREM finds values and not places. */
+/**
+ * A text that no element of a list has. An element is set to it before its removal, because LREM finds values and not
+ * indexes.
+ */
 const removed = 'stuntdouble: this element is removed'
 
-/** Types that are shown as rows. Strings and documents are texts. */
+/** Types that are shown as rows. Strings and documents are shown as text. */
 export const rowEditing: Readonly<Partial<Record<DumpedKey['type'], RowEditing>>> = {
   list: editing<'list'>({
     columns: ['index', 'element'],
@@ -63,7 +66,7 @@ export const rowEditing: Readonly<Partial<Record<DumpedKey['type'], RowEditing>>
     columns: ['member', 'score'],
     fixed: 0,
     rows: ({ members }) => members,
-    // First what may be refused: a score that is no number.
+    // First the command that may be rejected: a score may not be a number.
     change: (key, [before = ''], [after = '', score = '']) => [
       ['ZADD', key, score, after],
       ...(isSame(before, after) ? [] : [['ZREM', key, before]]),
@@ -104,17 +107,17 @@ function pairsOf(words: readonly PortableString[]): string {
   return shown.flatMap((word, at) => (at % 2 === 0 ? [`${word}: ${shown[at + 1] ?? ''}`] : [])).join(', ')
 }
 
-/** What replaces a text. Its deadline stays. */
+/** Returns the command that replaces a text and keeps its expiration. */
 export function writing({ key, type }: DumpedKey, text: PortableString): CommandLine {
   return type === 'json' ? ['JSON.SET', key, '$', text] : ['SET', key, text, 'KEEPTTL']
 }
 
-/** A deadline in so many seconds; none where nothing is given. */
+/** Returns the command that sets an expiration in seconds, or removes it if the text is empty. */
 export function expiring(key: PortableString, seconds: string): CommandLine {
   return seconds.trim() === '' ? ['PERSIST', key] : ['PEXPIRE', key, String(Math.round(Number(seconds) * 1000))]
 }
 
-/** What makes a new key of each type with one thing in it. */
+/** Commands that create a new key of each type with one element. */
 export const firstOf: Readonly<Record<DumpedKey['type'], (key: PortableString, value: string) => CommandLine>> = {
   string: (key, value) => ['SET', key, value],
   list: (key, value) => ['RPUSH', key, value],
@@ -126,7 +129,7 @@ export const firstOf: Readonly<Record<DumpedKey['type'], (key: PortableString, v
   search: (key, value) => ['SEARCH.CREATE', key, 'ON', 'JSON', 'PREFIX', '1', value, 'SCHEMA', 'name', 'TEXT'],
 }
 
-/** Digits of bytes as they are typed, `ff 00`, as they travel; `undefined` where they are none. */
+/** Converts typed hexadecimal digits, `ff 00`, to bytes in the wire format; `undefined` if they are invalid. */
 export function bytesOfHex(digits: string): PortableString | undefined {
   const plain = digits.replace(/^0x|\s+/g, '')
   if (!/^(?:[\da-f]{2})*$/i.test(plain)) return undefined

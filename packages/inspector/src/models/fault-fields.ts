@@ -1,24 +1,24 @@
-/** A kind of fault, as the catalog tells it. */
+/** A kind of fault in the catalog. */
 export interface FaultKindInfo {
   readonly kind: string
   readonly summary: string
   readonly points: readonly string[]
   readonly fields: readonly FaultField[]
-  /** One of its kind. */
+  /** A fault of this kind. */
   readonly example?: Readonly<Record<string, unknown>>
 }
 
 export interface FaultField {
   readonly name: string
-  /** `number`, `string`, `boolean`, or anything else, which is given as JSON. */
+  /** `number`, `string`, `boolean`, or another type, whose value is typed as JSON. */
   readonly type: string
-  /** May be left out. */
+  /** Whether it may be omitted. */
   readonly optional?: boolean
-  /** The only values that it may have. */
+  /** The only allowed values. */
   readonly values?: readonly (string | number)[]
 }
 
-/** What stands in the fields of a fault before anything is typed: what its example has. */
+/** Returns the initial texts of a fault's fields, from its example. */
 export function typedOf({ fields, example = {} }: FaultKindInfo): Readonly<Record<string, string>> {
   const typed = fields.flatMap(({ name }) => {
     const given = example[name]
@@ -28,15 +28,15 @@ export function typedOf({ fields, example = {} }: FaultKindInfo): Readonly<Recor
 }
 
 /**
- * What was typed into the fields of a fault, as the fault has it.
- * @throws Error that names the field, where its text is no such value
+ * Converts the typed fields to a fault.
+ * @throws Error that names the field if its text is invalid
  */
 export function faultOf(kind: FaultKindInfo, typed: Readonly<Record<string, string>>): Record<string, unknown> {
   const fault: Record<string, unknown> = { kind: kind.kind }
   for (const { name, type, optional, values } of kind.fields) {
     const text = typed[name] ?? ''
     if (text === '') {
-      if (optional !== true) throw new Error(`${name}: give a value.`)
+      if (optional !== true) throw new Error(`${name} must not be empty.`)
       continue
     }
     const chosen = values?.find((value) => String(value) === text)
@@ -49,14 +49,14 @@ function fieldOf(name: string, type: string, text: string): unknown {
   if (type === 'string') return text
   if (type === 'number' || type === 'integer') {
     if (text.trim() !== '' && Number.isFinite(Number(text))) return Number(text)
-    throw new Error(`${name}: ${JSON.stringify(text)} is not a number.`)
+    throw new Error(`${name} must be a number (got ${JSON.stringify(text)}).`)
   }
   try {
     return JSON.parse(text)
   } catch {
-    if (type === 'boolean') throw new Error(`${name}: give true or false.`)
-    // A text may be one of several things that a field takes.
-    if (/^[[{"]/.test(text.trim())) throw new Error(`${name}: this is not JSON.`)
+    if (type === 'boolean') throw new Error(`${name} must be true or false.`)
+    // A text may be one of several types that a field takes.
+    if (/^[[{"]/.test(text.trim())) throw new Error(`${name} must be valid JSON.`)
     return text
   }
 }

@@ -2,8 +2,8 @@ import { parseDuration } from '../../../../src/kernel/duration.js'
 import { iso } from '../../../../src/kernel/instant.js'
 
 /**
- * An instant as it is typed: a date with a time (in UTC unless it says otherwise), milliseconds, or how long before now.
- * @returns `undefined` for what is none
+ * Parses a typed instant: a date with a time (in UTC by default), milliseconds, or a duration before now.
+ * @returns `undefined` if it is invalid
  * @example instantOf('-5m', now), instantOf('2030-01-01 09:00', now)
  */
 export function instantOf(typed: string, now: number): number | undefined {

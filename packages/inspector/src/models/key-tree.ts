@@ -3,18 +3,18 @@ import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
 
 // Keys as a tree: `user:42:name` is `name` in `42` in `user`.
 
-/** One row of a level: a key, or a folder of keys that begin alike. */
+/** One row of a level: a key, or a folder of keys with the same prefix. */
 export interface TreeRow {
-  /** What it is called in its level. */
+  /** Name within its level. */
   readonly name: string
-  /** Id of the key, or the folder's beginning with the colon behind it. */
+  /** ID of the key, or the prefix of the folder including the colon. */
   readonly path: string
-  /** Keys in a folder. */
+  /** Number of keys in a folder. */
   readonly count?: number
   readonly key?: DumpedKey
 }
 
-/** Keys as text, for people: bytes that are no text as hexadecimal digits. */
+/** Formats a key for a reader; bytes that are not text as hexadecimal digits. */
 export function shownKey(key: PortableString): string {
   return typeof key === 'string' ? key : `0x${hexOf(key.base64)}`
 }
@@ -24,8 +24,9 @@ export function hexOf(base64: string): string {
 }
 
 /**
- * One level of the tree, folders and keys by name. Only what is open is looked at: a level costs one walk over the keys.
- * @param beginning `''` for the top, else what the keys of the folder begin with
+ * Returns one level of the tree, folders and keys by name. Only open levels are computed, each with one pass over the
+ * keys.
+ * @param beginning `''` for the top, else the prefix of the folder
  * @param wanted part of the names of keys that are shown
  */
 export function levelOf(
@@ -51,7 +52,7 @@ export function levelOf(
   return rows.sort(byName)
 }
 
-/** Numbers by their size; at the same name the folder first. */
+/** Compares numbers by their value; with equal names the folder is first. */
 function byName(one: TreeRow, other: TreeRow): number {
   return collator.compare(one.name, other.name) || (other.count ?? 0) - (one.count ?? 0)
 }

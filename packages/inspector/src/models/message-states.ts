@@ -2,9 +2,9 @@ import type { EntryOf } from '../../../../src/kernel/traffic-log.js'
 import type { TraceEntry } from '../../../../src/report/trace.js'
 import type { StoreInstant } from './store-model.js'
 
-// One message as the log tells it: where it stood at any instant.
+// One message according to the log: its state at any instant.
 
-/** `LOST`: a fault made it vanish. */
+/** `LOST`: a fault dropped it. */
 export type ShownMessageState =
   | 'CREATED'
   | 'ACTIVE'
@@ -15,28 +15,28 @@ export type ShownMessageState =
   | 'CANCELLED'
   | 'LOST'
 
-/** Where a message stood. Times are virtual milliseconds since the Unix epoch. */
+/** State of a message. Times are virtual milliseconds since the Unix epoch. */
 export interface MessageAt {
   readonly id: string
   readonly story: MessageStates
   readonly state: ShownMessageState
-  /** `seq` of the entry that brought it there. */
+  /** `seq` of the entry that set the state. */
   readonly seq: number
-  /** Attempts that had begun. */
+  /** Number of attempts that had begun. */
   readonly attempts: number
-  /** Retries that had been made or were next. */
+  /** Number of retries, including the next one. */
   readonly retried: number
-  /** Why it waits, as far as the log tells. */
+  /** Why it waits, as far as the log contains it. */
   readonly why: string | undefined
-  /** When it is due, where a time is known. */
+  /** Time of the next attempt, if it is known. */
   readonly due: number | undefined
-  /** The flow-control key in whose wait list it stands; empty for that of the plan. */
+  /** The flow-control key that holds it; empty for the limit of the plan. */
   readonly heldBy: string | undefined
 }
 
 type Standing = { -readonly [K in keyof MessageAt]: MessageAt[K] }
 
-/** What an entry does to where a message stands. */
+/** Effect of an entry on the state of a message. */
 const effects: Readonly<Record<string, (standing: Standing, entry: never, point: StoreInstant) => void>> = {
   published(standing, { notBefore, at }: EntryOf<'published'>) {
     standing.due = notBefore
@@ -48,7 +48,7 @@ const effects: Readonly<Record<string, (standing: Standing, entry: never, point:
     standing.retried = entry.retried
     const { outcome } = entry
     if (outcome === undefined || !hasEnded(entry, outcome.at, point)) return
-    // One that is cancelled while its attempt runs ends with an entry of its own.
+    // A message that is canceled during its attempt has another entry at its end.
     if (outcome.state === 'CANCELLED') standing.state = 'CANCEL_REQUESTED'
     else standing.state = outcome.state
     if (outcome.state !== 'RETRY') return
@@ -58,9 +58,9 @@ const effects: Readonly<Record<string, (standing: Standing, entry: never, point:
   },
   message(standing, { state, reason, at }: EntryOf<'message'>) {
     standing.due = state === 'DELIVER_REQUESTED' ? at : undefined
-    // Flow control has said it better.
+    // The reason from flow control is more specific.
     if (standing.heldBy === undefined) standing.why = reason
-    // What is delivered stays so, though its end was asked for meanwhile.
+    // A delivered message stays delivered if its cancellation was requested during the attempt.
     const ends = state === 'CANCEL_REQUESTED' || state === 'CANCELLED'
     if (ends && !isOver(standing.state)) Object.assign(standing, { state, why: undefined, heldBy: undefined })
   },
@@ -79,7 +79,7 @@ const effects: Readonly<Record<string, (standing: Standing, entry: never, point:
   },
 }
 
-/** Whether what an entry began was over at a point. */
+/** Returns whether the work of an entry had ended at a point. */
 function hasEnded({ endedAfterSeq }: { endedAfterSeq?: number }, at: number, point: StoreInstant): boolean {
   return at <= point.at && (endedAfterSeq === undefined || endedAfterSeq <= point.seq)
 }
@@ -91,9 +91,9 @@ export function isOver(state: ShownMessageState): boolean {
 type Publication = Partial<EntryOf<'published'>>
 
 export class MessageStates {
-  /** Oldest first; the first one is its publication unless the log has forgotten it. */
+  /** Entries, oldest first; the first one is its publication unless that was dropped. */
   readonly entries: TraceEntry[]
-  /** Where it stands at the end of what is known, and from when on. */
+  /** The state at the end of the known entries, and its begin. */
   #last: { readonly from: StoreInstant; readonly standing: MessageAt } | undefined
 
   constructor(
@@ -107,7 +107,7 @@ export class MessageStates {
     return this.entries[0]!
   }
 
-  /** What its publication says; of one that came before the log, what its first attempt does. */
+  /** Fields of its publication; for a message from before the log, those of its first attempt. */
   get said(): Publication & Pick<EntryOf<'published'>, 'kind' | 'url' | 'method' | 'maxRetries'> {
     return this.first as never
   }
@@ -116,7 +116,7 @@ export class MessageStates {
     return this.first.region as string | undefined
   }
 
-  /** Takes an entry, or what has become of one. */
+  /** Adds an entry, or a newer version of one. */
   add(entry: TraceEntry): void {
     let at = this.entries.length
     while (at > 0 && this.entries[at - 1]!.seq >= entry.seq) at--
@@ -124,7 +124,7 @@ export class MessageStates {
     this.#last = undefined
   }
 
-  /** Where it stood; `undefined` before its publication. */
+  /** Returns its state; `undefined` before its publication. */
   at(point: StoreInstant): MessageAt | undefined {
     if (this.first.seq > point.seq || this.first.at > point.at) return undefined
     const last = this.#last ?? { from: this.#end(), standing: undefined }
@@ -134,7 +134,7 @@ export class MessageStates {
     return standing
   }
 
-  /** From here on nothing more is known of it. */
+  /** Returns the point after which nothing is known of it. */
   #end(): StoreInstant {
     let { seq, at } = this.first
     for (const entry of this.entries) {

@@ -5,26 +5,26 @@ import { iso } from '../../../../src/kernel/instant.js'
 const day = 86_400_000
 
 export interface CalendarDay {
-  /** Its midnight. */
+  /** Midnight at its begin. */
   readonly at: number
-  /** 1 to 31. */
+  /** Number from 1 to 31. */
   readonly number: number
 }
 
-/** Midnight at the beginning of the month of an instant. */
+/** Returns midnight at the begin of the month of an instant. */
 export function monthOf(at: number): number {
   const midnight = at - modulo(at, day)
   return midnight - (numberOf(midnight) - 1) * day
 }
 
-/** The first of the month so many months later, or earlier. */
+/** Returns the first day of the month that is `count` months later, or earlier if negative. */
 export function monthAfter(month: number, count: number): number {
   let at = month
   for (let step = 0; step < Math.abs(count); step++) at = monthOf(count > 0 ? at + 32 * day : at - day)
   return at
 }
 
-/** Weeks from Monday to Sunday; days of other months are `undefined`. */
+/** Returns weeks from Monday to Sunday; days of other months are `undefined`. */
 export function weeksOf(month: number): readonly (readonly (CalendarDay | undefined)[])[] {
   const next = monthAfter(month, 1)
   const days: (CalendarDay | undefined)[] = Array.from({ length: weekdayOf(month) })
@@ -33,7 +33,7 @@ export function weeksOf(month: number): readonly (readonly (CalendarDay | undefi
   return Array.from({ length: days.length / 7 }, (_, week) => days.slice(week * 7, week * 7 + 7))
 }
 
-/** `2030-01`. */
+/** Formats a month: `2030-01`. */
 export function monthName(month: number): string {
   return iso(month).slice(0, -17)
 }
@@ -42,7 +42,7 @@ function numberOf(midnight: number): number {
   return Number(iso(midnight).slice(-16, -14))
 }
 
-/** Days since Monday. The first of January 1970 was a Thursday. */
+/** Returns days since Monday. The first of January 1970 was a Thursday. */
 function weekdayOf(midnight: number): number {
   return modulo(midnight / day + 3, 7)
 }

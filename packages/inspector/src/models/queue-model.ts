@@ -16,17 +16,17 @@ import type { StoreInstant } from './store-model.js'
 
 // The queue as of any instant, from the entries of the log.
 
-/** A message that failed for good. */
+/** A message that failed. */
 export interface DeadLetterAt {
   readonly id: string
   readonly entry: EntryOf<'dead-letter'>
   readonly message: MessageAt | undefined
-  /** A request published it again or deleted it: `seq` of the request. */
+  /** `seq` of the request that published it again or deleted it. */
   readonly takenBy?: number
 }
 
 export interface QueueAt {
-  /** Those that are known, oldest first. */
+  /** Known messages, oldest first. */
   readonly messages: readonly MessageAt[]
   readonly deadLetters: readonly DeadLetterAt[]
   readonly lanes: readonly FifoQueueAt[]
@@ -41,13 +41,13 @@ export class QueueModel {
   readonly #stories = new Map<string, MessageStates>()
   readonly #settings: Setting[] = []
   readonly #letters: EntryOf<'dead-letter'>[] = []
-  /** Requests about dead letters that change them. */
+  /** Requests that change dead letters. */
   readonly #taken: TraceEntry[] = []
-  /** Of each entry about a message, whose. */
+  /** ID of the message of each entry about one. */
   readonly #owner = new Map<number, string>()
   #last: { readonly point: StoreInstant; readonly state: QueueAt } | undefined
 
-  /** Takes entries in the order of `seq`, and again those that have ended since. */
+  /** Adds entries in the order of `seq`, and entries again that have ended since. */
   add(entries: Iterable<TraceEntry>): void {
     for (const entry of entries) this.#take(entry)
     this.#last = undefined
@@ -67,7 +67,7 @@ export class QueueModel {
   }
 
   #messageOf(entry: TraceEntry): string | undefined {
-    // A message that is dropped has no other entry, and a duplicate is not a message.
+    // The only other entry of a dropped message is its fault. A duplicate is not a message.
     if (entry.type === 'fault') return entry.fault === 'drop' ? this.#owner.get(entry.cause ?? 0) : undefined
     return entry.type === 'published' && entry.deduplicated === true
       ? undefined
@@ -78,7 +78,7 @@ export class QueueModel {
     return this.#stories.get(id)
   }
 
-  /** Everything as it stood. */
+  /** Returns the whole state at a point. */
   at(point: StoreInstant): QueueAt {
     if (this.#last?.point.seq === point.seq && this.#last.point.at === point.at) return this.#last.state
     const settings = this.#settings.filter(({ seq, at }) => seq <= point.seq && at <= point.at)
@@ -115,12 +115,12 @@ export class QueueModel {
   }
 }
 
-/** Whether a message is in the queue as its API shows it. */
+/** Returns whether the API of the queue lists a message. */
 export function isLive({ state }: MessageAt): boolean {
   return !isOver(state) && state !== 'CANCEL_REQUESTED'
 }
 
-/** Why a message waits, as far as the log tells, its queue included. */
+/** Returns why a message waits, as far as the log contains it, including its queue. */
 export function reasonOf(
   { why, state, due = 0, story }: MessageAt,
   { lanes }: QueueAt,
@@ -132,7 +132,7 @@ export function reasonOf(
   return lane?.paused === true ? `queue ${queue} is paused` : `its turn in queue ${queue}`
 }
 
-/** By region the entry at which its queue became another one. */
+/** Returns, by region, the entry at which the queue was reset or loaded. */
 function beginnings(settings: readonly Setting[]): ReadonlyMap<string | undefined, number> {
   const began = new Map<string | undefined, number>()
   for (const { resource: of, seq, region } of settings) if (of === 'service') began.set(region, seq)
@@ -151,7 +151,7 @@ function changesDeadLetters({ service, method, url }: TraceEntry): boolean {
   return service === 'queue' && method !== 'GET' && ofDeadLetters.test(String(url))
 }
 
-/** Whether a request took a dead letter out: one that succeeded and names it. */
+/** Returns whether a request removed a dead letter: it succeeded and names it. */
 function takes({ url, body, response: answer }: TraceEntry, id: string): boolean {
   const { status = 0 } = (answer ?? {}) as { status?: number }
   return status >= 200 && status < 300 && (names(String(url), id) || names(JSON.stringify(body ?? ''), id))

@@ -1,7 +1,7 @@
 import type { EntryOf } from '../../../../src/kernel/traffic-log.js'
 import type { MessageAt } from './message-states.js'
 
-// What stays in force in the queue until it is changed: lanes, flow-control keys, schedules, groups.
+// Settings of the queue that apply until they are changed: FIFO queues, flow-control keys, schedules, groups.
 
 type Setting = EntryOf<'setting'>
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
@@ -16,7 +16,7 @@ export interface FifoQueueAt {
   readonly messages: readonly MessageAt[]
 }
 
-/** A flow-control key with the limits that were in force. */
+/** A flow-control key with its limits at that time. */
 export interface FlowKeyAt {
   readonly name: string
   readonly region?: string | undefined
@@ -36,15 +36,15 @@ export interface ScheduleAt {
   readonly cron: string
   readonly to: string
   readonly paused: boolean
-  /** A state brought it: what it did before is not in the log. */
+  /** Whether it was loaded with a state. Its earlier history is not in the log. */
   readonly imported?: true
-  /** When it was triggered, oldest first. */
+  /** Times at which it fired, oldest first. */
   readonly fired: readonly number[]
-  /** Its last trigger published nothing: why. */
+  /** Why its last firing published nothing. */
   readonly error?: string
 }
 
-/** A url group, as far as messages tell. */
+/** A URL group, as far as messages name it. */
 export interface GroupAt {
   readonly name: string
   readonly endpoints: readonly string[]
@@ -75,7 +75,7 @@ export function fifoQueuesOf(
       Object.assign(opened(name, region), { parallelism, paused })
     } else opened(name, region).paused = change === 'paused'
   }
-  // A message opens the queue that it names.
+  // A message creates the queue that it names.
   for (const { story } of messages) {
     const { queue } = story.said
     if (queue !== undefined && story.first.seq > (deleted.get(`${story.region ?? ''} ${queue}`) ?? 0))
@@ -123,10 +123,10 @@ export function flowKeysOf(
   return [...keys.values()]
 }
 
-/** Changes of a schedule that are its firing. */
+/** Changes of a schedule that mean that it fired. */
 export const triggers: ReadonlySet<string> = new Set(['fired', 'fired-late', 'fired-by-hand'])
 
-/** @param log settings from before the queue became what it is, too */
+/** @param log settings including those from before the last reset or load */
 export function schedulesOf(settings: readonly Setting[], log: readonly Setting[]): readonly ScheduleAt[] {
   const schedules = new Map<string, Writable<ScheduleAt> & { readonly fired: number[] }>()
   const imports = importsIn(log)
@@ -151,7 +151,10 @@ export function schedulesOf(settings: readonly Setting[], log: readonly Setting[
   return [...schedules.values()]
 }
 
-/** Entries that a load wrote: the settings of a state follow its own entry at once, and nobody asked for them. */
+/**
+ * Returns the entries that a load wrote. The settings of a state follow the entry of the load immediately, and no
+ * request caused them.
+ */
 function importsIn(settings: readonly Setting[]): ReadonlySet<number> {
   const found = new Set<number>()
   let last: Setting | undefined

@@ -3,7 +3,7 @@ import type { TraceEntry } from '../../../../src/report/trace.js'
 import { isOf } from '../entry-kinds.js'
 import type { StoreInstant } from './store-model.js'
 
-// Runs of workflows as the log tells them, at any instant.
+// Workflow runs according to the log, at any instant.
 
 type ShownRunState = 'started' | 'success' | 'failed' | 'canceled'
 type ShownStepState = 'done' | 'planned' | 'waiting' | 'running' | 'failed'
@@ -14,9 +14,9 @@ export interface StepAt {
   /** `Run`, `SleepFor`, `Call`, `Wait` … */
   readonly type: string
   readonly state: ShownStepState
-  /** The entry that first told of it. */
+  /** The first entry about it. */
   readonly seq: number
-  /** Deliveries that carry it. */
+  /** Number of deliveries that carry it. */
   readonly attempts: number
   readonly wait?: { readonly eventId: string; readonly until: number; readonly notifiedBy?: number }
   readonly invokedRunId?: string
@@ -43,7 +43,7 @@ class Run {
   end: EntryOf<'workflow'> | undefined
   readonly steps: Step[] = []
   readonly attempts = new Map<string, Attempt[]>()
-  /** The message that came last in its list. */
+  /** The last message of its list. */
   latest: string | undefined
 
   constructor(readonly start: EntryOf<'workflow'>) {}
@@ -74,7 +74,7 @@ function endOf(attempt: Attempt | undefined, { seq, at }: StoreInstant): string 
   return outcome !== undefined && outcome.at <= at && endedAfterSeq <= seq ? outcome.state : undefined
 }
 
-/** What an entry adds to a run. */
+/** Effect of an entry on a run. */
 const effects: Readonly<Record<string, (run: Run, entry: never) => void>> = {
   workflow(run, entry: EntryOf<'workflow'>) {
     if (entry.state !== 'RUN_STARTED') run.end = entry
@@ -107,7 +107,7 @@ const effects: Readonly<Record<string, (run: Run, entry: never) => void>> = {
   },
 }
 
-/** The runs of workflows as they stood at a point, oldest first. */
+/** Returns the workflow runs at a point, oldest first. */
 export function runsAt(entries: readonly TraceEntry[], point: StoreInstant): readonly RunAt[] {
   const runs = new Map<string, Run>()
   for (const entry of entries) {

@@ -2,9 +2,9 @@ import type { PortableString } from '../../../../src/kernel/portable.js'
 import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
 import { appliedTo, type KeyChange } from '../../../../src/store/history/key-change.js'
 
-// The store as of any instant, from what each command left at each key.
+// The store as of any instant, from the value that each command left at each key.
 
-/** Where one looks: everything up to an entry, and the time at which it is looked at, for what has expired by then. */
+/** A point in the log: everything up to an entry, with a time that determines what has expired. */
 export interface StoreInstant {
   /** `seq` of the last entry that counts. */
   readonly seq: number
@@ -12,23 +12,23 @@ export interface StoreInstant {
   readonly at: number
 }
 
-/** What is different about a key. `before` is absent where it was added, `after` where it is gone. */
+/** The difference of one key. `before` is absent if it was added, `after` if it was removed. */
 export interface KeyDifference {
   readonly key: PortableString
   readonly before?: DumpedKey
   readonly after?: DumpedKey
 }
 
-/** A text for each key, for maps. */
+/** Returns a text for a key that identifies it in maps. */
 export function idOf(key: PortableString): string {
   return typeof key === 'string' ? `t${key}` : `b${key.base64}`
 }
 
-/** What one key has been, change by change; each change has the number of its step, counted from 0. */
+/** Versions of one key; each change has the index of its step, from 0. */
 class KeyHistory {
   readonly #changes: KeyChange[] = []
   readonly #steps: number[] = []
-  /** The value that was asked for last: of a long collection a change tells only what is different. */
+  /** The last computed value. Changes of a long collection contain only the differences. */
   #known: { readonly index: number; readonly value: DumpedKey | undefined } | undefined
 
   add(step: number, change: KeyChange): void {
@@ -40,7 +40,7 @@ class KeyHistory {
     return this.#changes
   }
 
-  /** What was there after so many steps, expired or not. */
+  /** Returns the value after a number of steps, expired or not. */
   after(count: number): DumpedKey | undefined {
     const latest = this.#steps.length - 1
     const isLatest = this.#steps[latest]! < count
@@ -61,12 +61,12 @@ class KeyHistory {
   }
 }
 
-/** Each key that there has ever been. */
+/** Histories of all keys that ever existed. */
 type Histories = ReadonlyMap<string, KeyHistory>
 
 /**
- * Every state that a store has had. Nothing is copied: a state is the number of steps up to it, and looks for the version
- * of a key that was in force. So any instant opens at once, whatever came before it.
+ * All states of a store. Nothing is copied: a state is a number of steps, and finds the version of a key that was valid
+ * then. So every instant opens immediately, even with a long history.
  */
 export class StoreModel {
   readonly #steps: { readonly id: string; readonly change: KeyChange }[] = []
@@ -76,7 +76,7 @@ export class StoreModel {
     return this.#steps.length
   }
 
-  /** Takes what came, in the order of `seq`. */
+  /** Adds changes in the order of `seq`. */
   add(changes: Iterable<KeyChange>): void {
     for (const change of changes) {
       const id = idOf(change.key)
@@ -90,12 +90,12 @@ export class StoreModel {
     }
   }
 
-  /** What was there at a point. What has expired by then is not. */
+  /** Returns the state at a point, without expired keys. */
   at(point: StoreInstant): StoredState {
     return new StoredState(this.#histories, this.#countAt(point), point.at)
   }
 
-  /** What is different between two points, the earlier one first. */
+  /** Returns what differs between two points, the earlier one first. */
   difference(from: StoreInstant, to: StoreInstant): readonly KeyDifference[] {
     const [before, after] = [this.at(from), this.at(to)]
     const touched = new Set<string>()
@@ -104,7 +104,7 @@ export class StoreModel {
     return [...touched].flatMap((id) => keyDifference(before.get(id), after.get(id)))
   }
 
-  /** What has changed one key, oldest first. */
+  /** Returns the changes of one key, oldest first. */
   changesOf(key: PortableString): readonly KeyChange[] {
     return this.#histories.get(idOf(key))?.changes ?? []
   }
@@ -113,13 +113,13 @@ export class StoreModel {
     return this.#steps[this.#countAt(point) - 1]?.change
   }
 
-  /** Steps up to a point. */
+  /** Counts the steps up to a point. */
   #countAt({ seq, at }: StoreInstant): number {
     return firstWhere(this.#steps, ({ change }) => change.seq > seq || change.at > at)
   }
 }
 
-/** How many items come before the first one that is wanted; once one is, all later ones are. */
+/** Counts the items before the first wanted one; all later ones are wanted, too. */
 function firstWhere<T>(items: readonly T[], isWanted: (item: T) => boolean): number {
   let [low, high] = [0, items.length]
   while (low < high) {
@@ -137,9 +137,9 @@ export class StoredState {
 
   constructor(
     histories: Histories,
-    /** Steps up to it. */
+    /** Number of steps up to it. */
     count: number,
-    /** Virtual time at which it is looked at. */
+    /** Virtual time that determines what has expired. */
     readonly at: number,
   ) {
     this.#histories = histories
@@ -159,7 +159,7 @@ export class StoredState {
     }
   }
 
-  /** Keys of which something is there now and gone at a later time. */
+  /** Returns the keys that exist now and will have expired at a later time. */
   expiringBy(later: number): readonly string[] {
     const ids: string[] = []
     for (const [id, history] of this.#histories) {
@@ -170,14 +170,14 @@ export class StoredState {
   }
 }
 
-/** The earliest deadline of a key or of its fields. */
+/** Returns the earliest expiration of a key or of its fields. */
 function deadlineOf(key: DumpedKey): number {
   const { expiresAt = Number.POSITIVE_INFINITY } = key
   if (key.type !== 'hash') return expiresAt
   return key.fields.reduce((least, [, , at]) => (at !== undefined && at < least ? at : least), expiresAt)
 }
 
-/** A key as it is at a time: without fields that have expired; `undefined` when it is gone. */
+/** Returns a key without fields that have expired at a time; `undefined` if the key has expired. */
 function presentAt(key: DumpedKey, now: number): DumpedKey | undefined {
   if (key.expiresAt !== undefined && key.expiresAt <= now) return undefined
   if (key.type !== 'hash' || !key.fields.some((field) => isOver(field, now))) return key
@@ -189,7 +189,7 @@ function isOver([, , expiresAt]: readonly [unknown, unknown, number?], now: numb
   return expiresAt !== undefined && expiresAt <= now
 }
 
-/** What is different about one key: one item, or none. */
+/** Returns the difference of one key: one item, or none. */
 export function keyDifference(before: DumpedKey | undefined, after: DumpedKey | undefined): readonly KeyDifference[] {
   const key = (before ?? after)?.key
   if (key === undefined || before === after) return []
@@ -198,7 +198,7 @@ export function keyDifference(before: DumpedKey | undefined, after: DumpedKey | 
   return contentOf(before) === contentOf(after) ? [] : [{ key, before, after }]
 }
 
-/** Equal for equal keys: the order of members of sets and fields of hashes has no meaning. */
+/** Returns equal texts for equal keys: the order of members of sets and fields of hashes does not count. */
 function contentOf(key: DumpedKey): string {
   if (key.type === 'set') return JSON.stringify({ ...key, members: sorted(key.members) })
   if (key.type === 'hash') return JSON.stringify({ ...key, fields: sorted(key.fields) })

@@ -2,15 +2,15 @@ import type { PortableString } from '../../../../src/kernel/portable.js'
 import type { EntryOf, MessageKind } from '../../../../src/kernel/traffic-log.js'
 import type { TraceEntry } from '../../../../src/report/trace.js'
 
-/** Where a fault may strike what an entry tells of, when it comes again. */
+/** Where a fault can be injected when the event of an entry happens again. */
 export interface FaultTarget {
-  /** For people. */
+  /** Text for a reader. */
   readonly label: string
   readonly on: string
   readonly match: Readonly<Record<string, string>>
 }
 
-/** What can be struck of an entry of each type. */
+/** Targets for an entry of each type. */
 const targets: Readonly<Record<string, (entry: never) => readonly FaultTarget[]>> = {
   published: ofMessage,
   attempt: ofMessage,
@@ -40,7 +40,7 @@ const targets: Readonly<Record<string, (entry: never) => readonly FaultTarget[]>
   ],
   setting: ({ resource: of, name }: EntryOf<'setting'>) =>
     of === 'schedule'
-      ? [{ label: 'the next slot of this schedule', on: 'schedule.fire', match: { scheduleId: name } }]
+      ? [{ label: 'the next firing of this schedule', on: 'schedule.fire', match: { scheduleId: name } }]
       : [],
   step: ({ runId, stepName }: EntryOf<'step'>) => [
     { label: 'this step of the run', on: 'workflow.step', match: { runId, step: stepName } },
@@ -60,14 +60,14 @@ function ofMessage({ messageId, kind, url }: OfMessage): readonly FaultTarget[] 
   const on = kind === undefined || kind === 'message' ? 'queue.delivery' : 'queue.callback'
   const next = { label: 'the next attempt of this message', on, match: { messageId } }
   if (url === undefined) return [next]
-  return [next, { label: 'the next attempt to this url', on, match: { url: withoutQuery(url) } }]
+  return [next, { label: 'the next attempt to this URL', on, match: { url: withoutQuery(url) } }]
 }
 
 function withoutQuery(url: string): string {
   return url.replace(/[?#].*$/s, '')
 }
 
-/** Where a fault may strike because of an entry, the nearest first. */
+/** Returns where a fault can be injected because of an entry, the most specific first. */
 export function targetsOf(entry: TraceEntry | undefined): readonly FaultTarget[] {
   return entry === undefined ? [] : (targets[entry.type]?.(entry as never) ?? [])
 }

@@ -3,7 +3,7 @@ import { isLive, type QueueAt } from './queue-model.js'
 import { triggers } from './queue-settings.js'
 import type { StoreInstant } from './store-model.js'
 
-/** Something that waits for its time. */
+/** A timer. */
 export interface ComingAt {
   readonly id: string
   /** Virtual time. */
@@ -12,9 +12,9 @@ export interface ComingAt {
 }
 
 /**
- * What waited for its time at an instant: messages by when they were due then, and schedules by when the log says that
- * they fired next.
- * @param entries the whole log, also what came later
+ * Returns the timers at an instant: messages by their due time at that instant, and schedules by their next firing
+ * according to the log.
+ * @param entries the whole log, including later entries
  */
 export function comingOf(queue: QueueAt, entries: readonly TraceEntry[], point: StoreInstant): readonly ComingAt[] {
   const coming: ComingAt[] = []
@@ -22,7 +22,7 @@ export function comingOf(queue: QueueAt, entries: readonly TraceEntry[], point: 
     const { id, due, state, retried, story } = message
     if (due === undefined || !isLive(message)) continue
     const which = state === 'RETRY' ? `retry ${retried} of` : 'delivery of'
-    coming.push({ id, at: due, what: `${which} ${id} to ${story.said.url ?? 'a forgotten address'}` })
+    coming.push({ id, at: due, what: `${which} ${id} to ${story.said.url ?? 'an unknown URL'}` })
   }
   const schedules = new Map(queue.schedules.map((schedule) => [`${schedule.region ?? ''} ${schedule.id}`, schedule]))
   for (const { seq, at, type, resource, name, region, change } of entries as readonly (TraceEntry & Setting)[]) {
@@ -30,7 +30,7 @@ export function comingOf(queue: QueueAt, entries: readonly TraceEntry[], point: 
     const key = `${region ?? ''} ${name}`
     const schedule = schedules.get(key)
     if (schedule === undefined) continue
-    // What a person did then nobody waited for.
+    // A schedule that is fired by hand was not waiting.
     if (change === 'fired-by-hand') continue
     schedules.delete(key)
     if (triggers.has(change)) coming.push({ id: key, at, what: `schedule ${name} to ${schedule.to}` })

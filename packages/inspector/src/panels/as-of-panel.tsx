@@ -3,7 +3,7 @@ import { modelsOf } from './models-of.js'
 import type { PanelProps } from './panel-view.js'
 import { Instant } from './parts.js'
 
-/** Where a panel looks: now or an earlier instant, with the ways from one to the other. */
+/** Shows the instant of a panel: now or an earlier one, with buttons to switch. */
 export function AsOf({ view }: PanelProps): JSX.Element {
   const { point, isPresent, present } = modelsOf(view)
   const selected = view.entry(view.selectedSeq.value)

@@ -1,9 +1,9 @@
 import { json } from '@codemirror/lang-json'
 import { EditorView, minimalSetup } from 'codemirror'
 
-// In a chunk of its own, which is loaded where text is edited.
+// A separate script, which is loaded when text is edited.
 
-/** An editor with colours in the place of a text field. */
+/** An editor with colors that replaces a text field. */
 export interface Editor {
   text: string
   focus(): void
@@ -18,8 +18,8 @@ export interface EditorOptions {
 }
 
 /**
- * Puts an editor into an element. It lives in a shadow tree: its styles are made by script there, which the page's
- * content-security policy allows, and stay its own.
+ * Creates an editor in an element. It has a shadow tree, because its styles are created by script, which the
+ * content-security policy allows there.
  */
 export function edit(parent: HTMLElement, { text, isJson, label, onChange }: EditorOptions): Editor {
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' })

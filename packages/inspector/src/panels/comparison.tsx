@@ -12,7 +12,7 @@ import { Sides } from './store-difference.js'
 interface WorldSummary {
   readonly now: number
   readonly keys: readonly DumpedKey[]
-  /** Messages that have not ended, by their url. */
+  /** Number of messages by URL that have not ended. */
   readonly messages: Readonly<Record<string, number>>
   readonly deadLetters: number
 }
@@ -24,7 +24,7 @@ interface ComparisonProps {
   readonly other: string
 }
 
-/** Two worlds side by side: their time, their messages, and the keys that differ. */
+/** Shows two sandboxes side by side: their time, their messages, and the keys that differ. */
 export function Comparison({ view, control, other }: ComparisonProps): JSX.Element {
   const theirs = control.of(other).control!
   const asked = useControlQuery<readonly [WorldSummary, WorldSummary]>(
@@ -71,7 +71,7 @@ export function Comparison({ view, control, other }: ComparisonProps): JSX.Eleme
       </table>
       <p>
         {differences.length === 0
-          ? 'Both stores hold the same.'
+          ? 'Both stores are equal.'
           : `${differences.length} ${differences.length === 1 ? 'key differs' : 'keys differ'}, ${control.tenant} first:`}
       </p>
       <Most items={differences} of="keys" most={100}>
@@ -118,7 +118,7 @@ async function summaryOf(control: Control): Promise<WorldSummary> {
   return {
     now: clock.milliseconds,
     keys: store.keys,
-    // Not by assignment: a url may be __proto__.
+    // Assignment would fail for a URL such as __proto__.
     messages: Object.fromEntries(counts),
     deadLetters: letters.length,
   }

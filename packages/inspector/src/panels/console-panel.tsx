@@ -14,10 +14,10 @@ interface Line {
   readonly kind: 'typed' | 'reply' | 'error'
 }
 
-/** Lines that stay on the page. */
+/** Maximum number of lines that stay on the page. */
 const maxLines = 400
 
-/** A console for commands of the store. It is not there in a recording, and changes the world as it is now. */
+/** A console for commands of the store. It is absent in a recording, and changes the current sandbox. */
 export function Console({ view }: PanelProps): JSX.Element | null {
   const { control } = view.source
   return control === undefined ? null : <Prompt key={control.tenant} view={view} control={control} />
@@ -25,7 +25,7 @@ export function Console({ view }: PanelProps): JSX.Element | null {
 
 function Prompt({ view, control }: PanelProps & { readonly control: Control }): JSX.Element {
   const line = useSignal('')
-  const lines = kept<readonly Line[]>(view, `answers of ${control.tenant}`, [])
+  const lines = kept<readonly Line[]>(view, `replies of ${control.tenant}`, [])
   const place = useSignal<number | undefined>(undefined)
   const typed = kept<readonly string[]>(view, 'typed commands', [])
   const output = useRef<HTMLDivElement>(null)
@@ -77,7 +77,7 @@ function Prompt({ view, control }: PanelProps & { readonly control: Control }): 
   }
   return (
     <section class="pn pn-console" aria-label="Console of the store">
-      <div class="pn-output" role="log" ref={output} tabIndex={0} aria-label="Answers">
+      <div class="pn-output" role="log" ref={output} tabIndex={0} aria-label="Replies">
         {lines.value.map(({ id, text, kind }) => (
           <pre key={id} class={`pn-${kind}`}>
             {kind === 'typed' ? `> ${text}` : text}
@@ -95,7 +95,7 @@ function Prompt({ view, control }: PanelProps & { readonly control: Control }): 
         value={line}
         onInput={(event) => (line.value = event.currentTarget.value)}
         onKeyDown={(event) => {
-          // Tab completes where there is something to complete, and else goes on as everywhere.
+          // Tab completes a command if possible, and otherwise moves the focus as usual.
           const act =
             event.key === 'Tab' && !event.shiftKey && possible[0] ? () => complete(possible[0]!.name) : keys[event.key]
           if (act === undefined) return

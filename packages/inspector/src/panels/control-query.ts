@@ -1,16 +1,16 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-/** What an order of the control API answered. */
+/** State of a request to the control API. */
 export interface ControlQuery<T> {
   readonly value: T | undefined
   readonly failure: string | undefined
-  /** Asks again. */
+  /** Sends the request again. */
   again(): void
 }
 
 /**
- * Asks, and asks again when `when` changes; never twice at once, and what changed meanwhile is asked for afterwards.
- * Nothing is asked for while `ask` is undefined.
+ * Sends a request, and again when `when` changes. Only one request runs at a time; if `when` changes meanwhile, another
+ * one follows. Nothing is sent while `ask` is undefined.
  */
 export function useControlQuery<T>(
   ask: (() => Promise<unknown>) | undefined,

@@ -10,8 +10,8 @@ interface DeadLettersProps extends QueueProps {
 }
 
 /**
- * Messages that failed for good. The world says which of them are in the dead-letter queue still: one that a test took
- * out leaves no entry.
+ * Messages that failed. The server reports which of them are still in the dead-letter queue, because a test can remove
+ * one without an entry.
  */
 export function DeadLetters({ view, control, act, letters }: DeadLettersProps): JSX.Element {
   const regions = [...new Set(letters.map(({ message }) => message?.story.region))]
@@ -26,7 +26,7 @@ export function DeadLetters({ view, control, act, letters }: DeadLettersProps): 
     [letters.length, regions.length, view.entries.value.length],
   )
   const isThere = ({ id, takenBy }: DeadLetterAt): boolean => there.value?.includes(id) ?? takenBy === undefined
-  if (letters.length === 0) return <p class="pn-none">No message has failed for good.</p>
+  if (letters.length === 0) return <p class="pn-none">There are no dead letters.</p>
   return (
     <>
       <Failure of={there} />
@@ -47,7 +47,7 @@ export function DeadLetters({ view, control, act, letters }: DeadLettersProps): 
                     <Name of={statusText(entry.status, entry.error)} />, <Instant at={entry.at} />
                   </small>{' '}
                   {!isThere(letter) ? (
-                    <small>taken out {takenBy !== undefined && <EntryLink view={view} seq={takenBy} />}</small>
+                    <small>removed {takenBy !== undefined && <EntryLink view={view} seq={takenBy} />}</small>
                   ) : (
                     control && (
                       <button

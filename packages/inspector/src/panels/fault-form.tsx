@@ -13,7 +13,7 @@ interface FaultFormProps {
   readonly onAdded: () => void
 }
 
-/** A form for a rule: where it strikes because of the selected entry, or anywhere, and what it does. */
+/** A form for a rule: where it injects its fault, because of the selected entry or anywhere, and which fault. */
 export function FaultForm({ view, control, onAdded }: FaultFormProps): JSX.Element {
   const catalog = useControlQuery<readonly FaultKindInfo[]>(() => control.ask('GET', '/faults/catalog'), [control])
   const place = useSignal('')
@@ -26,7 +26,7 @@ export function FaultForm({ view, control, onAdded }: FaultFormProps): JSX.Eleme
   const entry = view.entry(view.selectedSeq.value)
   const targets = targetsOf(entry)
   const points = [...new Set(kinds.flatMap((one) => one.points))]
-  // A place of an entry that is no longer selected is none.
+  // The target of an entry is invalid once the entry is not selected.
   const chosen = placeOf(place.value, targets, points) ?? targets[0] ?? anywhere(points[0] ?? '')
   const possible = kinds.filter((one) => one.points.includes(chosen.on))
   const kind = possible.find((one) => one.kind === kindName.value) ?? possible[0]
@@ -50,7 +50,7 @@ export function FaultForm({ view, control, onAdded }: FaultFormProps): JSX.Eleme
   return (
     <form class="pn-form" onSubmit={(event) => void add(event)} aria-label="Inject a fault">
       <label>
-        Strike{' '}
+        Inject{' '}
         <select value={keyOf(chosen)} onChange={(event) => (place.value = event.currentTarget.value)}>
           {entry !== undefined && targets.length > 0 && (
             <optgroup label={`Entry #${entry.seq}`}>
@@ -121,7 +121,7 @@ export function FaultForm({ view, control, onAdded }: FaultFormProps): JSX.Eleme
   )
 }
 
-/** Rules of one page, which so have names of their own. */
+/** Number for unique names of rules that this page adds. */
 let added = 1
 
 function anywhere(on: string): FaultTarget {
@@ -152,7 +152,7 @@ function Field({ field: { name, type, optional, values }, value, onInput }: Fiel
           aria-label={name}
           size={type === 'number' || type === 'integer' ? 6 : 14}
           required={optional !== true}
-          placeholder={optional === true ? 'as it is' : type}
+          placeholder={optional === true ? 'default' : type}
           value={value}
           onInput={(event) => onInput(event.currentTarget.value)}
         />
@@ -163,7 +163,7 @@ function Field({ field: { name, type, optional, values }, value, onInput }: Fiel
           required={optional !== true}
           onChange={(event) => onInput(event.currentTarget.value)}
         >
-          <option value="">{optional === true ? 'as it is' : 'choose'}</option>
+          <option value="">{optional === true ? 'default' : 'choose'}</option>
           {words.map((word) => (
             <option key={word} value={word}>
               {word}

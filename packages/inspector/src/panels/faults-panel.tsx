@@ -19,7 +19,7 @@ interface ListedFault {
   readonly location: string
 }
 
-/** Rules of faults with their hits, those that never struck, and a form for another one. */
+/** Shows fault rules with their counts, unused rules, and a form for another one. */
 export function FaultsPanel({ view }: PanelProps): JSX.Element {
   const { control } = view.source
   const { from, to } = view.range.value ?? { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
@@ -27,9 +27,11 @@ export function FaultsPanel({ view }: PanelProps): JSX.Element {
   return (
     <section class="pn" aria-label="Faults">
       {control && <Rules view={view} control={control} key={control.tenant} />}
-      <h2>What has struck</h2>
-      {struck.length === 0 && <p class="pn-none">No fault has struck{view.range.value && ' in the selected range'}.</p>}
-      <Most items={struck.toReversed()} of="strikes" most={50}>
+      <h2>Injected</h2>
+      {struck.length === 0 && (
+        <p class="pn-none">No fault was injected{view.range.value && ' in the selected range'}.</p>
+      )}
+      <Most items={struck.toReversed()} of="faults" most={50}>
         {(shown) => (
           <ol class="pn-list" reversed>
             {shown.map(({ seq, at, fault, point, target, rule, effect }) => (
@@ -75,7 +77,7 @@ function Rules({ view, control }: PanelProps & { readonly control: Control }): J
               <b>{kind}</b> {Object.keys(fields).length > 0 && <code>{JSON.stringify(fields)}</code>} on{' '}
               {[rule.on].flat().join(', ')} {rule.match && <code>{JSON.stringify(rule.match)}</code>}{' '}
               <span class={`pn-state pn-${struck === 0 ? 'unused' : 'struck'}`}>
-                struck {struck}
+                injected {struck}
                 {rule.times === undefined ? '' : ` of ${rule.times}`} times
               </span>{' '}
               <small>
@@ -102,7 +104,7 @@ function Rules({ view, control }: PanelProps & { readonly control: Control }): J
       )}
       {(unused.value?.length ?? 0) > 0 && (
         <>
-          <h2>Never struck</h2>
+          <h2>Unused</h2>
           <ul class="pn-list">
             {unused.value?.map(({ message: sentence }, at) => (
               <li key={`${at} ${sentence}`}>

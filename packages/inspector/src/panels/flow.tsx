@@ -5,7 +5,7 @@ import { useControlQuery } from './control-query.js'
 import { EntryLink, Failure, Name } from './parts.js'
 import { type QueueProps, queuePath } from './queue-props.js'
 
-/** Flow-control keys with their limits, and who runs and waits. */
+/** Shows flow-control keys with their limits, and their running and waiting messages. */
 export function FlowKeys({ keys, ...props }: QueueProps & { readonly keys: readonly FlowKeyAt[] }): JSX.Element {
   if (keys.length === 0) return <p class="pn-none">No message has named a flow-control key.</p>
   return (
@@ -34,7 +34,7 @@ export function FlowKeys({ keys, ...props }: QueueProps & { readonly keys: reado
   )
 }
 
-/** FIFO queues, which can be paused. */
+/** Shows FIFO queues, which can be paused. */
 export function FifoQueues({ lanes, ...props }: QueueProps & { readonly lanes: readonly FifoQueueAt[] }): JSX.Element {
   const { control, act } = props
   if (lanes.length === 0) return <p class="pn-none">There are no FIFO queues.</p>
@@ -71,7 +71,7 @@ interface ExplainedProps extends QueueProps {
   readonly what: Readonly<Record<string, string>>
 }
 
-/** How something stands that messages wait for, when it is asked for. */
+/** Explains on demand what messages wait for. */
 export function Explained({ view, control, region, what }: ExplainedProps): JSX.Element | null {
   const isOpen = useSignal(false)
   const asks = control !== undefined && isOpen.value
@@ -81,7 +81,7 @@ export function Explained({ view, control, region, what }: ExplainedProps): JSX.
   )
   return control === undefined ? null : (
     <details onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
-      <summary>How it stands</summary>
+      <summary>Explain</summary>
       <p>{explained.value?.explanation}</p>
       <Failure of={explained} />
     </details>
@@ -93,7 +93,7 @@ interface UrlGroup {
   readonly endpoints: readonly { readonly url: string; readonly name?: string }[]
 }
 
-/** Url groups: those of the world, and in a recording those that messages tell of. */
+/** Shows URL groups: those of the server, and in a recording those that messages name. */
 export function Groups({ view, control, groups }: QueueProps & { readonly groups: readonly GroupAt[] }): JSX.Element {
   const asked = useControlQuery<readonly UrlGroup[]>(control && (() => control.ask('GET', '/queue/url-groups')), [
     view.entries.value.length,
@@ -101,7 +101,7 @@ export function Groups({ view, control, groups }: QueueProps & { readonly groups
   const told = groups.map(({ name, endpoints }) => ({ name, endpoints: endpoints.map((url) => ({ url })) }))
   const shown: readonly UrlGroup[] = (control && asked.value) ?? told
   if (shown.length === 0)
-    return <p class="pn-none">There are no url groups{control ? '' : ' that a message went to'}.</p>
+    return <p class="pn-none">There are no URL groups{control ? '' : ' that a message went to'}.</p>
   return (
     <ul class="pn-list">
       {shown.map(({ name, endpoints }) => (

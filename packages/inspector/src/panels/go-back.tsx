@@ -7,7 +7,7 @@ import { modelsOf } from './models-of.js'
 import type { PanelProps } from './panel-view.js'
 import { Failure, Instant, useAct } from './parts.js'
 
-/** Opens any earlier instant to be looked at, and lets a world of its own go on from there. */
+/** Opens any earlier instant, and creates a fork that continues from it. */
 export function GoBack({ view }: PanelProps): JSX.Element {
   const { point, isPresent, present } = modelsOf(view)
   const typed = useSignal('')
@@ -55,7 +55,7 @@ export function GoBack({ view }: PanelProps): JSX.Element {
       <Failure of={act} />
       {!isPresent.value && (
         <p>
-          Everything is shown as of <Instant at={point.value.at} /> and can only be read.
+          Everything is shown as of <Instant at={point.value.at} /> and is read-only.
         </p>
       )}
       {view.source.control && <Fork view={view} control={view.source.control} />}
@@ -65,18 +65,18 @@ export function GoBack({ view }: PanelProps): JSX.Element {
 
 function problemWith(at: number | undefined, now: number, first: number | undefined): string | undefined {
   if (at === undefined) return 'Type an instant as 2030-01-01 09:00:00, 09:00:00 (in UTC) or -5m.'
-  if (at > now) return 'This instant has not come yet: advance the clock to it.'
+  if (at > now) return 'This instant is in the future: advance the clock to it.'
   if (first === undefined || at >= first) return undefined
-  return `The log begins at ${iso(first)}: what was before is not known.`
+  return `The log begins at ${iso(first)}: nothing is known from before.`
 }
 
-/** Makes a tenant that goes on from the instant that is shown. */
+/** Creates a tenant that continues from the instant that is shown. */
 function Fork({ view, control }: PanelProps & { readonly control: Control }): JSX.Element {
   const { point, isPresent } = modelsOf(view)
   const name = useSignal('')
   const act = useAct()
   const { at, seq } = point.value
-  // The present needs no name, and of several entries at one instant it is the one that is looked at.
+  // The present needs no parameter. Of several entries at one instant, the selected one counts.
   const instant = isPresent.value ? {} : { at: Number.isFinite(seq) ? { seq } : at }
   const fork = async (event: Event): Promise<void> => {
     event.preventDefault()
@@ -90,7 +90,7 @@ function Fork({ view, control }: PanelProps & { readonly control: Control }): JS
   return (
     <form class="pn-line" onSubmit={(event) => void fork(event)}>
       <input
-        aria-label="Name of the tenant that is made"
+        aria-label="Name of the new tenant"
         placeholder="name of a tenant"
         value={name}
         onInput={(event) => (name.value = event.currentTarget.value)}
@@ -99,7 +99,7 @@ function Fork({ view, control }: PanelProps & { readonly control: Control }): JS
         Fork from here
       </button>
       <small>
-        A world of its own that goes on from <Instant at={at} />; it delivers nothing over the network.
+        A fork that continues from <Instant at={at} />; it sends nothing over the network.
       </small>
       <Failure of={act} />
     </form>

@@ -12,7 +12,7 @@ import { RowEditor } from './row-editor.js'
 import { runCommand } from './run-command.js'
 import { TextEditor } from './text-editor.js'
 
-/** What a search index covers, and what it reads; it can only be made anew. */
+/** Shows what a search index covers and reads. It can only be created again. */
 function SearchFields({ value }: { readonly value: Extract<DumpedKey, { type: 'search' }> }): JSX.Element {
   return (
     <table class="pn-rows">
@@ -36,11 +36,11 @@ function SearchFields({ value }: { readonly value: Extract<DumpedKey, { type: 's
 interface KeyValueProps {
   readonly view: PageView
   readonly value: DumpedKey
-  /** Absent where it can only be read. */
+  /** Absent if it is read-only. */
   readonly control: Control | undefined
 }
 
-/** One key: its value, its deadline and what has changed it. */
+/** Shows one key: its value, its expiration and its changes. */
 export function KeyValue({ view, value, control }: KeyValueProps): JSX.Element {
   const { store, point } = modelsOf(view)
   const changes = store.value.model.changesOf(value.key).filter(({ seq }) => seq <= point.value.seq)
@@ -76,7 +76,7 @@ export function KeyValue({ view, value, control }: KeyValueProps): JSX.Element {
           Changed by{' '}
           {changes.slice(-12).map(({ seq, now }) => (
             <span key={seq}>
-              {seq > 0 ? <EntryLink view={view} seq={seq} /> : 'what was there before the log'}
+              {seq > 0 ? <EntryLink view={view} seq={seq} /> : 'a value from before the log'}
               {now === undefined && ' (removed)'}{' '}
             </span>
           ))}
@@ -172,7 +172,7 @@ function TextValue({
         </button>
         {changed.value !== undefined && (
           <button type="button" onClick={() => (changed.value = undefined)}>
-            Take back
+            Undo
           </button>
         )}
         {!isBytes && isJson(text) && pretty(text) !== text && (

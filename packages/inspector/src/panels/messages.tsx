@@ -7,13 +7,13 @@ import { modelsOf } from './models-of.js'
 import { Countdown, EntryLink, Failure, Most, Name } from './parts.js'
 import { type QueueProps, queuePath } from './queue-props.js'
 
-/** States in the order in which they are shown, in words for people. */
+/** Labels of the states, in the order in which they are shown. */
 export const stateWords: Readonly<Record<ShownMessageState, string>> = {
   ACTIVE: 'being delivered',
   RETRY: 'waits for a retry',
   CREATED: 'waits for its first attempt',
-  CANCEL_REQUESTED: 'is being cancelled',
-  FAILED: 'failed for good',
+  CANCEL_REQUESTED: 'being canceled',
+  FAILED: 'failed',
   CANCELLED: 'cancelled',
   LOST: 'lost by a fault',
   DELIVERED: 'delivered',
@@ -23,7 +23,7 @@ interface MessagesProps extends QueueProps {
   readonly messages: readonly MessageAt[]
 }
 
-/** Messages by state, those that wait with their reason. */
+/** Shows messages by state, with the reasons of waiting ones. */
 export function Messages({ messages, ...props }: MessagesProps): JSX.Element {
   const open = useSignal<string | undefined>(undefined)
   if (messages.length === 0) return <p class="pn-none">There are no messages.</p>
@@ -96,7 +96,7 @@ function MessageRow({ message, open, ...props }: MessageRowProps): JSX.Element {
   )
 }
 
-/** What the world says about one message, and what it can be told. */
+/** Shows the server's data about one message, and its actions. */
 function MessageDetails({ message, view, control, act }: QueueProps & { readonly message: MessageAt }): JSX.Element {
   const { id, story } = message
   const live = isLive(message)

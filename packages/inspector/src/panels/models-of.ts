@@ -4,15 +4,15 @@ import { type QueueAt, QueueModel } from '../models/queue-model.js'
 import { type StoreInstant, StoreModel } from '../models/store-model.js'
 import type { PageView } from '../view.js'
 
-/** What the panels of one page share. */
+/** Models that the panels of one page share. */
 export interface Models {
   readonly store: ReadonlySignal<{ readonly model: StoreModel }>
   readonly queue: ReadonlySignal<QueueAt>
-  /** Where the panels look. */
+  /** The point that the panels show. */
   readonly point: ReadonlySignal<StoreInstant>
-  /** One looks at the world as it is: it can be changed. */
+  /** Whether the present is shown, so the sandbox can be changed. */
   readonly isPresent: ReadonlySignal<boolean>
-  /** Back to the present. */
+  /** Returns to the present. */
   present(): void
 }
 
@@ -32,7 +32,7 @@ function made(view: PageView): Models {
   const point = computed((): StoreInstant => {
     const at = view.instant.value
     if (at === undefined) return { seq: Number.POSITIVE_INFINITY, at: now.value }
-    // Of several entries at one instant, the selected one is where one looks.
+    // Of several entries at one instant, the selected one is the point.
     const selected = view.entry(view.selectedSeq.value)
     return { seq: selected?.at === at ? selected.seq : Number.POSITIVE_INFINITY, at }
   })
@@ -59,7 +59,7 @@ function made(view: PageView): Models {
   }
 }
 
-/** A model that takes what is new of a list, and begins anew where the list does. */
+/** Returns a model that takes new items of a list, and starts again when the list does. */
 function growing<T extends { readonly seq: number }, M>(
   view: PageView,
   list: () => readonly T[],
@@ -71,7 +71,7 @@ function growing<T extends { readonly seq: number }, M>(
   let world = view.world.peek()
   return computed(() => {
     const items = list()
-    // The older half of a long log is dropped: what is left begins with another number.
+    // If the older half of a long log was dropped, the list begins with another number.
     if (world !== view.world.value || (taken.length > 0 && items[0]?.seq !== taken[0]!.seq)) {
       world = view.world.value
       model = begin()
@@ -83,7 +83,7 @@ function growing<T extends { readonly seq: number }, M>(
       items.filter((item, at) => item !== before[at]),
     )
     taken = items
-    // A new object, so that whoever reads it is told.
+    // A new object notifies the readers of the signal.
     return { model }
   })
 }

@@ -7,7 +7,7 @@ import { runCommand } from './run-command.js'
 
 type KeyType = keyof typeof firstOf
 
-/** A form for a key that is not there yet. */
+/** A form for a new key. */
 export function NewKey({ control, onMade }: { control: Control; onMade: (key: string) => void }): JSX.Element {
   const name = useSignal('')
   const type = useSignal<KeyType>('string')
@@ -17,7 +17,7 @@ export function NewKey({ control, onMade }: { control: Control; onMade: (key: st
     event.preventDefault()
     const key = name.value
     const isMade = await act.run(async () => {
-      if ((await runCommand(control, ['EXISTS', key])) !== 0) throw new Error(`${key} is there already: choose it.`)
+      if ((await runCommand(control, ['EXISTS', key])) !== 0) throw new Error(`${key} already exists: select it.`)
       await runCommand(control, firstOf[type.value](key, value.value))
     })
     if (!isMade) return

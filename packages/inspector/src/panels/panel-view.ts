@@ -1,6 +1,6 @@
 import type { PageView } from '../view.js'
 
-/** What every panel is given: the state of the page. */
+/** Properties of every panel: the state of the page. */
 export interface PanelProps {
   readonly view: PageView
 }

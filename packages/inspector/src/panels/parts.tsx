@@ -8,9 +8,9 @@ import { multiLine, plainText } from '../../../../src/report/safe-text.js'
 import { hexOf } from '../models/key-tree.js'
 import type { PageView } from '../view.js'
 
-// Small things that every panel is made of.
+// Small parts that all panels use.
 
-/** `2030-01-01 09:00:00`, with milliseconds where there are any. */
+/** Formats an instant: `2030-01-01 09:00:00`, with milliseconds if there are any. */
 export function shownTime(at: number): string {
   if (!(Math.abs(at) <= 8.64e15)) return String(at)
   return iso(at)
@@ -23,7 +23,7 @@ export function Instant({ at }: { readonly at: number }): JSX.Element {
   return <time {...(isDate && { dateTime: iso(at) })}>{shownTime(at)}</time>
 }
 
-/** An instant, and how far it is from another one. */
+/** Shows an instant, and its distance from another one. */
 export function Countdown({ at, from }: { readonly at: number; readonly from: number }): JSX.Element {
   const left = Math.round(at - from)
   return (
@@ -34,23 +34,26 @@ export function Countdown({ at, from }: { readonly at: number; readonly from: nu
   )
 }
 
-/** Captured bytes, as text where they are text. */
+/** Shows captured bytes, as text if possible. */
 export function Bytes({ value, most = 2000 }: { readonly value: PortableString; readonly most?: number }): JSX.Element {
   const text = typeof value === 'string' ? value : hexOf(value.base64)
   const shown = text.length > most ? `${text.slice(0, most)}…` : text
   return typeof value === 'string' ? (
     <bdi>{multiLine(shown)}</bdi>
   ) : (
-    <code title="bytes that are no text">0x{shown}</code>
+    <code title="bytes that are not text">0x{shown}</code>
   )
 }
 
-/** A captured name: marks that would turn the text around it are spelled out. */
+/** Shows a captured name. Characters that would reverse the text around it are escaped. */
 export function Name({ of }: { readonly of: string | undefined }): JSX.Element {
   return <bdi>{plainText(of ?? '')}</bdi>
 }
 
-/** A text of the control API, which puts code between backticks. Not for captured texts: they may hold any character. */
+/**
+ * Shows a text of the control API, which has code between backticks. Captured texts may contain any character, so they
+ * must not use it.
+ */
 export function Marked({ text }: { readonly text: string }): JSX.Element {
   return <>{text.split('`').map((part, index) => (index % 2 === 0 ? part : <code key={index}>{part}</code>))}</>
 }
@@ -77,13 +80,13 @@ interface EntryLinkProps {
   readonly children?: ComponentChildren
 }
 
-/** Something that is asked of the world, and what became of it. */
+/** A request that changes the sandbox, and its result. */
 export interface Act {
   readonly isBusy: boolean
-  /** Why it was refused. */
+  /** Why it was rejected. */
   readonly failure: string | undefined
   run(work: () => unknown): Promise<boolean>
-  /** Tells a sentence; nothing takes it back. */
+  /** Shows a message without sending a request. */
   fail(sentence: string | undefined): void
 }
 
@@ -107,7 +110,7 @@ export function useAct(): Act {
   }
 }
 
-/** The sentence of a refusal, which a screen reader says at once. */
+/** Shows the reason of a rejection, which a screen reader announces immediately. */
 export function Failure({ of }: { readonly of: { readonly failure: string | undefined } }): JSX.Element | null {
   return of.failure === undefined ? null : (
     <p class="pn-failure" role="alert">
@@ -125,11 +128,11 @@ interface Tab {
 interface TabsProps {
   readonly label: string
   readonly tabs: readonly Tab[]
-  /** The name of the one that is open. */
+  /** Name of the open tab. */
   readonly chosen: Signal<string>
 }
 
-/** Tabs as the keyboard expects them: arrows go from one to the next. */
+/** Tabs with the usual keyboard behavior: arrow keys move between them. */
 export function Tabs({ label, tabs, chosen }: TabsProps): JSX.Element {
   const choose = (name: string): void => {
     chosen.value = name
@@ -175,7 +178,7 @@ export function Tabs({ label, tabs, chosen }: TabsProps): JSX.Element {
   )
 }
 
-/** A long list: the first of it, and more when asked. */
+/** Shows the first part of a long list, and more on demand. */
 export function Most<T>({ items, of, most = 200, children }: MostProps<T>): JSX.Element {
   const [shown, show] = useState(most)
   return (
@@ -192,13 +195,13 @@ export function Most<T>({ items, of, most = 200, children }: MostProps<T>): JSX.
 
 interface MostProps<T> {
   readonly items: readonly T[]
-  /** What they are, several of them. */
+  /** Plural name of the items. */
   readonly of: string
   readonly most?: number
   readonly children: (items: readonly T[]) => ComponentChildren
 }
 
-/** Something that cannot be taken back: the first press asks, the second one does it. */
+/** A button for an action without undo: the first press asks, the second one acts. */
 export function Twice({ children, sure, act, disabled }: TwiceProps): JSX.Element {
   const [asked, ask] = useState(false)
   useEffect(() => {
@@ -222,7 +225,7 @@ export function Twice({ children, sure, act, disabled }: TwiceProps): JSX.Elemen
 
 interface TwiceProps {
   readonly children: ComponentChildren
-  /** What the button says the second time. */
+  /** Label of the button for the second press. */
   readonly sure: string
   readonly act: () => void
   readonly disabled?: boolean

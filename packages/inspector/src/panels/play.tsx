@@ -5,7 +5,7 @@ import { playerOf } from './player.js'
 
 const speeds = [1, 60, 3600]
 
-/** Plays and pauses. */
+/** Buttons that play and pause. */
 export function Play({ view }: PanelProps): JSX.Element {
   const player = playerOf(view)
   const speed = player.speed.value

@@ -2,12 +2,12 @@ import { type Signal, signal } from '@preact/signals'
 import type { PageView } from '../view.js'
 import { moved } from './last-move.js'
 
-/** The longest piece of host time that is played at once, so that a page that was away does not leap. */
+/** Maximum host time that is played in one piece, so that a page that was in the background does not leap. */
 const maxFrame = 250
 
-/** Lets time go by itself, in pieces as long as a frame. It goes on while another panel is open. */
+/** Moves time continuously, in pieces of one frame. It continues while another panel is open. */
 export class TimePlayer {
-  /** Times as fast as the host; 0 while it is paused. */
+  /** Speed relative to host time; 0 while it is paused. */
   readonly speed: Signal<number> = signal(0)
   readonly failure: Signal<string | undefined> = signal(undefined)
   #isRunning = false
@@ -26,7 +26,7 @@ export class TimePlayer {
     this.speed.value = 0
   }
 
-  /** The next piece begins when the one before has settled: what a slow app takes is not made up for. */
+  /** The next piece begins after the previous one has settled. The time that a slow app takes is not recovered. */
   async #run(): Promise<void> {
     const { control } = this.view.source
     let last = performance.now()

@@ -12,7 +12,7 @@ import { Schedules } from './schedules-panel.js'
 import { kept } from './stored-setting.js'
 import { UnfinishedMessages } from './unfinished-messages.js'
 
-/** The queue as of any instant: messages, dead letters, schedules, groups, flow control, FIFO queues and runs. */
+/** Shows the queue as of any instant: messages, dead letters, schedules, groups, flow control, FIFO queues and runs. */
 export function QueuePanel({ view }: PanelProps): JSX.Element {
   const { queue, point, isPresent } = modelsOf(view)
   const { messages, deadLetters, schedules, groups, flowKeys, lanes } = queue.value

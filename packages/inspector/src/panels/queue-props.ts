@@ -2,17 +2,17 @@ import type { Control } from '../source.js'
 import type { PageView } from '../view.js'
 import type { Act } from './parts.js'
 
-/** What every part of the queue's panel has. */
+/** Properties of every part of the queue's panel. */
 export interface QueueProps {
   readonly view: PageView
-  /** Absent where one can only read: in a recording, and at an earlier instant. */
+  /** Absent if it is read-only: in a recording, and at an earlier instant. */
   readonly control: Control | undefined
-  /** Virtual time at which one looks. */
+  /** Virtual time that is shown. */
   readonly now: number
   readonly act: Act
 }
 
-/** An order about something of the queue, in its region. */
+/** Returns the path of a control operation of the queue, in its region. */
 export function queuePath(region: string | undefined, ...parts: readonly string[]): string {
   return inRegion(region, `/queue/${parts.map(encodeURIComponent).join('/')}`)
 }

@@ -15,7 +15,7 @@ interface RowEditorProps {
   readonly now: number
 }
 
-/** A value that consists of several things, as a table; each row is changed, removed and added by itself. */
+/** Shows the elements of a value as a table, in which each row can be changed, removed and added. */
 export function RowEditor({ value, control, now }: RowEditorProps): JSX.Element {
   const editing = rowEditing[value.type]!
   const act = useAct()

@@ -5,13 +5,13 @@ import { Countdown, EntryLink, Failure, Instant, Most, Name } from './parts.js'
 import { inRegion, type QueueProps } from './queue-props.js'
 
 const words: Readonly<Record<string, string>> = {
-  started: 'goes on',
+  started: 'running',
   success: 'succeeded',
   failed: 'failed',
   canceled: 'cancelled',
 }
 
-/** Runs of workflows, step by step. */
+/** Shows workflow runs step by step. */
 export function Runs({ runs, ...props }: QueueProps & { readonly runs: readonly RunAt[] }): JSX.Element {
   const { view } = props
   if (runs.length === 0) return <p class="pn-none">No workflow has run.</p>
@@ -58,7 +58,7 @@ function Step({ step, view, now }: QueueProps & { readonly step: StepAt }): JSX.
       )}
       {wait?.notifiedBy !== undefined && (
         <>
-          told by <EntryLink view={view} seq={wait.notifiedBy} />
+          by <EntryLink view={view} seq={wait.notifiedBy} />
         </>
       )}
       {invokedRunId !== undefined && (

@@ -11,7 +11,7 @@ import { type QueueProps, queuePath } from './queue-props.js'
 const day = 86_400_000
 const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
 
-/** Schedules with their slots on a calendar. */
+/** Shows schedules with their fire times on a calendar. */
 export function Schedules({
   schedules,
   ...props
@@ -61,7 +61,7 @@ export function Schedules({
   )
 }
 
-/** A month: slots that have fired and, of a running world, those that come. */
+/** A month: past fire times and, for a running sandbox, planned ones. */
 function Calendar({ schedule, control, now }: QueueProps & { readonly schedule: ScheduleAt }): JSX.Element {
   const turned = useSignal(0)
   const { id, region, fired, cron } = schedule
@@ -124,12 +124,12 @@ function Calendar({ schedule, control, now }: QueueProps & { readonly schedule: 
           ))}
         </tbody>
       </table>
-      {asked.value?.more && <p class="pn-none">Only the first {slots.length} slots are shown.</p>}
+      {asked.value?.more && <p class="pn-none">Only the first {slots.length} fire times are shown.</p>}
     </>
   )
 }
 
-/** One or two times of a day, or how many. */
+/** Formats one or two times of a day, or their number. */
 function told(times: readonly number[]): string {
   if (times.length > 2) return `${times.length} times`
   return times
@@ -140,7 +140,7 @@ function told(times: readonly number[]): string {
     .join(', ')
 }
 
-/** A span that has too many slots for one answer is asked for in smaller ones, the first of them only. */
+/** If a range has too many fire times for one response, smaller ranges are requested, and only the first times. */
 async function slotsWithin(
   end: number,
   from: number,

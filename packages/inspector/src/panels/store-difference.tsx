@@ -14,7 +14,7 @@ interface StoreDifferenceProps {
   readonly onChoose: (key: PortableString) => void
 }
 
-/** What the event at which one looks has changed, or what has changed since an instant that was marked. */
+/** Shows the changes of the current event, or those since a marked instant. */
 export function StoreDifference({ view, onChoose }: StoreDifferenceProps): JSX.Element {
   const { store, point } = modelsOf(view)
   const mark = kept<StoreInstant | undefined>(view, 'mark', undefined)
@@ -34,7 +34,7 @@ export function StoreDifference({ view, onChoose }: StoreDifferenceProps): JSX.E
       <h2>Difference</h2>
       <p class="pn-line">
         {from === undefined || to === undefined ? (
-          'Nothing has changed the store up to here.'
+          'No event has changed the store up to here.'
         ) : event !== undefined ? (
           <>
             by the event <EntryLink view={view} seq={event.point.seq} /> at <Instant at={event.point.at} />
@@ -47,15 +47,15 @@ export function StoreDifference({ view, onChoose }: StoreDifferenceProps): JSX.E
         <button
           type="button"
           onClick={() => {
-            // What comes later at this instant is behind the mark.
+            // Later entries at this instant are after the mark.
             const seq = Math.min(here.seq, view.entries.value.at(-1)?.seq ?? 0)
             mark.value = mark.value === undefined ? { seq, at: here.at } : undefined
           }}
         >
-          {mark.value === undefined ? 'Compare from here' : 'Forget this instant'}
+          {mark.value === undefined ? 'Compare from here' : 'Remove the mark'}
         </button>
       </p>
-      {isSpan && differences.length === 0 && <p class="pn-none">Nothing is different.</p>}
+      {isSpan && differences.length === 0 && <p class="pn-none">No difference.</p>}
       <Most items={differences} of="keys" most={100}>
         {(shown) => (
           <ul class="pn-diff">
@@ -75,7 +75,7 @@ export function StoreDifference({ view, onChoose }: StoreDifferenceProps): JSX.E
   )
 }
 
-/** Before the first and after the last instant of a range. */
+/** Returns the points before the first and after the last instant of a range. */
 function endsOf({ from, to }: TimeRange): readonly [StoreInstant, StoreInstant] {
   const seq = Number.POSITIVE_INFINITY
   return [
@@ -88,7 +88,7 @@ function inOrder(one: StoreInstant, other: StoreInstant): readonly [StoreInstant
   return one.at < other.at || (one.at === other.at && one.seq <= other.seq) ? [one, other] : [other, one]
 }
 
-/** The last event up to a point that changed the store; the pinned one, whatever it did. */
+/** Returns the last event up to a point that changed the store, or the pinned event. */
 function eventAt(
   view: PageView,
   point: StoreInstant,
@@ -125,7 +125,7 @@ export function Sides({ before, after }: KeyDifference): JSX.Element {
   )
 }
 
-/** A value as a few lines. */
+/** Formats a value as a few lines. */
 function contentOf(key: DumpedKey): string {
   const rows = rowEditing[key.type]?.rows(key).map((cells) => cells.map(shownKey).join('  '))
   const text = rows?.join('\n') ?? shownKey((key as { value: PortableString }).value)

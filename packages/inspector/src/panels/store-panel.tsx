@@ -11,13 +11,13 @@ import type { PanelProps } from './panel-view.js'
 import { StoreDifference } from './store-difference.js'
 import { kept } from './stored-setting.js'
 
-/** The store as of any instant: its keys as a tree, each value with an editor that fits it, and what has changed. */
+/** Shows the store as of any instant: its keys as a tree, each value with an editor for its type, and its changes. */
 export function StorePanel({ view }: PanelProps): JSX.Element {
   const { store, point, isPresent } = modelsOf(view)
   const chosen = kept<string | undefined>(view, 'key', undefined)
-  const wanted = kept(view, 'keys that are looked for', '')
+  const wanted = kept(view, 'search for keys', '')
   const { model } = store.value
-  // Time alone, which counts all the while, changes what has expired and nothing else.
+  // A moving clock only changes which keys have expired.
   const state = useMemo(() => model.at(point.value), [model, model.size, point.value])
   const key = chosen.value === undefined ? undefined : state.get(chosen.value)
   const control = isPresent.value ? view.source.control : undefined
@@ -42,8 +42,8 @@ export function StorePanel({ view }: PanelProps): JSX.Element {
           {size === 0 && (
             <p class="pn-none">
               {isUntold
-                ? 'This trace has commands only, not what they left in the store. One of GET /traffic/trace, or of a reporter, has both.'
-                : `Nothing is stored${isPresent.value ? '' : ' at this instant'}.`}
+                ? 'This trace has commands only, without the values that they left. A trace of GET /traffic/trace or of a reporter has both.'
+                : `The store is empty${isPresent.value ? '' : ' at this instant'}.`}
             </p>
           )}
         </nav>
@@ -53,8 +53,8 @@ export function StorePanel({ view }: PanelProps): JSX.Element {
           ) : (
             <p class="pn-none">
               {chosen.value === undefined
-                ? 'Choose a key to see its value.'
-                : `${shownKey(keyOfId(chosen.value))} is not there at this instant.`}
+                ? 'Select a key to see its value.'
+                : `${shownKey(keyOfId(chosen.value))} does not exist at this instant.`}
             </p>
           )}
           <StoreDifference view={view} onChoose={(name) => (chosen.value = idOf(name))} />

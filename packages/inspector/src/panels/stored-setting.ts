@@ -3,7 +3,7 @@ import type { PageView } from '../view.js'
 
 const pages = new WeakMap<PageView, Map<string, Signal<unknown>>>()
 
-/** Something that a panel remembers while another one is open. */
+/** Returns state of a panel that survives while another panel is open. */
 export function kept<T>(view: PageView, name: string, first: T): Signal<T> {
   let known = pages.get(view)
   if (known === undefined) {

@@ -7,17 +7,17 @@ import { useControlQuery } from './control-query.js'
 import type { PanelProps } from './panel-view.js'
 import { Failure, Name, Twice, useAct } from './parts.js'
 
-/** Larger worlds are sent with the command line. */
+/** Maximum size of a file; larger states are sent with the command line. */
 const largest = 100_000_000
 
-/** The worlds of a server: to switch to, to compare, to begin anew, to take away as a file and to bring in. */
+/** Shows the tenants of a server: to switch, compare, reset, export and import. */
 export function TenantsPanel({ view }: PanelProps): JSX.Element {
   const { control } = view.source
   return (
     <section class="pn" aria-label="Tenants">
       {control === undefined ? (
         <p>
-          This is a recording of <Name of={view.facts.value?.name} />: one world, to be read.
+          This is a recording of <Name of={view.facts.value?.name} />: one sandbox, read-only.
         </p>
       ) : (
         <Tenants view={view} control={control} />
@@ -80,7 +80,7 @@ function World({ control, act }: { readonly control: Control; readonly act: Retu
     link.href = url
     link.download = `${control.tenant.replace(/[^\w-]+/g, '-') || 'world'}.json`
     link.click()
-    // The download has begun by then.
+    // The download has started by then.
     setTimeout(() => URL.revokeObjectURL(url), 10_000)
   }
   const chosen = useSignal<File | undefined>(undefined)
@@ -89,7 +89,7 @@ function World({ control, act }: { readonly control: Control; readonly act: Retu
     await control.ask('PUT', '/state', parsed(file.name, await file.text()))
   }
   return (
-    <fieldset class="pn-group pn-line" aria-label={`World of ${control.tenant}`}>
+    <fieldset class="pn-group pn-line" aria-label={`Sandbox of ${control.tenant}`}>
       <button type="button" disabled={act.isBusy} onClick={() => void act.run(exported)}>
         Export to a file
       </button>
@@ -104,7 +104,7 @@ function World({ control, act }: { readonly control: Control; readonly act: Retu
             const file = field.files?.[0]
             if (file === undefined) return
             chosen.value = file
-            // The same file can be chosen again.
+            // Without this, the same file could not be selected again.
             field.value = ''
           }}
         />
@@ -121,7 +121,7 @@ function World({ control, act }: { readonly control: Control; readonly act: Retu
         />
       )}
       <Twice
-        sure="Really forget everything"
+        sure="Really delete everything"
         disabled={act.isBusy}
         act={() => void act.run(() => control.ask('POST', '/reset', {}))}
       >
@@ -131,15 +131,15 @@ function World({ control, act }: { readonly control: Control; readonly act: Retu
   )
 }
 
-/** Whoever brings in a world loses the one that is there. */
+/** Asks before an import, which replaces the existing sandbox. */
 function Import({ file, of, act, done }: ImportProps): JSX.Element {
   const keep = useRef<HTMLButtonElement>(null)
   useEffect(() => keep.current?.focus(), [file])
   return (
     <p class="pn-line" role="alert">
       <span>
-        <Name of={file.name} /> replaces the whole world of <Name of={of} />: what is stored, queued and captured there
-        is gone. Export it first to keep it.
+        <Name of={file.name} /> replaces everything in <Name of={of} />: its stored, queued and captured data are lost.
+        Export it first to keep it.
       </span>
       <button type="button" class="pn-sure" disabled={act.isBusy} onClick={() => done(file)}>
         Replace it
@@ -155,7 +155,7 @@ interface ImportProps {
   readonly file: File
   readonly of: string
   readonly act: ReturnType<typeof useAct>
-  /** @param file to be brought in, if that is wanted */
+  /** @param file to import; absent if the import was canceled */
   readonly done: (file?: File) => void
 }
 

@@ -9,15 +9,15 @@ interface TextEditorProps {
   readonly onChange: (text: string) => void
 }
 
-/** Longer texts are edited without colours. */
+/** Maximum number of characters that are edited with colors. */
 const longest = 200_000
 
-/** The editor with colours; its chunk is asked for once. */
+/** Loads the editor with colors, once. */
 function loadEditor(): Promise<typeof import('./code-editor.js')> {
   return import('./code-editor.js')
 }
 
-/** A text that is edited: in a plain field until the editor with colours is there, and for good where it is not. */
+/** Edits a text: in a plain field until the editor with colors is loaded, or if it cannot be loaded. */
 export function TextEditor({ label, text, isJson, onChange }: TextEditorProps): JSX.Element {
   const place = useRef<HTMLDivElement>(null)
   const editor = useRef<Editor | undefined>(undefined)

@@ -22,12 +22,12 @@ interface ControlledProps extends PanelProps {
 }
 
 const modes: Readonly<Record<string, string>> = {
-  manual: 'it stands until it is moved',
-  auto: 'it moves by itself when the world waits',
-  real: 'it goes with the time of the host, and nobody else moves it',
+  manual: 'moves only on request',
+  auto: 'moves when the sandbox waits',
+  real: 'follows the time of the host',
 }
 
-/** The clock: where it stands, what it waits for, moving it, and going back. */
+/** The clock: its time, its timers, moving it, and going back. */
 export function TimePanel({ view }: PanelProps): JSX.Element {
   const { control } = view.source
   const { point, isPresent } = modelsOf(view)
@@ -41,7 +41,7 @@ export function TimePanel({ view }: PanelProps): JSX.Element {
             facts.mode && <small>{modes[facts.mode] ?? facts.mode}</small>
           ) : (
             <small>
-              is looked at; by now it is <Instant at={facts.now} />
+              is shown; the time now is <Instant at={facts.now} />
             </small>
           )}
         </p>
@@ -101,15 +101,15 @@ function Moves({ view, control }: ControlledProps): JSX.Element {
   )
 }
 
-/** What waited for its time at an earlier instant, as far as the log tells. */
+/** Shows the timers at an earlier instant, as far as the log contains them. */
 function CameThen({ view }: PanelProps): JSX.Element {
   const { queue, point } = modelsOf(view)
   const coming = comingOf(queue.value, view.entries.value, point.value)
   return (
     <>
-      <h2>What came</h2>
+      <h2>Timers</h2>
       <p class="pn-none">
-        {coming.length === 0 ? 'The log tells of nothing that waited for its time then.' : 'As far as the log tells:'}
+        {coming.length === 0 ? 'The log contains no timer of that instant.' : 'According to the log:'}
       </p>
       <Most items={coming} of="times" most={50}>
         {(shown) => (
@@ -126,7 +126,7 @@ function CameThen({ view }: PanelProps): JSX.Element {
   )
 }
 
-/** What waits for its time. */
+/** Shows the timers. */
 function Coming({ view, control }: ControlledProps): JSX.Element {
   const facts = view.facts.value
   const asked = useControlQuery<Clock>(
@@ -137,8 +137,8 @@ function Coming({ view, control }: ControlledProps): JSX.Element {
   return (
     <>
       <Failure of={asked} />
-      <h2>What comes</h2>
-      {asked.value?.pending.length === 0 && <p class="pn-none">Nothing waits for its time.</p>}
+      <h2>Timers</h2>
+      {asked.value?.pending.length === 0 && <p class="pn-none">There are no timers.</p>}
       <Most items={asked.value?.pending ?? []} of="timers" most={50}>
         {(shown) => (
           <ol class="pn-list">

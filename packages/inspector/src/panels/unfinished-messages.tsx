@@ -14,7 +14,10 @@ interface UnfinishedMessage {
   readonly nextAttemptAt: number
 }
 
-/** Messages and dead letters that are older than the log: a state brought them, or their entries were dropped. */
+/**
+ * Shows messages and dead letters that are older than the log: they were loaded with a state, or their entries were
+ * dropped.
+ */
 export function UnfinishedMessages({
   view,
   control,

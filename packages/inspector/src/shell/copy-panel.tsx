@@ -11,7 +11,7 @@ interface Choice {
   readonly selection: CopySelection
 }
 
-/** The forms are asked for when somebody wants to copy. */
+/** The forms are loaded when a reader wants to copy. */
 const known = signal<typeof forms | undefined>(undefined)
 const problem = signal<string | undefined>(undefined)
 
@@ -26,7 +26,7 @@ function ask(): void {
   )
 }
 
-/** What is selected, as something to paste elsewhere. */
+/** Shows the selection as text to paste elsewhere. */
 export function CopyPanel({ page }: { readonly page: PageState }): JSX.Element {
   useEffect(ask, [])
   if (known.value === undefined) return <p class="quiet">{problem.value ?? 'Loading.'}</p>
@@ -40,7 +40,7 @@ function Copying({ page, copyFormats, copyFormatsFor }: typeof forms & { readonl
   const choices = choicesOf(page).filter(({ selection }) => copyFormatsFor(selection).length > 0)
   const choice = choices.find(({ name }) => name === wanted.value.choice) ?? choices[0]
   if (choice === undefined) {
-    return <p class="quiet">Choose an entry or a range: here it stands as a test, a scenario or a command.</p>
+    return <p class="quiet">Select an entry or a range to copy it as a test, a scenario or a command.</p>
   }
   const fitting = copyFormatsFor(choice.selection)
   const form = fitting.find(({ name }) => name === wanted.value.form) ?? fitting[0] ?? copyFormats[0]!
@@ -49,7 +49,7 @@ function Copying({ page, copyFormats, copyFormatsFor }: typeof forms & { readonl
   const copy = async (): Promise<void> => {
     done.value = await navigator.clipboard.writeText(text).then(
       () => 'Copied.',
-      () => 'The browser does not let the page write there: select the text and copy it.',
+      () => 'The browser does not allow the page to copy: select the text and copy it.',
     )
   }
   return (
@@ -97,7 +97,7 @@ function Copying({ page, copyFormats, copyFormatsFor }: typeof forms & { readonl
   )
 }
 
-/** The entry that is selected, its message, and the range. */
+/** Returns what can be copied: the selected entry, its message, and the range. */
 function choicesOf({ view }: PageState): readonly Choice[] {
   const entries = view.entries.value
   const entry = view.entry(view.selectedSeq.value)
@@ -107,7 +107,7 @@ function choicesOf({ view }: PageState): readonly Choice[] {
     choices.push({ name: `entry #${entry.seq}`, selection: { entries, entry: entry.seq } })
     const { messageId } = entry
     if (typeof messageId === 'string') {
-      choices.push({ name: 'its message, with all that became of it', selection: { entries, message: messageId } })
+      choices.push({ name: 'its message, with all its entries', selection: { entries, message: messageId } })
     }
   }
   const within = range === undefined ? [] : entries.filter(({ at }) => at >= range.from && at <= range.to)
@@ -119,5 +119,5 @@ function choicesOf({ view }: PageState): readonly Choice[] {
   return choices
 }
 
-/** A longer log nobody pastes. */
+/** Maximum number of entries of a log that can be copied as a whole. */
 const maxOfAll = 500

@@ -12,7 +12,7 @@ interface HeaderProps {
   readonly page: PageState
 }
 
-/** What world this is, how it stands, and what went wrong. */
+/** Shows the name of the sandbox, its state, and failures. */
 export function Header({ page }: HeaderProps): JSX.Element {
   const { view } = page
   const facts = view.facts.value
@@ -35,7 +35,7 @@ export function Header({ page }: HeaderProps): JSX.Element {
         <span class="header-tools">
           {facts?.canGoOn && view.source.control !== undefined && !view.hasGoneOn.value && (
             <button type="button" class="go-on" onClick={() => goOn(view)}>
-              Go on
+              Continue
             </button>
           )}
           <ThemeButton page={page} />
@@ -55,7 +55,7 @@ export function Header({ page }: HeaderProps): JSX.Element {
   )
 }
 
-/** An order that fails has not reached the test; the page says that the server does not answer. */
+/** If the request fails, the test has not continued, and the page shows that the server does not respond. */
 function goOn(view: PageView): void {
   view.source.control?.ask('POST', '/continue').then(
     () => (view.hasGoneOn.value = true),
@@ -63,7 +63,7 @@ function goOn(view: PageView): void {
   )
 }
 
-/** The address stays as it is: it holds what is selected. */
+/** The URL stays unchanged, because it contains the selection. */
 function focusList(event: MouseEvent): void {
   event.preventDefault()
   document.getElementById('list')?.focus()
@@ -74,7 +74,7 @@ function ThemeButton({ page: { view } }: HeaderProps): JSX.Element {
   const next = themes[(themes.indexOf(theme) + 1) % themes.length]!
   return (
     <button type="button" title={`Next: ${next}`} onClick={() => (view.theme.value = next)}>
-      Colours: {theme}
+      Colors: {theme}
     </button>
   )
 }
@@ -83,19 +83,19 @@ function Connection({ page: { view } }: HeaderProps): JSX.Element | null {
   if (view.hasGoneOn.value) {
     return (
       <p class="quiet" role="status">
-        The test has gone on; this page can be closed.
+        The test has continued; this page can be closed.
       </p>
     )
   }
   const { state, problem } = view.connection.value
   return state === 'lost' ? (
     <p class="notice" role="alert">
-      {plainText(problem ?? 'The server does not answer.')}
+      {plainText(problem ?? 'The server does not respond.')}
     </p>
   ) : null
 }
 
-/** The assertion that failed, and the entry that came nearest to it. */
+/** Shows the assertion that failed, and the entry that came nearest to it. */
 function Failure({ page }: HeaderProps): JSX.Element | null {
   const failure = page.view.facts.value?.failure
   if (failure === undefined) return null
@@ -113,7 +113,7 @@ function Failure({ page }: HeaderProps): JSX.Element | null {
       </p>
       {more !== '' && (
         <details open={more.length <= 800}>
-          <summary>More of it</summary>
+          <summary>More</summary>
           <pre tabIndex={0} role="region" aria-label="The whole message">
             {more}
           </pre>

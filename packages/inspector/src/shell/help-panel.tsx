@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { PageState } from '../page-state.js'
 import { keys } from './keyboard.js'
 
-/** The list of keys. */
+/** Shows the list of keys. */
 export function Help({ page }: { readonly page: PageState }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null)
   const isOpen = page.isHelpOpen.value
@@ -36,7 +36,7 @@ export function Help({ page }: { readonly page: PageState }): JSX.Element {
         ))}
       </dl>
       <p class="quiet">
-        With a pointer: a click in a lane chooses an entry, dragging there chooses a range, dragging above the lanes
+        With a pointer: a click in a lane selects an entry, dragging there selects a range, dragging above the lanes
         moves the instant. Ctrl and the wheel zoom, Shift and the wheel move.
       </p>
       <button type="button" onClick={close}>

@@ -3,9 +3,9 @@ import type { PageState } from '../page-state.js'
 import { slotsOf } from './slots.js'
 
 interface Key {
-  /** As `KeyboardEvent.key` names them. */
+  /** Names as in `KeyboardEvent.key`. */
   readonly keys: readonly string[]
-  /** As the list of keys writes them. */
+  /** Names as in the list of keys. */
   readonly shown: string
   readonly what: string
   run(page: PageState, key: string): void
@@ -22,7 +22,7 @@ function look(page: PageState, change: 'from' | 'to'): void {
   view.range.value = change === 'from' ? { from: at, to: Math.max(at, to) } : { from: Math.min(from, at), to: at }
 }
 
-/** Every key of the page, as it works and as it is listed. */
+/** Every key of the page, with its action and its description. */
 export const keys: readonly Key[] = [
   {
     keys: ['j', 'ArrowDown'],
@@ -73,7 +73,7 @@ export const keys: readonly Key[] = [
   {
     keys: ['t'],
     shown: 't',
-    what: 'look at the world at the instant of the entry',
+    what: 'show the sandbox at the instant of the entry',
     run: ({ view }) => {
       const at = view.entry(view.selectedSeq.value)?.at
       if (at !== undefined) view.instant.value = at
@@ -82,7 +82,7 @@ export const keys: readonly Key[] = [
   {
     keys: ['n'],
     shown: 'n',
-    what: 'look at the world as it is now',
+    what: 'show the sandbox as it is now',
     run: ({ view }) => {
       view.instant.value = undefined
     },
@@ -143,13 +143,13 @@ export const keys: readonly Key[] = [
   },
 ]
 
-/** Listens to keys, but for those that a field or a button needs for itself. @returns what ends it */
+/** Listens to keys, except those that the focused field or button uses. @returns a function that ends it */
 export function listenToKeys(page: PageState): () => void {
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || page.isHelpOpen.value) return
     const target = event.target as HTMLElement
     if (needsKeys(target) && event.key !== 'Escape') return
-    // Arrows and the like scroll and choose in whatever has the focus, if it is neither the page nor its list.
+    // Arrow keys scroll and select in the focused element, unless it is the page or its list.
     const isBroad = target === document.body || target.id === 'list'
     if (!isBroad && (event.key.length > 1 || event.key === ' ') && event.key !== 'Escape') return
     const key = keys.find(({ keys: names }) => names.includes(event.key))

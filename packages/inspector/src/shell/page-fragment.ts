@@ -1,7 +1,7 @@
 import { effect } from '@preact/signals'
 import type { PageState } from '../page-state.js'
 
-/** What of the selection a link carries: in the fragment, which no server gets to see. */
+/** Returns the selection as a fragment for a link; browsers do not send fragments to servers. */
 function fragmentOf({ view, filter }: PageState): string {
   const parameters = new URLSearchParams()
   const put = (name: string, value: string | number | undefined): void => {
@@ -17,7 +17,7 @@ function fragmentOf({ view, filter }: PageState): string {
   return parameters.toString()
 }
 
-/** Selects what a link says; what it says wrongly counts as unsaid. */
+/** Selects what a link contains; invalid parts are ignored. */
 export function applyFragment({ view, filter }: PageState, fragment: string): void {
   const parameters = new URLSearchParams(fragment)
   const number = (name: string): number | undefined => {
@@ -33,10 +33,10 @@ export function applyFragment({ view, filter }: PageState, fragment: string): vo
   filter.words.value = parameters.get('filter') ?? ''
 }
 
-/** Browsers count how often an address is written. */
+/** Browsers limit how often a URL may be changed. */
 const pause = 300
 
-/** Keeps the address a link to what is selected. */
+/** Keeps the URL a link to the selection. */
 export function keepLink(page: PageState): void {
   let timer: ReturnType<typeof setTimeout> | undefined
   let written = location.hash.slice(1)

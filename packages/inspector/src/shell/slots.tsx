@@ -13,7 +13,7 @@ import { CopyPanel } from './copy-panel.js'
 /** A tab at the right of the page. */
 export interface Slot {
   readonly name: string
-  /** It commands the world: a recording has none of it. */
+  /** Whether it changes the sandbox; a recording does not have it. */
   readonly needsControl?: true
   readonly content: (page: PageState) => JSX.Element | null
 }

@@ -4,7 +4,7 @@ import type { PageView, Theme } from '../view.js'
 export const themes: readonly Theme[] = ['system', 'light', 'dark']
 const place = 'stuntdouble-theme'
 
-/** Keeps the colours that a reader has chosen. */
+/** Saves the color theme of the reader. */
 export function keepTheme({ theme }: PageView): void {
   const kept = read()
   if (kept !== undefined) theme.value = kept

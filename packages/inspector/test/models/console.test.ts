@@ -5,7 +5,7 @@ import { wireReply, wordOfWire } from '../../../../src/client/portable-reply.js'
 import { controlOperations } from '../../../server/src/control/control.js'
 import { type CommandHelp, completions, isStatus, replyText, rowOf, wordsOf } from '../../src/models/console.js'
 
-// What the command line of the store, 7.0.15 with --no-raw, printed for these lines.
+// Output of redis-cli 7.0.15 with --no-raw for these lines.
 const transcript: readonly (readonly [line: string, printed: string])[] = [
   [String.raw`SET greeting "hello \"you\"\n\x01 \xc3\xa9"`, 'OK'],
   ['GET greeting', String.raw`"hello \"you\"\n\x01 \xc3\xa9"`],
@@ -35,7 +35,7 @@ const rows = controlOperations
   .find(({ path }) => path === '/store/commands')!
   .run(createSandbox(), undefined, {} as never) as readonly CommandHelp[]
 
-test('words are read and replies are shown as the command line of the store does', () => {
+test('wordsOf() and replyText() read arguments and show replies as redis-cli does', () => {
   const { store } = createSandbox()
   for (const [line, printed] of transcript) {
     const words = wordsOf(line)!
@@ -44,14 +44,14 @@ test('words are read and replies are shown as the command line of the store does
   }
 })
 
-test.each(['GET "a', "GET 'a", 'GET "a"b', "GET 'a'b"])('%s has an open quote', (line) => {
+test.each(['GET "a', "GET 'a", 'GET "a"b', "GET 'a'b"])('wordsOf() rejects %s, which has an open quote', (line) => {
   expect(wordsOf(line)).toBeUndefined()
 })
 
-/** Everything below the surrogates, control characters above all. */
+/** All characters below the surrogates, especially control characters. */
 const characters = fc.oneof(fc.nat(0xff), fc.nat(0xd7ff)).map((code) => String.fromCharCode(code))
 
-test('what is shown in quotes is read back as the same bytes', () => {
+test('replyText() quotes values that wordsOf() reads as the same bytes', () => {
   fc.assert(
     fc.property(fc.string({ unit: characters }), (value) => {
       expect(wordsOf(`SET k ${replyText(value)}`)).toEqual(['SET', 'k', value])
@@ -59,11 +59,11 @@ test('what is shown in quotes is read back as the same bytes', () => {
   )
 })
 
-test('any line gives words or nothing, and never hangs', () => {
+test('wordsOf() returns arguments or undefined for any line, and never hangs', () => {
   fc.assert(fc.property(fc.string(), (line) => void wordsOf(line)))
 })
 
-test('a line is completed to commands, and has the row of its longest name', () => {
+test('completions() and rowOf() find the commands of a line, and the row of the longest name', () => {
   expect(completions(rows, 'getd').map(({ name }) => name)).toEqual(['GETDEL'])
   expect(completions(rows, 'g', 3)).toHaveLength(3)
   expect(completions(rows, 'xgroup c').map(({ name }) => name)).toEqual(['XGROUP CREATE', 'XGROUP CREATECONSUMER'])

@@ -5,7 +5,7 @@ import { controlOperations } from '../../../server/src/control/control.js'
 import { type FaultKindInfo, faultOf, typedOf } from '../../src/models/fault-fields.js'
 import { StoreModel } from '../../src/models/store-model.js'
 
-/** What an order of the control API answers. */
+/** Response of a control operation. */
 function asked<T>(path: string, sandbox: Sandbox, query = ''): T {
   const order = controlOperations.find((one) => one.path === path && one.method === 'GET')!
   return order.run(sandbox, undefined, { query: new URLSearchParams(query), params: {} } as never) as T
@@ -14,26 +14,23 @@ function asked<T>(path: string, sandbox: Sandbox, query = ''): T {
 describe('the catalog of faults', () => {
   const kinds = asked<readonly FaultKindInfo[]>('/faults/catalog', createSandbox())
 
-  test('has every fault with its fields', () => {
+  test('contains every fault with its fields', () => {
     expect(kinds.length).toBeGreaterThan(30)
     expect(kinds.find(({ kind }) => kind === 'status')?.fields).toContainEqual({ name: 'status', type: 'integer' })
   })
 
-  test.each(kinds)(
-    'a form of $kind, as it is filled at first, gives a rule that is taken at each of its points',
-    (kind) => {
-      for (const on of kind.points) {
-        const { faults } = createSandbox()
-        // An outage has an end.
-        const until = kind.kind === 'outage' ? { until: '5m' } : {}
-        faults.add({ on, ...until, fault: faultOf(kind, typedOf(kind)) } as never)
-        expect(faults.rules).toHaveLength(1)
-      }
-    },
-  )
+  test.each(kinds)('gives an initial form of $kind whose rule is valid at each of its points', (kind) => {
+    for (const on of kind.points) {
+      const { faults } = createSandbox()
+      // An outage needs an end.
+      const until = kind.kind === 'outage' ? { until: '5m' } : {}
+      faults.add({ on, ...until, fault: faultOf(kind, typedOf(kind)) } as never)
+      expect(faults.rules).toHaveLength(1)
+    }
+  })
 })
 
-test('the changes that a world tells give the store that it had, long collections included', async () => {
+test('the store model equals the dump of a sandbox after its changes, including long collections', async () => {
   const sandbox = createSandbox({ startAt: '2030-01-01T00:00:00Z' })
   const { store, clock, traffic } = sandbox
   const taken: { seq: number; at: number; dump: readonly unknown[] }[] = []

@@ -4,7 +4,7 @@ import { wordOfWire } from '../../../../src/client/portable-reply.js'
 import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
 import { bytesOfHex, type CommandLine, expiring, firstOf, rowEditing, writing } from '../../src/models/edits.js'
 
-// What the commands make of a real store is read from its dump.
+// The result of the commands is read from the dump of a store.
 
 function storeWith(...commands: readonly (readonly (string | number)[])[]) {
   const { store } = createSandbox({ startAt: '2030-01-01T00:00:00Z' })
@@ -16,7 +16,7 @@ function storeWith(...commands: readonly (readonly (string | number)[])[]) {
   return { key, run, rows: () => rowEditing[key().type]!.rows(key()) }
 }
 
-describe('rows of each type', () => {
+describe('rowEditing', () => {
   test.each([
     [
       'list',
@@ -70,7 +70,7 @@ describe('rows of each type', () => {
         ['g', '2'],
       ],
     ],
-  ] as const)('a row of a %s is changed', (_, command, at, after, expected) => {
+  ] as const)('changes a row of a %s', (_, command, at, after, expected) => {
     const { key, run, rows } = storeWith(command)
     run(rowEditing[key().type]!.change!('k', rows()[at]!, after))
     expect(rows()).toEqual(expected)
@@ -89,13 +89,13 @@ describe('rows of each type', () => {
     ['zset', ['ZADD', 'k', 1, 'a', 2, 'b'], [['a', '1']]],
     ['hash', ['HSET', 'k', 'f', 1, 'g', 2], [['f', '1']]],
     ['stream', ['XADD', 'k', '1-1', 'f', 'v'], []],
-  ] as const)('the last row of a %s is removed', (_, command, expected) => {
+  ] as const)('removes the last row of a %s', (_, command, expected) => {
     const { key, run, rows } = storeWith(command)
     run(rowEditing[key().type]!.remove('k', rows().at(-1)!))
     expect(rows()).toEqual(expected)
   })
 
-  test('a row is added to each, and shown', () => {
+  test('adds a row to each type, and shows it', () => {
     for (const [type, editing] of Object.entries(rowEditing)) {
       const { run, rows, key } = storeWith()
       run([firstOf[type as DumpedKey['type']]('k', 'first')])
@@ -110,14 +110,14 @@ describe('rows of each type', () => {
     }
   })
 
-  test('of bytes that are no text, too', () => {
+  test('edits bytes that are not text', () => {
     const { run, key } = storeWith(['SADD', 'k', 'a'])
     run(rowEditing.set!.change!('k', ['a'], [{ base64: '/w==' }]))
     expect(key()).toMatchObject({ members: [{ base64: '/w==' }] })
   })
 })
 
-test('a text is replaced and its deadline stays', () => {
+test('replaces a text and keeps its expiration', () => {
   const { run, key } = storeWith(['SET', 'k', 'a', 'EX', 60])
   const { expiresAt } = key()
   run([writing(key(), 'b')])
@@ -128,7 +128,7 @@ test('a text is replaced and its deadline stays', () => {
   expect(key().expiresAt).toBeUndefined()
 })
 
-test('a document is replaced', () => {
+test('replaces a document', () => {
   const { run, key } = storeWith(['JSON.SET', 'k', '$', '{"a":1}'])
   run([writing(key(), '{"a":[2]}')])
   expect(key()).toMatchObject({ value: '{"a":[2]}' })
@@ -138,10 +138,10 @@ test.each([
   ['ff 00', '/wA='],
   ['0xC3A9', 'w6k='],
   ['', ''],
-])('bytes are typed as %s', (digits, base64) => {
+])('accepts %s as bytes', (digits, base64) => {
   expect(bytesOfHex(digits)).toEqual({ base64 })
 })
 
-test.each(['f', 'xy', 'ff 0'])('%s is not bytes', (digits) => {
+test.each(['f', 'xy', 'ff 0'])('rejects %s as bytes', (digits) => {
   expect(bytesOfHex(digits)).toBeUndefined()
 })

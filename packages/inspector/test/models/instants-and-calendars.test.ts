@@ -8,7 +8,7 @@ import { targetsOf } from '../../src/models/targets.js'
 
 const now = Date.UTC(2030, 0, 15, 12)
 
-describe('an instant as it is typed', () => {
+describe('instantOf()', () => {
   test.each([
     ['-5m', now - 300_000],
     ['− 1d12h', now - 129_600_000],
@@ -18,17 +18,17 @@ describe('an instant as it is typed', () => {
     ['2030-01-01 09:00:00+02:00', Date.UTC(2030, 0, 1, 7)],
     ['09:00:10', Date.UTC(2030, 0, 15, 9, 0, 10)],
     [' 1893456000000 ', 1893456000000],
-  ])('%s', (typed, at) => {
+  ])('parses %s', (typed, at) => {
     expect(instantOf(typed, now)).toBe(at)
   })
 
-  test.each(['', 'yesterday', '-soon', '2030-13-01', '25:00', '5m', 'Z'])('%s is none', (typed) => {
+  test.each(['', 'yesterday', '-soon', '2030-13-01', '25:00', '5m', 'Z'])('returns undefined for %s', (typed) => {
     expect(instantOf(typed, now)).toBeUndefined()
   })
 })
 
-describe('a calendar', () => {
-  test('has every day of every month once, on its weekday', () => {
+describe('weeksOf()', () => {
+  test('contains every day of every month once, on its weekday', () => {
     for (let month = Date.UTC(2027, 11, 1), count = 0; count < 60; count++, month = monthAfter(month, 1)) {
       const date = new Date(month)
       expect(monthName(month)).toBe(date.toISOString().slice(0, 7))
@@ -42,7 +42,7 @@ describe('a calendar', () => {
     }
   })
 
-  test('goes back and forth', () => {
+  test('works with months before and after', () => {
     expect(monthAfter(monthOf(now), -1)).toBe(Date.UTC(2029, 11, 1))
     expect(monthAfter(monthOf(now), -13)).toBe(Date.UTC(2028, 11, 1))
     expect(monthAfter(monthOf(now), 12)).toBe(Date.UTC(2031, 0, 1))
@@ -51,8 +51,8 @@ describe('a calendar', () => {
 
 const rulesOf = (entry: Parameters<typeof targetsOf>[0]) => targetsOf(entry).map(({ on, match }) => ({ on, match }))
 
-describe('where a fault strikes because of an entry', () => {
-  test('strikes what the entry tells of when it comes again, and nothing else', async () => {
+describe('targetsOf()', () => {
+  test('selects the event of an entry when it happens again, and nothing else', async () => {
     const sandbox = createSandbox({ startAt: '2030-01-01T00:00:00Z' })
     const { queue, clock, traffic, destinations, faults } = sandbox
     destinations.respond('https://*', 200)
@@ -72,7 +72,7 @@ describe('where a fault strikes because of an entry', () => {
     )
   })
 
-  test('strikes a command of the same key, whatever is in the key, and requests', async () => {
+  test('selects a command with the same key, with any characters in the key, and requests', async () => {
     const sandbox = createSandbox()
     const { store, faults, traffic, urls, tokens } = sandbox
     const ask = (command: string[]) =>
@@ -93,13 +93,13 @@ describe('where a fault strikes because of an entry', () => {
     expect((await ask(['GET', 'ab'])).status).toBe(503)
   })
 
-  test('is nowhere for an entry of a kind that does not come again', () => {
+  test('returns no target for an entry of a kind that does not happen again', () => {
     expect(targetsOf({ type: 'clock', seq: 1, at: 0 })).toEqual([])
     expect(targetsOf(undefined)).toEqual([])
   })
 })
 
-describe('the fields of a fault as they are typed', () => {
+describe('faultOf()', () => {
   const kind: FaultKindInfo = {
     kind: 'some',
     summary: '',
@@ -113,7 +113,7 @@ describe('the fields of a fault as they are typed', () => {
     ],
   }
 
-  test('become what they are', () => {
+  test('converts typed fields to their types', () => {
     const typed = { status: '503', text: '12', keep: 'false', wrong: '7', next: '{"kind":"reset"}' }
     expect(faultOf(kind, typed)).toEqual({
       kind: 'some',
@@ -127,11 +127,11 @@ describe('the fields of a fault as they are typed', () => {
   })
 
   test.each([
-    [{}, 'status: give a value.'],
-    [{ status: 'x' }, 'status: "x" is not a number.'],
-    [{ status: '1', keep: 'maybe' }, 'keep: give true or false.'],
-    [{ status: '1', next: '{kind' }, 'next: this is not JSON.'],
-  ])('or say what is wrong: %j', (typed, sentence) => {
+    [{}, 'status must not be empty.'],
+    [{ status: 'x' }, 'status must be a number (got "x").'],
+    [{ status: '1', keep: 'maybe' }, 'keep must be true or false.'],
+    [{ status: '1', next: '{kind' }, 'next must be valid JSON.'],
+  ])('throws an error for invalid fields: %j', (typed, sentence) => {
     expect(() => faultOf(kind, typed as Record<string, string>)).toThrow(sentence)
   })
 })

@@ -7,13 +7,13 @@ import { runs } from '../../../../test/support/effort.js'
 import { isLive, type QueueAt, QueueModel, reasonOf } from '../../src/models/queue-model.js'
 import type { StoreInstant } from '../../src/models/store-model.js'
 
-// The second way of computing is the engine itself, asked at each instant.
+// The model must equal the queue engine, which is queried at each instant.
 
 function pointOf({ traffic, clock }: Sandbox): StoreInstant {
   return { seq: traffic.mark() as unknown as number, at: clock.now() }
 }
 
-/** What the engine says, in words that the model has, too. */
+/** The state of the engine, in the form of the model. */
 function told({ queue }: Sandbox): object {
   const { lanes, flow, schedules, courier } = engineOf(queue)
   return {
@@ -71,8 +71,8 @@ function modelOf({ traffic }: Sandbox): QueueModel {
   return model
 }
 
-describe('the queue at any instant', () => {
-  test('is what the engine said at that instant, in random worlds', async () => {
+describe('the queue model', () => {
+  test('equals the engine at every instant, in random sandboxes', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(answers, { minLength: 1, maxLength: 6 }),
@@ -109,7 +109,7 @@ describe('the queue at any instant', () => {
     )
   }, 120_000)
 
-  test('entries that come one by one, and again at their end, give the same as all at once', async () => {
+  test('gives the same result for entries one by one, with updates, as for all together', async () => {
     const sandbox = worldOf(
       [
         { status: 500, seconds: 3 },
@@ -131,8 +131,8 @@ describe('the queue at any instant', () => {
   })
 })
 
-describe('dead letters', () => {
-  test('are there until a request takes them out', async () => {
+describe('dead letters of the queue model', () => {
+  test('exist until a request removes them', async () => {
     const sandbox = worldOf([{ status: 500, seconds: 0 }], {}, 3)
     const { queue, clock, urls, tokens } = sandbox
     for (let n = 0; n < 12; n++) queue.publish({ to: 'https://shop.test/orders', retries: 0 })
@@ -150,7 +150,7 @@ describe('dead letters', () => {
     expect(there).toEqual(queue.deadLetters.map(({ id }) => id))
   })
 
-  test('and all else of before are gone with a reset of the queue', () => {
+  test('are removed by a reset of the queue, with everything else', () => {
     const sandbox = createSandbox()
     sandbox.queue.publish({ to: 'https://shop.test/orders' })
     const before = pointOf(sandbox)
@@ -161,7 +161,7 @@ describe('dead letters', () => {
   })
 })
 
-test('why a message waits, and when it goes', async () => {
+test('reasonOf() returns why a message waits, and until when', async () => {
   const sandbox = worldOf([{ status: 503, seconds: 0 }], {}, 3)
   const { queue, clock } = sandbox
   const start = clock.now()
@@ -181,7 +181,7 @@ test('why a message waits, and when it goes', async () => {
   expect(reasonOf(byIds.get(paused.id)!, state, clock.now())).toBe('queue orders is paused')
 })
 
-test('opens any instant of 100,000 entries at once', () => {
+test('the queue model opens any instant of 100,000 entries immediately', () => {
   const entries = Array.from({ length: 50_000 }, (_, n) => {
     const of = { messageId: `msg_${n}`, kind: 'message', url: `https://shop.test/${n % 50}`, maxRetries: 3 }
     const lane = { ...(n % 3 === 0 && { queue: 'orders' }), ...(n % 5 === 0 && { flowControlKey: `user-${n % 7}` }) }

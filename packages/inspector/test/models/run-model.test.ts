@@ -3,7 +3,7 @@ import { app, workflowWorld } from '../../../../test/workflow/world.js'
 import { runsAt } from '../../src/models/run-model.js'
 import type { StoreInstant } from '../../src/models/store-model.js'
 
-test('the runs at each instant are in the state that the engine said then', async () => {
+test('runsAt() returns the states that the engine had at each instant', async () => {
   const world = workflowWorld({ startAt: '2030-01-01T00:00:00Z' })
   const { clock, traffic, workflow, client } = world
   world.serve('/order', async (context) => {

@@ -17,7 +17,7 @@ function modelOf(sandbox: Sandbox): QueueModel {
   return model
 }
 
-test('a schedule that a state brought is told apart from one that has not fired', async () => {
+test('schedulesOf() distinguishes a loaded schedule from one that has not fired', async () => {
   using origin = createSandbox()
   origin.destinations.respond('https://*', 200)
   await schedule(origin, 'nightly')
@@ -39,7 +39,7 @@ test('a schedule that a state brought is told apart from one that has not fired'
     ['nightly', true, 0],
   ])
   await sandbox.clock.advance('5m')
-  // Made anew it has no past of its own.
+  // A schedule that is created again has no history.
   await schedule(sandbox, 'nightly')
   expect(imports()).toEqual([
     ['fresh', false, 1],
@@ -48,7 +48,7 @@ test('a schedule that a state brought is told apart from one that has not fired'
   ])
 })
 
-test('what waited for its time at an instant is what came then', async () => {
+test('comingOf() returns the timers that fired later', async () => {
   using sandbox = createSandbox()
   sandbox.destinations.respond('https://shop.test/later', 200)
   sandbox.destinations.respond('https://shop.test/nightly', 200)

@@ -7,7 +7,7 @@ import type { KeyChange } from '../../../../src/store/history/key-change.js'
 import { levelOf } from '../../src/models/key-tree.js'
 import { idOf, type StoreInstant, StoreModel } from '../../src/models/store-model.js'
 
-/** The second way of computing: everything from the start, each time. */
+/** The expected result: all changes from the start, for each point. */
 function replayed(changes: readonly KeyChange[], { seq, at }: StoreInstant): Map<string, DumpedKey> {
   const keys = new Map<string, DumpedKey>()
   for (const change of changes) {
@@ -23,7 +23,7 @@ function shown(keys: Iterable<readonly [string, DumpedKey]>): string[] {
   return [...keys].map(([, key]) => JSON.stringify(key)).sort()
 }
 
-/** Changes with times and numbers that grow; several may be of one entry. */
+/** Changes with increasing times and numbers; several may belong to one entry. */
 const histories = fc
   .array(
     fc.record({
@@ -46,7 +46,7 @@ const histories = fc
     })
   })
 
-test('the store at any point equals a replay from the start, in any order of asking', () => {
+test('the store model equals a replay from the start at any point, in any order of queries', () => {
   fc.assert(
     fc.property(histories, fc.array(fc.tuple(fc.nat(150), fc.nat(400)), { minLength: 1 }), (changes, asked) => {
       const model = new StoreModel()
@@ -59,7 +59,7 @@ test('the store at any point equals a replay from the start, in any order of ask
   )
 })
 
-test('a difference between two points is what turns one into the other', () => {
+test('the difference between two points turns one state into the other', () => {
   fc.assert(
     fc.property(
       histories,
@@ -88,7 +88,7 @@ test('a difference between two points is what turns one into the other', () => {
   )
 })
 
-test('every type of a real store, its deadlines and those of its fields', async () => {
+test('the store model has every type of a store, with expiration of keys and fields', async () => {
   const { store, clock } = createSandbox({ seed: 3, startAt: '2030-01-01T00:00:00Z' })
   const model = new StoreModel()
   const taken: { point: StoreInstant; dump: StoreDump }[] = []
@@ -140,7 +140,7 @@ test('every type of a real store, its deadlines and those of its fields', async 
   expect(levelOf(model.at(taken.at(-1)!.point), 'user:').map(({ name }) => name)).toEqual(['1', '2'])
 })
 
-test('opens any instant of 100,000 changes at once', () => {
+test('the store model opens any instant of 100,000 changes immediately', () => {
   const changes = Array.from({ length: 100_000 }, (_, n): KeyChange => {
     const key = `user:${(n * 7919) % 50_000}:visits`
     return { seq: n + 1, at: n, key, ...(n % 9 !== 0 && { now: { key, type: 'string', value: String(n) } }) }

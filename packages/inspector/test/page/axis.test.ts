@@ -15,11 +15,11 @@ const instants = fc
   .array(fc.oneof(fc.nat(5_000), fc.nat(60 * 86_400_000)), { minLength: 1, maxLength: 60 })
   .map((list) => distinct(Float64Array.from(list, (offset) => start + offset)))
 const kind = fc.constantFrom('steps' as const, 'time' as const)
-/** A font whose characters are as wide as those of the page, or narrower. */
+/** The width of a font as wide as that of the page, or narrower. */
 const measure = (text: string): number => text.length * 6.6
 
-describe('the scale', () => {
-  test('leads from an instant to its place and back, in order', () => {
+describe('the scale of the axis', () => {
+  test('maps an instant to its position and back, in order', () => {
     fc.assert(
       fc.property(instants, kind, (all, which) => {
         const scale = scaleOf(which, all)
@@ -35,7 +35,7 @@ describe('the scale', () => {
     )
   })
 
-  test('by steps, each instant is as far from the next one; true to time, as far as it is', () => {
+  test('has equal distances by steps, and distances proportional to time', () => {
     const all = Float64Array.of(0, 10, 1000)
     expect([0, 10, 1000].map(scaleOf('steps', all).place)).toEqual([0, 0.5, 1])
     expect([0, 10, 1000].map(scaleOf('time', all).place)).toEqual([0, 0.01, 1])
@@ -46,12 +46,12 @@ describe('the scale', () => {
   })
 })
 
-test('the present is where the clock stands, not where a wait ends, and nothing later can be looked at', () => {
+test('ends at the time of the clock, not at the end of a wait; later instants cannot be shown', () => {
   using sandbox = createSandbox({ startAt: start })
   sandbox.queue.publish({ to: 'https://shop.test/later', delay: '2d' })
   const view = new PageView({ follow: () => () => {} })
   view.facts.value = { name: 'main', now: start }
-  // A world in which nothing has happened begins then, too.
+  // The axis of a sandbox without entries begins at its time.
   expect(new AxisState(view).now.value).toBe(start)
   view.entries.value = sandbox.traffic.toTrace().entries
   const axis = new AxisState(view)
@@ -64,8 +64,8 @@ test('the present is where the clock stands, not where a wait ends, and nothing 
   expect(view.instant.value).toBeUndefined()
 })
 
-describe('the labels', () => {
-  test('of one instant there is one, where it is', () => {
+describe('the labels of the axis', () => {
+  test('have one label for one instant, at its position', () => {
     const scale = scaleOf('steps', Float64Array.of(start))
     const { times, dates } = labelsOf({ scale, from: 0, to: 1, width: 600, measure })
     expect(times).toEqual([expect.objectContaining({ text: '09:00', x: 300 })])
@@ -78,7 +78,7 @@ describe('the labels', () => {
       return left < 0 || left + wide > width + 0.5 || (next !== undefined && left + wide >= next.left)
     })
 
-  test('never overlap and never leave the axis: several days, any part of them, from 120 to 2,560 pixels', () => {
+  test('never overlap and never leave the axis, for any part of several days, from 120 to 2,560 pixels', () => {
     fc.assert(
       fc.property(
         instants,
@@ -103,7 +103,7 @@ describe('the labels', () => {
     )
   })
 
-  test('name each day that begins, and are as precise as it takes to tell them apart', () => {
+  test('name each day, and are precise enough to distinguish times', () => {
     const day = 86_400_000
     const days = labelsOf({
       scale: scaleOf('time', Float64Array.of(start, start + 3 * day)),
@@ -120,7 +120,7 @@ describe('the labels', () => {
   })
 })
 
-test('what is drawn covers the pixels of each mark and of nothing else, whatever part is in sight', async () => {
+test('the coverage of the axis contains exactly the pixels of the marks, for any visible part', async () => {
   const sandbox = createSandbox({ seed: 7 })
   sandbox.destinations.script('https://shop.test/a', [fault.status(500)])
   sandbox.queue.publish({ to: 'https://shop.test/a', delay: '1h' })
@@ -148,7 +148,7 @@ test('what is drawn covers the pixels of each mark and of nothing else, whatever
         })
       })
     }
-    // The same, mark by mark.
+    // The same result, computed mark by mark.
     const expected = new Set<string>()
     const pixel = (place: number): number => Math.trunc(((place - from) / (to - from)) * width)
     for (let at = 0; at < all.size; at++) {
@@ -156,7 +156,7 @@ test('what is drawn covers the pixels of each mark and of nothing else, whatever
       const draw = (tone: string, begin: number, end: number): void => {
         for (let x = Math.max(0, begin); x < Math.min(width, end); x++) expected.add(`${all.line[at]} ${tone} ${x}`)
       }
-      // At the right edge a mark stands inside of the picture, where it can be seen beside the line of the present.
+      // A mark at the right edge is drawn inside of the picture, where it is visible next to the line of the present.
       const isAtEdge = left > width - 4
       const begin = isAtEdge ? width - 4 : left
       if (left <= width && right >= 0) draw(tones[all.tone[at]!]!, begin, Math.max(isAtEdge ? width : left + 2, right))
@@ -166,8 +166,8 @@ test('what is drawn covers the pixels of each mark and of nothing else, whatever
   }
 })
 
-describe('of a double charge', () => {
-  /** The answer of the first charge is lost by a script: of the destination, or of the bank that it calls. */
+describe('the axis of a double charge', () => {
+  /** A script loses the response to the first charge: of the destination, or of the bank that it calls. */
   async function charged(way: 'delivery' | 'call') {
     const orders = 'https://shop.test/orders'
     const bank = 'https://bank.test/charges'
@@ -184,7 +184,7 @@ describe('of a double charge', () => {
     return sandbox.traffic.toTrace().entries
   }
 
-  test.each(['delivery', 'call'] as const)('the second one, at the last instant, is drawn: %s', async (way) => {
+  test.each(['delivery', 'call'] as const)('draws the second charge at the last instant: %s', async (way) => {
     const entries = await charged(way)
     const marks = marksOf(entries, new Set())
     const coverage = new AxisCoverage()
@@ -203,14 +203,11 @@ describe('of a double charge', () => {
     }
   })
 
-  test.each(['delivery', 'call'] as const)(
-    'the fault of a script has its mark in the lane of faults: %s',
-    async (way) => {
-      const entries = await charged(way)
-      expect(entries.filter(({ type }) => type === 'fault')).toEqual([])
-      const { line, tone, entry, size } = marksOf(entries, new Set())
-      const faults = [...line].flatMap((each, at) => (at < size && each === lines - 1 ? [at] : []))
-      expect(faults.map((at) => [tones[tone[at]!], entries[entry[at]!]!.fault])).toEqual([['fault', 'lost-ack']])
-    },
-  )
+  test.each(['delivery', 'call'] as const)('draws the fault of a script in the lane of faults: %s', async (way) => {
+    const entries = await charged(way)
+    expect(entries.filter(({ type }) => type === 'fault')).toEqual([])
+    const { line, tone, entry, size } = marksOf(entries, new Set())
+    const faults = [...line].flatMap((each, at) => (at < size && each === lines - 1 ? [at] : []))
+    expect(faults.map((at) => [tones[tone[at]!], entries[entry[at]!]!.fault])).toEqual([['fault', 'lost-ack']])
+  })
 })

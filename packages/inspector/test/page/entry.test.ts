@@ -15,8 +15,8 @@ import { orders, story } from './opened.js'
 
 const entriesOf = async (): Promise<readonly TraceEntry[]> => (await story()).traffic.toTrace().entries
 
-describe('an entry in words', () => {
-  test('says what the timeline says: who, where to, and how it ended', async () => {
+describe('entryText()', () => {
+  test('contains the same result and URL as the timeline', async () => {
     const { traffic } = await story()
     const timeline = traffic.timeline({ ids: 'full', bodies: 0 })
     for (const entry of traffic.toTrace().entries) {
@@ -29,14 +29,14 @@ describe('an entry in words', () => {
     }
   })
 
-  test('waits have their reason and their end', async () => {
+  test('has the reasons and the ends of waits', async () => {
     const waits = (await entriesOf())
       .filter((entry) => entry.type === 'attempt')
       .map((entry) => [entry, waitText] as const)
     expect(waits[0]![1](waits[0]![0])).toMatch(/^waits 12s until 09:00:12.000: .*back-?off/)
   })
 
-  test('hostile fields of any type are told on one line, without what reverses or hides text', () => {
+  test('escapes hostile fields of any type, on one line', () => {
     const unsafe = /[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029]/
     const text = fc.string({ unit: fc.constantFrom('a', '\u202e', '\x1b', '\n', '<', '"', '\u2028', '😀', '\ud800') })
     fc.assert(
@@ -94,7 +94,7 @@ describe('an entry in words', () => {
     )
   })
 
-  test('every field that the schema of traces knows has a name for people', async () => {
+  test('fieldsOf() has a label for every field in the schema of traces', async () => {
     const names = (await entriesOf()).flatMap((entry) => fieldsOf(entry).map(({ name }) => name))
     expect(names.filter((name) => /[a-z][A-Z]/.test(name))).toEqual([])
   })
@@ -117,13 +117,13 @@ describe('the list', () => {
     for (const { seq } of entries) expect(rows.kind(rows.rowOf(seq))).toBe('entry')
   })
 
-  test('is narrowed by words, by kinds and by a range, waits included', async () => {
+  test('is filtered by text, by kinds and by a range, including waits', async () => {
     const entries = await entriesOf()
     expect(listed(entries, { words: ['attempt', '503'] }).count).toBeGreaterThan(0)
     expect(listed(entries, { words: ['no such word'] }).count).toBe(0)
     expect(listed(entries, { groups: new Set(['Commands']) }).count).toBe(1)
     const published = entries.find(({ type }) => type === 'published')!
-    // A second after the first attempt nothing happens, and the message waits.
+    // A second after the first attempt there is no entry, and the message waits.
     const range = { from: published.at + 1000, to: published.at + 2000 }
     const rows = listed(entries, { range })
     const kinds = Array.from({ length: rows.length }, (_, row) => rows.entry(row).type)
@@ -132,7 +132,7 @@ describe('the list', () => {
   })
 })
 
-test('cause and consequences are those of the causal tree', async () => {
+test('relationsOf() returns the causes and effects of the causal tree', async () => {
   const { traffic } = await story()
   const { entries } = traffic.toTrace()
   for (const entry of entries) {
@@ -142,7 +142,7 @@ test('cause and consequences are those of the causal tree', async () => {
   }
 })
 
-describe('a signature', () => {
+describe('signaturesOf()', () => {
   const at = Date.parse('2030-01-01T09:00:00Z')
   const body = '{"id":42}'
   const signed = async (claims: object): Promise<string> =>
@@ -161,7 +161,7 @@ describe('a signature', () => {
     body: createHash('sha256').update(body).digest('base64url'),
   }
 
-  test('its claims are read and judged', async () => {
+  test('reads and checks claims', async () => {
     const [one] = signaturesOf(entry(await signed(good)))
     expect(one).toMatchObject({ header: 'Service-Signature', algorithm: 'HS256' })
     expect(one!.claims.filter(({ holds }) => holds === true)).toHaveLength(5)
@@ -173,14 +173,14 @@ describe('a signature', () => {
     ['body', { ...good, body: 'other' }],
     ['exp', { ...good, exp: at / 1000 - 1 }],
     ['nbf', { ...good, nbf: at / 1000 + 1 }],
-  ])('a wrong %s is seen', async (name, claims) => {
+  ])('finds a wrong %s', async (name, claims) => {
     const [one] = signaturesOf(entry(await signed(claims)))
     expect(one!.claims.filter(({ holds }) => holds === false).map((claim) => claim.name)).toEqual([
       expect.stringContaining(`(${name})`),
     ])
   })
 
-  test('those of real deliveries hold, as a trace shows them', async () => {
+  test('finds no wrong claim in real deliveries of a trace', async () => {
     const { traffic } = await story()
     const attempts = loadTrace(JSON.stringify(traffic))
       .toTrace()
@@ -191,13 +191,16 @@ describe('a signature', () => {
     expect(found.every(({ claims }) => claims.some(({ name, holds }) => name.includes('(body)') && holds))).toBe(true)
   })
 
-  test.each(['', 'x', 'a.b.c', '....', 'eyJ.eyJ.', 'bnVsbA.bnVsbA.x'])('%j is none', (header) => {
-    expect(signaturesOf(entry(header))).toEqual([])
-  })
+  test.each(['', 'x', 'a.b.c', '....', 'eyJ.eyJ.', 'bnVsbA.bnVsbA.x'])(
+    'ignores %j, which is not a signature',
+    (header) => {
+      expect(signaturesOf(entry(header))).toEqual([])
+    },
+  )
 })
 
-describe('a body', () => {
-  test('byte by byte, as Node says it', () => {
+describe('readBody()', () => {
+  test('formats bytes as Node.js does', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
         const digits = hexLines(bytes, 1000)
@@ -209,7 +212,7 @@ describe('a body', () => {
     )
   })
 
-  test('what was cut says so', () => {
+  test('reports that a body was cut', () => {
     expect(readBody({ cut: 'abc', size: 9 })).toMatchObject({ text: 'abc', cutFrom: 9 })
     expect(readBody({ base64: '/w==' })).toEqual({ bytes: Uint8Array.of(255) })
   })

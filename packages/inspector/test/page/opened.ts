@@ -4,7 +4,7 @@ import { createSandbox, fault, type Sandbox } from '../../../../src/index.js'
 
 export const orders = 'https://shop.test/orders'
 
-/** An order that is refused twice, delivered, and reported each time. */
+/** Plays an order that is rejected twice, delivered, and reported by a callback each time. */
 export async function story(seed = 7): Promise<Sandbox> {
   const sandbox = createSandbox({ seed, startAt: '2030-01-01T09:00:00Z' })
   const { queue, destinations, clock, store } = sandbox
@@ -18,9 +18,9 @@ export async function story(seed = 7): Promise<Sandbox> {
 
 const axe = readFileSync(new URL('../../../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8')
 
-/** What axe finds serious or critical, each with the elements. */
+/** Returns the serious and critical findings of axe, each with its elements. */
 export async function seriousFindings(page: Page): Promise<readonly string[]> {
-  // Evaluated from outside: no policy of the page forbids it.
+  // It is evaluated from outside, so the content-security policy of the page does not apply.
   const found = await page.evaluate(
     `(() => { ${axe}; return axe.run(document, { resultTypes: ['violations'] }) })().then(({ violations }) => violations.map(({ id, impact, nodes }) => ({ id, impact, at: nodes.map(({ html }) => html.slice(0, 120)) })))`,
   )

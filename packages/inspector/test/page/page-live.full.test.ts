@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const token = 'a-token-of-this-test'
 
-test('the page is small: at most 61 kB compressed, without the editor', () => {
+test('the page has at most 61 kB compressed, without the editor', () => {
   const { html } = inspectorPage()
   expect(gzipSync(html, { level: 9 }).length).toBeLessThan(61_000)
   expect(html).not.toContain('Content-Security-Policy')
@@ -34,7 +34,7 @@ describe.runIf(hasBrowser)('a live page', () => {
   interface Opened {
     readonly page: Page
     readonly complaints: string[]
-    /** What the page asked for: path, and whether the token came along in the header. */
+    /** Requests of the page: path, and whether the token was in the header. */
     readonly asked: { readonly url: string; readonly hasToken: boolean; readonly hasCookie: boolean }[]
   }
 
@@ -62,7 +62,7 @@ describe.runIf(hasBrowser)('a live page', () => {
 
   const count = (page: Page) => page.locator('#count').textContent()
 
-  test('takes the token out of the address at once, keeps it for the tab, and sends it as a header only', async () => {
+  test('removes the token from the URL immediately, keeps it for the tab, and sends it only as a header', async () => {
     server.tenant('main').store.run('SET', 'greeting', 'hello')
     const { page, complaints, asked } = await opened(`${link()}&entry=2&tab=Store`)
     await expect.poll(() => count(page)).toMatch(/entr/)
@@ -83,7 +83,7 @@ describe.runIf(hasBrowser)('a live page', () => {
     await page.close()
   })
 
-  test('leaves nothing that opens the page again in the history and in the timing of the navigation', async () => {
+  test('leaves nothing in the history or in the timing of the navigation that opens the page again', async () => {
     const { page } = await opened(`${link()}&tab=Store`)
     await expect.poll(() => count(page)).toMatch(/entr/)
     const traces = await page.evaluate(() =>
@@ -100,14 +100,14 @@ describe.runIf(hasBrowser)('a live page', () => {
     await page.close()
   })
 
-  test('without the token it says so, and shows nothing', async () => {
+  test('shows an error and no data without the token', async () => {
     const { page } = await opened('')
     await expect.poll(() => page.getByRole('alert').first().textContent()).toMatch(/token/i)
     await expect.poll(() => page.locator('.row').count()).toBe(0)
     await page.close()
   })
 
-  test('shows what happens as it happens, attempts that end, a reset, and another tenant', async () => {
+  test('shows new entries, ended attempts, a reset, and another tenant as they happen', async () => {
     const { store, queue, destinations, clock } = server.tenant('flow')
     destinations.script(orders, [fault.status(503)])
     const { page, complaints } = await opened(`${link()}&tenant=flow`)
@@ -128,7 +128,7 @@ describe.runIf(hasBrowser)('a live page', () => {
     await page.close()
   })
 
-  test('a server that is gone is told, and one that comes again is followed', async () => {
+  test('reports a server that is unavailable, and continues when it is available again', async () => {
     const { page } = await opened(`${link()}&tenant=gone`)
     server.tenant('gone').store.run('SET', 'a', 1)
     await expect.poll(() => page.locator('.row', { hasText: 'SET a' }).count()).toBe(1)
@@ -137,15 +137,15 @@ describe.runIf(hasBrowser)('a live page', () => {
     server.drop('gone')
     await expect
       .poll(() => page.getByRole('alert').allTextContents(), { timeout: 10_000 })
-      .toContain('The server does not answer.')
+      .toContain('The server does not respond.')
     await page.context().setOffline(false)
     server.tenant('gone').store.run('SET', 'b', 1)
     await expect.poll(() => page.locator('.row', { hasText: 'SET b' }).count(), { timeout: 10_000 }).toBe(1)
-    await expect.poll(() => page.getByRole('alert').allTextContents()).not.toContain('The server does not answer.')
+    await expect.poll(() => page.getByRole('alert').allTextContents()).not.toContain('The server does not respond.')
     await page.close()
   })
 
-  test('axe finds nothing serious in any panel, and hostile captures run nothing', async () => {
+  test('has no serious findings of axe in any panel, and runs no hostile captures', async () => {
     const { store, queue, destinations, clock } = server.tenant('evil')
     const evil = '<img src=x onerror="window.pwned=1"></script><script>window.pwned=2</script>'
     destinations.respond('https://shop.test/*', () => ({

@@ -6,7 +6,7 @@ import { fault } from '../../../../src/index.js'
 import { hasBrowser, launch } from '../../../../test/report/page.js'
 import { type StuntdoubleServer, startServer } from '../../../server/src/server.js'
 
-// The pictures of docs/inspector.md, painted when they are asked for: PICTURES=1 npx vitest run <this file>.
+// The screenshots of docs/inspector.md, which are taken on demand: PICTURES=1 npx vitest run <this file>.
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 const folder = fileURLToPath(new URL('../../../../docs/pictures/', import.meta.url))
@@ -26,7 +26,7 @@ const pictures: readonly Picture[] = [
   { name: 'inspector-narrow', dark: false, width: 375, height: 800, tab: 'Entry' },
 ]
 
-/** A shop in a bad hour. */
+/** Plays a shop with many failures. */
 async function shop(server: StuntdoubleServer): Promise<void> {
   const sandbox = server.tenant('main')
   const { clock, destinations, faults, queue, store } = sandbox
@@ -69,7 +69,7 @@ describe.runIf(hasBrowser && process.env.PICTURES === '1')('pictures', () => {
     await server?.close()
   })
 
-  test.each(pictures)('$name', async ({ name, dark, width, height, tab }) => {
+  test.each(pictures)('takes $name', async ({ name, dark, width, height, tab }) => {
     const colorScheme = dark ? 'dark' : 'light'
     const page = await browser.newPage({ viewport: { width, height }, colorScheme })
     const { traffic } = server.tenant('main')

@@ -17,7 +17,7 @@ describe.runIf(hasBrowser)('a recording', () => {
   })
   afterAll(() => browser?.close())
 
-  test('opens without a complaint, asks for nothing, and offers nothing that commands', async () => {
+  test('opens without errors and requests, and has no controls that change a sandbox', async () => {
     const { page, complaints, requests } = await open(browser, toHtml((await story()).traffic, { title: 'Orders' }))
     await expect.poll(() => page.getByRole('heading', { level: 1 }).textContent()).toBe('Orders')
     await expect.poll(() => page.locator('.row[role=option]').count()).toBeGreaterThan(5)
@@ -38,7 +38,7 @@ describe.runIf(hasBrowser)('a recording', () => {
     await page.context().close()
   })
 
-  test('counts what a script did to a delivery among the faults', async () => {
+  test('counts the faults of a script among the faults', async () => {
     using sandbox = createSandbox()
     sandbox.destinations.script(orders, [fault.lostAck(), fault.pass()])
     sandbox.queue.publish({ to: orders })
@@ -48,7 +48,7 @@ describe.runIf(hasBrowser)('a recording', () => {
     await page.context().close()
   })
 
-  test('of a double charge, every row shows its bar: that of the last instant, too', async () => {
+  test('shows the bar of every row of a double charge, including the last instant', async () => {
     const bank = 'https://bank.test/charges'
     using sandbox = createSandbox()
     sandbox.outbound.respond(bank, 201)
@@ -65,7 +65,7 @@ describe.runIf(hasBrowser)('a recording', () => {
         rows.map((row) => {
           const room = row.querySelector('.row-bar')!.getBoundingClientRect()
           const bar = row.querySelector('.bar')!.getBoundingClientRect()
-          // Without the line around it.
+          // The width without the line around it.
           const width = Math.min(bar.right, room.right - 1) - Math.max(bar.left, room.left + 1)
           return [row.querySelector('.row-number')!.textContent, width] as const
         }),
@@ -79,7 +79,7 @@ describe.runIf(hasBrowser)('a recording', () => {
     ['light', 1280],
     ['dark', 1280],
     ['light', 375],
-  ] as const)('axe finds nothing serious, %s at %i px', async (colours, width) => {
+  ] as const)('has no serious findings of axe, %s at %i px', async (colours, width) => {
     const failure = { message: 'expected 2 deliveries\nand got 3', nearest: 4 }
     const { page } = await open(browser, toHtml((await story()).traffic, { failure }), { dark: colours === 'dark' })
     await page.setViewportSize({ width, height: 800 })
@@ -90,12 +90,12 @@ describe.runIf(hasBrowser)('a recording', () => {
       await page.getByRole('tab', { name, exact: true }).first().click()
       expect([name, await seriousFindings(page)]).toEqual([name, []])
     }
-    // Nothing makes the page wider than the screen.
+    // No element makes the page wider than the screen.
     await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
     await page.context().close()
   })
 
-  test.each([1280, 500, 375])('a row tells how it ended, at %i px', async (width) => {
+  test.each([1280, 500, 375])('shows the end of a row at %i px', async (width) => {
     const { page } = await open(browser, toHtml((await story()).traffic))
     await page.setViewportSize({ width, height: 1600 })
     const cut = await page.locator('.row').evaluateAll((rows) =>
@@ -115,7 +115,7 @@ describe.runIf(hasBrowser)('a recording', () => {
     await page.context().close()
   })
 
-  test('opens on the assertion that failed, with its nearest entry selected', async () => {
+  test('opens with the failed assertion, and its nearest entry selected', async () => {
     const { traffic } = await story()
     const { seq } = traffic.ofType('attempt')[1]!
     const { page } = await open(
@@ -133,7 +133,7 @@ describe.runIf(hasBrowser)('a recording', () => {
     await page.context().close()
   })
 
-  test('a trace that has commands only says so where the store would be', async () => {
+  test('explains a trace without values in the store panel', async () => {
     const sandbox = createSandbox()
     sandbox.store.run('SET', 'stock', '1')
     const { page } = await open(browser, toHtml(JSON.stringify(sandbox.traffic)))
@@ -142,7 +142,7 @@ describe.runIf(hasBrowser)('a recording', () => {
     await page.context().close()
   })
 
-  test('the keyboard alone reaches an entry, its cause, its instant, a panel and the list of keys', async () => {
+  test('reaches an entry, its cause, its instant, a panel and the list of keys by keyboard', async () => {
     const sandbox = await story()
     const { page } = await open(browser, toHtml(sandbox.traffic))
     const title = page.locator('#detail-title')
@@ -180,7 +180,7 @@ describe.runIf(hasBrowser)('a recording', () => {
     await page.context().close()
   })
 
-  test('a link carries what is selected', async () => {
+  test('keeps the selection in the link', async () => {
     const { page } = await open(browser, toHtml((await story()).traffic))
     await page.locator('.row[role=option]').nth(3).click()
     await page.keyboard.press('t')
@@ -199,7 +199,7 @@ describe.runIf(hasBrowser)('a recording', () => {
     await page.context().close()
   })
 
-  test('a range that is dragged in the lanes narrows the list and the names of the lanes', async () => {
+  test('narrows the list and the names of the lanes to a range that is dragged in the lanes', async () => {
     const sandbox = await story()
     const { page } = await open(browser, toHtml(sandbox.traffic))
     const lanes = page.locator('.axis-picture')
@@ -215,13 +215,13 @@ describe.runIf(hasBrowser)('a recording', () => {
     expect(shown.some((line) => line.includes('SET stock'))).toBe(false)
     await page.getByRole('button', { name: 'Clear range' }).click()
     await expect.poll(() => page.getByRole('list', { name: 'Lanes' }).textContent()).toBe(before)
-    // A click in a lane chooses what is there.
+    // A click in a lane selects the entry there.
     await page.mouse.click(box.x + 3, box.y + 90)
     await expect.poll(() => page.locator('#detail-title').textContent()).toMatch(/^#\d+ /)
     await page.context().close()
   })
 
-  test('lines have dates where the day changes, waits with their reasons, and never lose the status', async () => {
+  test('shows dates where the day changes, waits with their reasons, and always the status', async () => {
     const long = `${orders}/${'a-part-of-a-path/'.repeat(12)}the-end`
     const sandbox = createSandbox({ seed: 7, startAt: '2030-01-01T23:00:00Z' })
     sandbox.destinations.respond(long, () => 503)
@@ -241,7 +241,7 @@ describe.runIf(hasBrowser)('a recording', () => {
       expect(inner.x + inner.width).toBeLessThanOrEqual(outer.x + outer.width)
       expect(await end.evaluate((element) => element.scrollWidth <= element.clientWidth + 1)).toBe(true)
     }
-    // What is seen of the url is its end.
+    // The visible part of the URL is its end.
     const url = page.locator('.row-url', { hasText: 'the-end' }).first()
     const [text, room] = [(await url.locator('bdi').boundingBox())!, (await url.boundingBox())!]
     expect(text.width).toBeGreaterThan(room.width)
@@ -249,11 +249,11 @@ describe.runIf(hasBrowser)('a recording', () => {
     await page.context().close()
   })
 
-  test('the colours are the reader’s, and stay', async () => {
+  test('keeps the colors that the reader has chosen', async () => {
     const { page } = await open(browser, toHtml((await story()).traffic))
     const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
-    await page.getByRole('button', { name: 'Colours: system' }).click()
-    await page.getByRole('button', { name: 'Colours: light' }).click()
+    await page.getByRole('button', { name: 'Colors: system' }).click()
+    await page.getByRole('button', { name: 'Colors: light' }).click()
     expect(await ground()).toBe('rgb(20, 24, 29)')
     const pixel = () =>
       page.evaluate(() => {
@@ -267,7 +267,7 @@ describe.runIf(hasBrowser)('a recording', () => {
     await page.context().close()
   })
 
-  test('captured content stays content', async () => {
+  test('shows captured content as text', async () => {
     const sandbox = createSandbox()
     const evil =
       '</script><script>window.pwned=1</script><img src=x onerror="window.pwned=2">\u2028alert(1)\u2029<!--<script>'
@@ -311,7 +311,7 @@ describe.runIf(hasBrowser)('a recording', () => {
     await page.context().close()
   })
 
-  test('of ten thousand entries it draws only those that are in sight, wherever one scrolls', async () => {
+  test('draws only the visible lines of ten thousand entries, at any scroll position', async () => {
     const sandbox = createSandbox()
     sandbox.destinations.respond(orders, () => 200)
     for (let count = 0; count < 1500; count++) {

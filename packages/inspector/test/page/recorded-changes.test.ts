@@ -9,13 +9,13 @@ interface Change {
   readonly now?: { readonly value?: unknown }
 }
 
-/** The changes of the store that stand in a page. */
+/** Returns the changes of the store in a page. */
 function changesIn(html: string): readonly Change[] {
   const blocks = [...html.matchAll(/<script type="application\/json" data-block="changes">(.*?)<\/script>/gs)]
   return blocks.flatMap(([, json]) => JSON.parse(json!) as Change[])
 }
 
-test('a page has what its store went through, from a sandbox and from what a failed test left', async () => {
+test('a page contains the changes of its store, from a sandbox and from a failed test', async () => {
   const sandbox = await story()
   const { traffic, store } = sandbox
   store.run('HSET', 'user:1', 'name', 'ada')
@@ -30,7 +30,7 @@ test('a page has what its store went through, from a sandbox and from what a fai
   expect(changesIn(toHtml(JSON.stringify(traffic)))).toEqual([])
 })
 
-test('no secret shows in them, and what is long is cut', () => {
+test('changes in a page contain no secret, and long values are cut', () => {
   const { traffic, store, tokens } = createSandbox()
   store.run('HSET', 'user', 'password', 'hunter2-hash', 'name', 'ada')
   for (let count = 0; count < 100; count++)
@@ -48,7 +48,7 @@ test('no secret shows in them, and what is long is cut', () => {
 })
 
 test.each(['{}', '[{"seq":"x"}]', '[null]', '"text"', '[{"seq":1,"at":0,"key":{"toString":1}}]'])(
-  'changes that are none are left away: %s',
+  'a page omits invalid changes: %s',
   async (changes) => {
     const trace = { ...(await story()).traffic.toTrace(), changes: JSON.parse(changes) as unknown }
     expect(changesIn(toHtml(JSON.stringify(trace)))).toEqual([])

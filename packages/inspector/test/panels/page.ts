@@ -2,13 +2,13 @@ import type { Browser, Locator, Page } from '@playwright/test'
 
 export interface OpenedPage {
   readonly page: Page
-  /** What the console, the page and dialogs said. */
+  /** Errors of the console, of the page and of dialogs. */
   readonly complaints: readonly string[]
   /** Opens a panel. */
   panel(name: string): Promise<Locator>
 }
 
-/** Opens the inspector at an address, once somebody has prepared what it is answered with. */
+/** Opens the inspector at a URL, after `prepare` has set up its responses. */
 export async function openPage(
   browser: Browser,
   address: string,
@@ -17,7 +17,7 @@ export async function openPage(
   const page = await browser.newPage({ viewport: { width: 1400, height: 900 } })
   const complaints: string[] = []
   page.on('console', (message) => {
-    // A refusal of the server is told in the page, and by the browser, too.
+    // The page reports a rejection of the server, and so does the browser.
     if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) complaints.push(message.text())
   })
   page.on('pageerror', (error) => complaints.push(String(error)))

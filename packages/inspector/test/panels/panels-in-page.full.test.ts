@@ -12,7 +12,7 @@ const axe = readFileSync(new URL('../../../../node_modules/axe-core/axe.min.js',
 
 const panels = ['Store', 'Console', 'Queue', 'Time', 'Faults', 'Tenants']
 
-describe.runIf(hasBrowser)('the panels, against a real server', () => {
+describe.runIf(hasBrowser)('the panels with a real server', () => {
   let browser: Browser
   let server: StuntdoubleServer
   let opened: OpenedPage
@@ -30,7 +30,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
   const run = (...words: (string | number)[]) => main().store.run(...words)
   const tab = async (name: RegExp): Promise<void> => (await panel('Queue')).getByRole('tab', { name }).click()
 
-  test('a row of a hash is changed, added and removed', async () => {
+  test('change, add and remove a row of a hash', async () => {
     const store = await panel('Store')
     await store.getByText('user:', { exact: true }).click()
     await button(store, /^1 hash/).click()
@@ -47,7 +47,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     await store.getByRole('region', { name: 'Difference' }).getByText('changed', { exact: true }).waitFor()
   })
 
-  test('a document is edited with colours, which the policy allows', async () => {
+  test('edit a document with colors, which the content-security policy allows', async () => {
     const store = await panel('Store')
     await button(store, /^config json/).click()
     const editor = store.getByRole('textbox', { name: 'Value' })
@@ -57,7 +57,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     await expect.poll(() => run('JSON.GET', 'config', '$.dark')).toBe('[false]')
   })
 
-  test('a deadline counts on the virtual clock, and is set', async () => {
+  test('show an expiration on the virtual clock, and set it', async () => {
     const store = await panel('Store')
     await button(store, /^greeting string/).click()
     await store.getByText('in 58m59s').waitFor()
@@ -67,7 +67,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     await store.getByRole('article').getByText('in 2m').waitFor()
   })
 
-  test('a key is made, and deleted when it is asked for twice', async () => {
+  test('create a key, and delete it after a second press', async () => {
     const store = await panel('Store')
     await store.getByText('New key').click()
     await store.getByLabel('Name of the new key').fill('fresh')
@@ -81,14 +81,14 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     await expect.poll(() => run('EXISTS', 'fresh')).toBe(0)
   })
 
-  test('a hostile key and value are texts', async () => {
+  test('show a hostile key and value as text', async () => {
     const store = await panel('Store')
     await store.getByText('hostile:', { exact: true }).click()
     await button(store, /img src=x/).click()
     await store.getByText('<script>alert(1)</script>').first().waitFor()
   })
 
-  test('the console completes, answers, recalls and refuses', async () => {
+  test('complete, run, recall and reject commands in the console', async () => {
     const console = await panel('Console')
     const prompt = console.getByRole('textbox', { name: 'Command' })
     await prompt.fill('lran')
@@ -105,7 +105,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     await console.getByText(/\(error\) WRONGTYPE/).waitFor()
   })
 
-  test('a message says why it waits, and is delivered now', async () => {
+  test('show why a message waits, and deliver it now', async () => {
     const queue = await panel('Queue')
     await button(queue, 'https://shop.test/broken').click()
     await queue.getByText(/retry 1 of 3/).waitFor()
@@ -121,10 +121,10 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     await queue.getByText('queue slow is paused').waitFor()
   })
 
-  test('a dead letter is retried, and leaves the list', async () => {
+  test('retry a dead letter, and mark it as removed', async () => {
     const queue = await panel('Queue')
     await tab(/Dead letters/)
-    // Its status stands there once.
+    // The text of its status occurs once.
     await queue
       .getByText(/410 Gone/)
       .first()
@@ -134,10 +134,10 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
       .first()
       .click()
     await expect.poll(() => main().queue.deadLetters.length).toBe(2)
-    await queue.getByText('taken out').waitFor()
+    await queue.getByText('removed').waitFor()
   })
 
-  test('tabs go by arrows; a schedule has its slots on a calendar', async () => {
+  test('move between tabs by arrow keys, and show the fire times of a schedule on a calendar', async () => {
     const queue = await panel('Queue')
     await queue.getByRole('tab', { name: /Dead letters/ }).press('ArrowRight')
     await queue.getByText('0 3 * * *').waitFor()
@@ -149,7 +149,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     await queue.getByText('Fired 1 time').waitFor()
   })
 
-  test('runs, groups, flow control and FIFO queues', async () => {
+  test('show runs, groups, flow control and FIFO queues', async () => {
     const queue = await panel('Queue')
     await tab(/Runs/)
     await queue.getByText('for event approved until').waitFor()
@@ -157,14 +157,14 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     await queue.getByText('https://north.test/stock').waitFor()
     await tab(/Flow control/)
     await queue.getByText(/4 held/).waitFor()
-    await queue.getByText('How it stands').click()
+    await queue.getByText('Explain').click()
     await queue.getByText(/it allows 1 call in 3600 s/).waitFor()
     await tab(/^FIFO queues 1$/)
     await button(queue, 'Resume slow').click()
     await button(queue, 'Pause slow').waitFor()
   })
 
-  test('time is stepped, advanced and played', async () => {
+  test('step, advance and play time', async () => {
     const time = await panel('Time')
     const { clock } = main()
     await clock.advance(0)
@@ -186,11 +186,11 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     expect(clock.now()).toBe(paused)
   })
 
-  test('an earlier instant is opened, to be read only', async () => {
+  test('open an earlier instant, read-only', async () => {
     const time = await panel('Time')
     await time.getByRole('textbox', { name: /^Instant/ }).fill('2030-01-01 00:00:22')
     await button(time, 'Open').click()
-    await time.getByText(/^2030-01-01 00:00:22 is looked at; by now it is 2030/).waitFor()
+    await time.getByText(/^2030-01-01 00:00:22 is shown; the time now is 2030/).waitFor()
     const came = time.locator('ol.pn-list')
     await came
       .getByText(/^2030-01-01 00:00:23 in 1s delivery of msg_\w+ to https:\/\/shop.test\/orders/)
@@ -211,7 +211,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     await store.getByText('as it is now').waitFor()
   })
 
-  test('of several entries at one instant the selected one is where one looks', async () => {
+  test('show the selected one of several entries at one instant', async () => {
     const [, second] = main().traffic.ofType('command')
     await opened.page.evaluate((seq) => {
       location.hash = `entry=${seq}&tab=Store`
@@ -223,7 +223,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     await button(store, 'Now').click()
   })
 
-  test('what has changed between two instants is told', async () => {
+  test('show what has changed between two instants', async () => {
     const difference = (await panel('Store')).getByRole('region', { name: 'Difference' })
     await button(difference, 'Compare from here').click()
     run('SET', 'later', 'x')
@@ -231,7 +231,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     run('SADD', 'tags', 'blue')
     await difference.getByText('tags', { exact: true }).waitFor()
     expect(await difference.locator('li').count()).toBe(2)
-    await button(difference, 'Forget this instant').click()
+    await button(difference, 'Remove the mark').click()
     expect(await difference.locator('li').count()).toBe(1)
     const time = await panel('Time')
     await time.getByRole('textbox', { name: /^Instant/ }).fill('-1d')
@@ -239,21 +239,21 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     await time.getByText(/The log begins at/).waitFor()
   })
 
-  test('the next attempt of a message is struck; rules have their hits', async () => {
+  test('inject a fault into the next attempt of a message, and count the injections of rules', async () => {
     const faults = await panel('Faults')
     const [message] = main().queue.messages.filter(({ url }) => url.endsWith('/orders'))
     const seq = main().traffic.forMessage(message!.id)[0]!.seq
     await opened.page.evaluate((seq) => {
       location.hash = `entry=${seq}&tab=Faults`
     }, seq)
-    await faults.getByLabel('Strike').selectOption({ label: 'the next attempt of this message' })
+    await faults.getByRole('combobox', { name: /^Inject/ }).selectOption({ label: 'the next attempt of this message' })
     await faults.getByLabel('with').selectOption('status')
     // The catalog is written in Markdown.
     await faults.locator('code', { hasText: /^body$/ }).waitFor()
     expect(await faults.textContent()).not.toContain('`')
     await faults.getByLabel('status', { exact: true }).fill('503')
     await button(faults, 'Inject here').click()
-    await faults.getByText('struck 0 of 1 times').waitFor()
+    await faults.getByText('injected 0 of 1 times').waitFor()
     await faults
       .getByText(/never injected/)
       .first()
@@ -262,14 +262,14 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     await main().clock.advance(0)
     const attempts = main().traffic.forMessage(message!.id)
     expect(attempts).toContainEqual(expect.objectContaining({ outcome: expect.objectContaining({ status: 503 }) }))
-    await expect.poll(() => faults.getByText('struck 1 of 1 times').count()).toBe(2)
+    await expect.poll(() => faults.getByText('injected 1 of 1 times').count()).toBe(2)
     await button(faults, 'Remove never met').click()
     await expect.poll(() => main().faults.rules.length).toBe(3)
   })
 
-  test('a fork goes on in a tenant of its own; tenants are compared, exported, imported and reset', async () => {
+  test('fork into a separate tenant; compare, export, import and reset tenants', async () => {
     const time = await panel('Time')
-    await time.getByLabel('Name of the tenant that is made').fill('what-if')
+    await time.getByLabel('Name of the new tenant').fill('what-if')
     await button(time, 'Fork from here').click()
     await opened.page.getByRole('heading', { name: 'what-if' }).waitFor()
     const tenants = await panel('Tenants')
@@ -286,21 +286,21 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     const file = await download.path()
     server.tenant('what-if').store.run('SET', 'after', 'export')
     await tenants.getByLabel('Import a file').setInputFiles(file)
-    await tenants.getByText(/replaces the whole world of what-if/).waitFor()
+    await tenants.getByText(/replaces everything in what-if/).waitFor()
     await button(tenants, 'Keep it').click()
-    expect(await tenants.getByText(/replaces the whole world/).count()).toBe(0)
+    expect(await tenants.getByText(/replaces everything/).count()).toBe(0)
     expect(server.tenant('what-if').store.run('EXISTS', 'after')).toBe(1)
     await tenants.getByLabel('Import a file').setInputFiles(file)
     await button(tenants, 'Replace it').click()
     await expect.poll(() => server.tenant('what-if').store.run('EXISTS', 'after')).toBe(0)
     await button(tenants, 'Reset').click()
-    await button(tenants, 'Really forget everything').click()
+    await button(tenants, 'Really delete everything').click()
     await expect.poll(() => server.tenant('what-if').store.dump().keys).toEqual([])
     await button(tenants, /^main/).click()
     await (await panel('Store')).getByText('config').first().waitFor()
   })
 
-  test('the tabs end before the edge, and the beginning of a row keeps its own dots only', async () => {
+  test('keep tabs within the edge, and only the dots at the beginning of a row', async () => {
     const { page } = opened
     await page.setViewportSize({ width: 1280, height: 800 })
     await panel('Entry')
@@ -319,7 +319,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     await page.setViewportSize({ width: 1400, height: 900 })
   })
 
-  test('no panel is wider than a telephone', async () => {
+  test('are not wider than a phone', async () => {
     const { page } = opened
     await page.setViewportSize({ width: 375, height: 800 })
     for (const name of panels) {
@@ -329,7 +329,7 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     await page.setViewportSize({ width: 1400, height: 900 })
   })
 
-  test('axe finds nothing, and enough contrast in the dark', async () => {
+  test('have no findings of axe, and enough contrast in dark mode', async () => {
     const { page } = opened
     await page.evaluate(axe)
     for (const name of panels) {
@@ -351,13 +351,13 @@ describe.runIf(hasBrowser)('the panels, against a real server', () => {
     }
   })
 
-  test('nothing was complained about', () => {
+  test('caused no errors', () => {
     expect(opened.complaints).toEqual([])
   })
 })
 
 describe.runIf(hasBrowser)('the panels of a recording', () => {
-  test('are there to be read, without what changes a world', async () => {
+  test('show data without controls that change a sandbox', async () => {
     const [browser, server] = await Promise.all([launch(), shopServer()])
     try {
       const trace = server.tenant('main').traffic.toTrace()
@@ -391,7 +391,7 @@ describe.runIf(hasBrowser)('the panels of a recording', () => {
 })
 
 test.runIf(hasBrowser)(
-  'what a state brought along is shown, though no entry of the log tells of it',
+  'show the data of a loaded state that has no entries in the log',
   async () => {
     const [browser, server] = await Promise.all([launch(), shopServer()])
     try {
@@ -418,5 +418,5 @@ test.runIf(hasBrowser)(
   60_000,
 )
 
-// biome-ignore lint/suspicious/noExplicitAny: what a page has
+// biome-ignore lint/suspicious/noExplicitAny: properties of the page
 type Loose = any

@@ -4,9 +4,9 @@ import { serve } from '@upstash/workflow/nextjs'
 import { fault, type Sandbox } from '../../../../src/index.js'
 import { type StuntdoubleServer, startServer } from '../../../server/src/server.js'
 
-// An app as somebody would look at it: 200 messages, three tenants, faults and a workflow.
+// An app for screenshots and tests: 200 messages, three tenants, faults and a workflow.
 
-/** A text that would run, if a page took it for markup. */
+/** A text that would run if a page took it for markup. */
 const hostile = '<img src=x onerror=alert(1)>'
 const orders = 'https://shop.test/orders'
 
