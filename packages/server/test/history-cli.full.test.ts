@@ -9,7 +9,7 @@ import { type RunHistory, replay } from '../../explore/src/checks.js'
 import { startServer } from '../src/server.js'
 import { program, run } from './command-line.js'
 
-// A run by hand, as the SDK would submit it: the command does not care who did.
+// A run that is created by hand with the requests of the SDK.
 
 const directory = mkdtempSync(join(tmpdir(), 'stuntdouble-history-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
@@ -29,7 +29,7 @@ const list = [
   { messageId: 'msg_2', body: encoded(nap), callType: 'step' },
 ]
 
-/** A server with a run of a tenant that has submitted a step. */
+/** Starts a server with a tenant whose workflow run has submitted a step. */
 async function production() {
   const server = await startServer({ port: 0, dialect: 'upstash', clock: 'manual' })
   const sandbox = await connect(server.origin, { tenant: 'w1' })
@@ -64,8 +64,8 @@ async function production() {
   return { server, sandbox }
 }
 
-describe('of a running server', () => {
-  test('the command, connect() and the control API give the same', async () => {
+describe('history of a run on a server', () => {
+  test('is the same from the command, connect() and the control API', async () => {
     const { server, sandbox } = await production()
     try {
       const { code, out, err } = await run('history', '--server', server.origin, '--tenant', 'w1', '--run', 'wfr_1')
@@ -106,7 +106,7 @@ describe('of a running server', () => {
     }
   })
 
-  test('without one, or without a run, it says what to do', async () => {
+  test('reports what to do without a run or a server', async () => {
     for (const [args, sentence] of [
       [[], 'history needs a file, - for the standard input, or --run ID for a run of a running server.'],
       [['--server', 'http://127.0.0.1:1', '--run', 'wfr_1'], 'npx stuntdouble serve'],
@@ -119,8 +119,8 @@ describe('of a running server', () => {
   })
 })
 
-describe('of a file', () => {
-  test('every option is used, a header may come several times, and the file is one that replays', async () => {
+describe('history of a file', () => {
+  test('uses every option, including repeated headers, and writes a file that can be replayed', async () => {
     const out = join(directory, 'order.json')
     const options = ['--url', url, '--run', 'wfr_1', '--created-at', '2030-01-01T09:00:00Z', '--out', out]
     const headers = ['--header', 'X-User: u1', '--header=x-shop:tea:green', '--header', 'authorization:Bearer abc-def']
@@ -152,7 +152,7 @@ describe('of a file', () => {
     expect(sandbox.workflow.runs).toEqual([])
   })
 
-  test('the standard input, and a history that was written before', () => {
+  test('is read from standard input, also from an existing history', () => {
     const piped = (input: string, ...args: string[]) =>
       spawnSync(process.execPath, [program, 'history', '-', ...args], { input, encoding: 'utf8' })
     const first = piped(`\ufeff${JSON.stringify(list)}`, '--url', url)
@@ -170,18 +170,13 @@ describe('of a file', () => {
     ['no JSON', '\u001b[31m<html>', [], /It is not JSON: /],
     ['lines that are none', '[1,\n\n\nx\n]', [], /It is not JSON: /],
     ['an error', { error: 'not found\u001b[2J' }, [], /The service answered with an error: not found\\x1b\[2J\./],
-    ['a list without its url', list, [], /give the url, as --url/],
-    ['a header without value', list, ['--url', url, '--header', 'x-user'], /--header is NAME:VALUE/],
-    ['a header that is none', list, ['--url', url, '--header', 'x user:1'], /is no header/],
-    ['an option without value', list, ['--url', url, '--header'], /--header is NAME:VALUE/],
-    ['brackets without end', '['.repeat(1_000_000), [], /It is not JSON/],
-    [
-      'brackets all the way down',
-      '['.repeat(200_000) + ']'.repeat(200_000),
-      ['--url', url],
-      /Entry 1 of the list is not/,
-    ],
-  ])('%s gets a sentence', async (_, content, args, sentence) => {
+    ['a list without --url', list, [], /give the url, as --url/],
+    ['a header without a value', list, ['--url', url, '--header', 'x-user'], /--header is NAME:VALUE/],
+    ['an invalid header', list, ['--url', url, '--header', 'x user:1'], /is no header/],
+    ['an option without a value', list, ['--url', url, '--header'], /--header is NAME:VALUE/],
+    ['an unclosed bracket', '['.repeat(1_000_000), [], /It is not JSON/],
+    ['deeply nested brackets', '['.repeat(200_000) + ']'.repeat(200_000), ['--url', url], /Entry 1 of the list is not/],
+  ])('rejects %s with one message', async (_, content, args, sentence) => {
     const { code, out, err } = await run('history', file('given.json', content), ...args)
     expect([code, out]).toEqual([2, ''])
     expect(err).toMatch(sentence)
@@ -190,7 +185,7 @@ describe('of a file', () => {
     expect(err.length).toBeLessThan(1000)
   })
 
-  test('a file that is not there', async () => {
+  test('rejects a file that does not exist', async () => {
     const { code, err } = await run('history', join(directory, 'none.json'))
     expect([code, err]).toEqual([2, expect.stringContaining('There is no such file.')])
   })

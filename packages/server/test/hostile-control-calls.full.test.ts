@@ -32,10 +32,10 @@ async function scheduled(id: string, cron: string): Promise<void> {
   expect((await fetch(`${addresses.queue}/v2/schedules/${shop}`, { method: 'POST', headers })).status).toBe(200)
 }
 
-describe('a thousand years of an every-minute schedule', () => {
+describe('a thousand years of a schedule that fires each minute', () => {
   beforeEach(() => scheduled('minutes', '* * * * *'))
 
-  test('leave other tenants and the health check answered, and end when the client goes away', async () => {
+  test('does not block other tenants and the health check, and stops when the client disconnects', async () => {
     const client = new AbortController()
     const move = remote.clock.advance('365000d', { signal: client.signal })
     const begun = await remote.clock.now()
@@ -47,7 +47,7 @@ describe('a thousand years of an every-minute schedule', () => {
     }
     client.abort()
     await expect(move).rejects.toThrow()
-    // The next move is taken as soon as that one has ended.
+    // The clock accepts the next call as soon as that one has ended.
     await expect
       .poll(() =>
         remote.clock.advance(0).then(
@@ -60,7 +60,7 @@ describe('a thousand years of an every-minute schedule', () => {
     server.tenant('main').assertInvariants()
   })
 
-  test('end by an order, by a reset and with their tenant', async () => {
+  test('stops with an interrupt, a reset, or a drop of its tenant', async () => {
     for (const end of [() => remote.clock.interrupt(), () => remote.reset(), () => server.drop('main')]) {
       const move = order('POST', '/clock/advance', { by: '365000d' })
       const { clock } = server.tenant('main')
@@ -77,7 +77,7 @@ describe('a thousand years of an every-minute schedule', () => {
     expect((await order('POST', '/clock/interrupt')).json.interrupted).toBeNull()
   })
 
-  test('are too many slots to list; the sentence says how to ask, and following it gives all', async () => {
+  test('has too many fire times to list, and following the error message returns all of them', async () => {
     const path = '/queue/schedules/minutes/upcoming'
     expect(await order('POST', path, { from: 0, to: 8.64e15 })).toMatchObject({
       status: 400,
@@ -95,7 +95,7 @@ describe('a thousand years of an every-minute schedule', () => {
   })
 })
 
-test('a schedule that never fires is asked for its slots', async () => {
+test('returns no fire times for a schedule that never fires', async () => {
   await scheduled('never', '0 0 30 2 *')
   expect(await order('POST', '/queue/schedules/never/upcoming', { from: 0, to: 8.64e15 })).toMatchObject({
     status: 200,
@@ -103,7 +103,7 @@ test('a schedule that never fires is asked for its slots', async () => {
   })
 })
 
-test('a play of many years lets others be answered, and ends with its client', async () => {
+test('POST /scenarios/play of many years does not block other requests, and stops with its client', async () => {
   const scenario = {
     name: 'years',
     destinations: [{ url: shop }],
@@ -118,7 +118,7 @@ test('a play of many years lets others be answered, and ends with its client', a
 })
 
 describe('long lists', () => {
-  test('are told in parts, and the client puts them together', async () => {
+  test('are returned in pages, which the client joins', async () => {
     const { queue } = server.tenant('main')
     for (let n = 0; n < 10_001; n++) queue.publish({ to: shop, delay: '1h', body: String(n) })
     const { status, json } = await order('GET', '/queue/messages')
@@ -140,14 +140,14 @@ describe('long lists', () => {
     expect(link).toBe('<?type=published&limit=7&skip=7>; rel="next"')
   }, 60_000)
 
-  test('of large bodies have fewer items', async () => {
+  test('have fewer items per page if their bodies are large', async () => {
     const { queue } = server.tenant('main')
     for (let n = 0; n < 9; n++) queue.publish({ to: shop, delay: '1h', body: 'x'.repeat(10_000_000) })
     expect((await order('GET', '/queue/messages')).json.error).toContain('?limit=6,')
     expect(await remote.queue.messages).toHaveLength(9)
   }, 60_000)
 
-  test('rules of faults are refused beyond ten thousand', async () => {
+  test('POST /faults rejects more than ten thousand rules', async () => {
     const rules = Array.from({ length: 10_001 }, () => ({ on: 'queue.delivery', fault: { kind: 'lost-ack' } }))
     expect((await order('POST', '/faults', { rules })).json.error).toMatch(/^faults\.add\(\): at most 10000 rules/)
     expect((await order('POST', '/faults', { rules: rules.slice(1) })).status).toBe(200)
@@ -155,7 +155,7 @@ describe('long lists', () => {
     expect((await order('DELETE', '/faults')).status).toBe(200)
   }, 60_000)
 
-  test('a script of a million steps and a group of 50,000 urls are taken', async () => {
+  test('accepts a script of a million steps and a group of 50,000 URLs', async () => {
     const steps = Array.from({ length: 1_000_000 }, () => ({ kind: 'reset' }))
     expect((await order('POST', '/destinations/script', { to: shop, steps })).json).toEqual({})
     const endpoints = Array.from({ length: 50_000 }, (_, n) => `https://a.test/${n}`)
@@ -163,7 +163,7 @@ describe('long lists', () => {
   }, 60_000)
 })
 
-describe('deep JSON', () => {
+describe('deeply nested JSON', () => {
   const deep = '['.repeat(100_000) + ']'.repeat(100_000)
 
   test.each([
@@ -177,12 +177,12 @@ describe('deep JSON', () => {
     ['PUT', '/store/dump', `{"keys":${deep}}`],
     ['PUT', '/stats/queue/overrides', `{"x":${deep}}`],
     ['POST', '/clock/advance', deep],
-  ])('%s %s refuses it with a sentence', async (method, path, body) => {
+  ])('%s %s rejects it', async (method, path, body) => {
     const { status, json } = await order(method, path, body)
     expect([status, json.error]).toEqual([400, 'The body of a control request may nest at most 1000 levels deep.'])
   })
 
-  test.each([5_000, 100_000])('a batch takes items of %i levels, and delivers them as they are', async (levels) => {
+  test.each([5_000, 100_000])('a batch accepts items of %i levels, and delivers them unchanged', async (levels) => {
     const { urls: addresses, tokens } = server.tenant('main')
     const body = '{"a":['.repeat(levels) + ']}'.repeat(levels)
     await remote.destinations.record(shop)

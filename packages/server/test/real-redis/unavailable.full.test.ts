@@ -7,7 +7,7 @@ import { startedServer } from '../../src/programs/started-server.js'
 import { RealRedis } from '../../src/real-redis/real-redis.js'
 
 test.each(['real-redis', 'shadow-redis'])(
-  'a server told of an engine that is not there (--%s) says so, and ends',
+  'a server ends with a message if the real Redis of --%s is unavailable',
   async (flag) => {
     const url = `redis://127.0.0.1:${await freePort()}`
     const usual = Object.entries(serveArguments).flatMap(([name, arg]) =>
@@ -19,7 +19,7 @@ test.each(['real-redis', 'shadow-redis'])(
   },
 )
 
-/** The sentence that the program ends with. */
+/** Returns the message that the program ends with. */
 async function refused(url: string, flag = 'real-redis'): Promise<string> {
   const usual = Object.entries(serveArguments).flatMap(([name, arg]) => ('default' in arg ? [[name, arg.default]] : []))
   const started = startedServer({ _: [], ...Object.fromEntries(usual), port: '0', [flag]: url })
@@ -31,13 +31,13 @@ async function refused(url: string, flag = 'real-redis'): Promise<string> {
   return (error as UsageError).message
 }
 
-test('a name without an address and an address of the sixth version are told in one line', async () => {
+test('an unknown host name and an IPv6 address are reported in one line', async () => {
   expect(await refused('redis://nobody.invalid')).toMatch(/^The engine at nobody\.invalid is away: .*$/)
   expect(await refused(`redis://[::1]:${await freePort()}`)).toMatch(/^The engine at \[::1\]:\d+ is away: .*$/)
 })
 
 test.skipIf(!hasEngine)(
-  'an engine that is not empty, taken, locked or without TLS is told in one line',
+  'a Redis that is not empty, in use, protected or without TLS is reported in one line',
   async () => {
     await using engine = await startEngine()
     for (const flag of ['real-redis', 'shadow-redis']) {
