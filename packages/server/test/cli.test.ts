@@ -160,7 +160,7 @@ describe('command line errors, in one line and with exit code 2', () => {
       code: 2,
       out: '',
       err: expect.stringMatching(
-        new RegExp(`^stuntdouble: port \\(--port\\): ${port} is already in use on localhost\\. .*\\n$`),
+        new RegExp(`^stuntdouble: port \\(--port\\): ${port} is already in use on localhost, .*\\n$`),
       ),
     })
     await new Promise((resolve) => other.close(resolve))

@@ -71,7 +71,7 @@ describe('history of a run on a server', () => {
       const { code, out, err } = await run('history', '--server', server.origin, '--tenant', 'w1', '--run', 'wfr_1')
       expect([code, err]).toEqual([
         0,
-        'wfr_1 of https://app.test/api/order: RUN_STARTED, 3 entries\nmissing: The value of the header authorization is hidden.\nPayload and results are in it as they are: look through it before you commit it.\n',
+        'wfr_1 of https://app.test/api/order: RUN_STARTED, 3 entries\nmissing: The value of the header authorization is hidden.\nIt contains the payload and all results unchanged. Check it before you commit it.\n',
       ])
       const history = JSON.parse(out) as RunHistory
       expect(history).toEqual(await sandbox.workflow.getRun('wfr_1').history())
@@ -108,7 +108,7 @@ describe('history of a run on a server', () => {
 
   test('reports what to do without a run or a server', async () => {
     for (const [args, sentence] of [
-      [[], 'history needs a file, - for the standard input, or --run ID for a run of a running server.'],
+      [[], 'history needs a FILE or --run ID.'],
       [['--server', 'http://127.0.0.1:1', '--run', 'wfr_1'], 'npx stuntdouble serve'],
     ] as const) {
       const { code, out, err } = await run('history', ...args)
@@ -158,7 +158,7 @@ describe('history of a file', () => {
     const first = piped(`\ufeff${JSON.stringify(list)}`, '--url', url)
     expect(first.status).toBe(0)
     expect(first.stderr).toMatch(
-      /^wfr_unknown of https:\/\/app\.test\/api\/order: RUN_STARTED, 3 entries\n(missing: .*\n){3}Payload/,
+      /^wfr_unknown of https:\/\/app\.test\/api\/order: RUN_STARTED, 3 entries\n(missing: .*\n){3}It contains the payload/,
     )
     const again = piped(first.stdout, '--header', 'x-user:u1')
     expect(JSON.parse(again.stdout)).toMatchObject({ headers: { 'x-user': 'u1' }, entries: list })
@@ -171,9 +171,9 @@ describe('history of a file', () => {
     ['lines that are none', '[1,\n\n\nx\n]', [], /It is not JSON: /],
     ['an error', { error: 'not found\u001b[2J' }, [], /The service answered with an error: not found\\x1b\[2J\./],
     ['a list without --url', list, [], /give the url, as --url/],
-    ['a header without a value', list, ['--url', url, '--header', 'x-user'], /--header is NAME:VALUE/],
+    ['a header without a value', list, ['--url', url, '--header', 'x-user'], /--header must be NAME:VALUE/],
     ['an invalid header', list, ['--url', url, '--header', 'x user:1'], /is no header/],
-    ['an option without a value', list, ['--url', url, '--header'], /--header is NAME:VALUE/],
+    ['an option without a value', list, ['--url', url, '--header'], /--header must be NAME:VALUE/],
     ['an unclosed bracket', '['.repeat(1_000_000), [], /It is not JSON/],
     ['deeply nested brackets', '['.repeat(200_000) + ']'.repeat(200_000), ['--url', url], /Entry 1 of the list is not/],
   ])('rejects %s with one message', async (_, content, args, sentence) => {
@@ -187,6 +187,6 @@ describe('history of a file', () => {
 
   test('rejects a file that does not exist', async () => {
     const { code, err } = await run('history', join(directory, 'none.json'))
-    expect([code, err]).toEqual([2, expect.stringContaining('There is no such file.')])
+    expect([code, err]).toEqual([2, expect.stringContaining('The file does not exist.')])
   })
 })

@@ -83,7 +83,7 @@ describe('a thousand years of a schedule that fires each minute', () => {
       status: 400,
       json: {
         error: expect.stringMatching(
-          /^There are more than 500 slots in this span\. Ask up to 1970-01-01T08:19:00\.000Z, and then from 1970-01-01T08:20:00\.000Z on\.$/,
+          /^There are more than 500 fire times between these instants\. Request up to 1970-01-01T08:19:00\.000Z, and then from 1970-01-01T08:20:00\.000Z on\.$/,
         ),
       },
     })
@@ -124,7 +124,7 @@ describe('long lists', () => {
     const { status, json } = await order('GET', '/queue/messages')
     expect([status, json.error]).toEqual([
       400,
-      'There are 10001 messages; one answer has at most 10000 of them and 67108864 bytes of bodies. Ask for the first with ?limit=10000, and for the next with &skip=10000.',
+      'There are 10001 messages, and one response has at most 10000 of them and 67108864 bytes of bodies. Request the first page with ?limit=10000, and the next with &skip=10000.',
     ])
     expect((await order('GET', '/queue/messages?limit=10001')).json.error).toBe('limit is a number from 1 to 10000.')
     const last = await order('GET', '/queue/messages?limit=10000&skip=10000')
@@ -179,7 +179,10 @@ describe('deeply nested JSON', () => {
     ['POST', '/clock/advance', deep],
   ])('%s %s rejects it', async (method, path, body) => {
     const { status, json } = await order(method, path, body)
-    expect([status, json.error]).toEqual([400, 'The body of a control request may nest at most 1000 levels deep.'])
+    expect([status, json.error]).toEqual([
+      400,
+      'The body of a control request must nest at most 1000 levels. Send a flatter body.',
+    ])
   })
 
   test.each([5_000, 100_000])('a batch accepts items of %i levels, and delivers them unchanged', async (levels) => {

@@ -52,9 +52,7 @@ describe('inspect()', () => {
   test('serves the sandbox of the test until the button is pressed, then closes the server', async () => {
     sandbox.store.run('SET', 'greeting', 'hello')
     const { ended, text, origin, ask } = await waiting({ title: 'a test' })
-    expect(text).toMatch(
-      /^stuntdouble: a test waits\. Look into it at\n {2}http:\/\/127\.0\.0\.1:\d+\/#code=[\w-]{32}\n/,
-    )
+    expect(text).toMatch(/^stuntdouble: a test waits\. Open\n {2}http:\/\/127\.0\.0\.1:\d+\/#code=[\w-]{32}\n/)
     expect((await fetch(`${origin}/`, { headers: { accept: 'text/html' } })).status).toBe(200)
     expect((await ask('GET', '/main/inspector')).body).toMatchObject({ name: 'a test', seed: 7, canGoOn: true })
     expect((await ask('POST', '/main/store/run', { body: '{"command":["GET","greeting"]}' })).body).toMatchObject({

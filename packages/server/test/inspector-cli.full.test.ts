@@ -76,7 +76,7 @@ describe('open', () => {
   })
 
   test.each([
-    ['nowhere.json', /nowhere\.json cannot be read\. There is no such file\./],
+    ['nowhere.json', /nowhere\.json cannot be read\. The file does not exist\./],
     ['folder', /folder cannot be read\. It is a directory\./],
     ['text.json', /text\.json: This is not a trace, which is JSON/],
     ['empty.json', /empty\.json: This is not a trace: it is empty\./],
@@ -97,7 +97,7 @@ describe('open', () => {
   test.each([
     [['--port', 'many'], /--port/],
     [['--port', '65536'], /--port/],
-    [['one.json', 'two.json'], /open is written: stuntdouble open TRACE\.json\./],
+    [['one.json', 'two.json'], /at most 1 argument .*Write stuntdouble open \[OPTIONS\] \[TRACE\.json\]\./],
   ])('rejects %j', async (args, sentence) => {
     written()
     const { code, err } = await run('open', file, ...args)
@@ -110,7 +110,10 @@ describe('open', () => {
     const first = started('open', file)
     const { port } = new URL(linkIn(await first.ready))
     const { code, err } = await run('open', file, '--port', port)
-    expect([code, err]).toEqual([2, expect.stringMatching(/^stuntdouble: Port \d+ of 127\.0\.0\.1 is taken/)])
+    expect([code, err]).toEqual([
+      2,
+      expect.stringMatching(/^stuntdouble: port \(--port\): \d+ is already in use on 127\.0\.0\.1/),
+    ])
     first.child.kill('SIGINT')
     await first.ended
   })

@@ -186,7 +186,7 @@ describe.runIf(hasBrowser)('the inspector page in a browser', () => {
       form.submit()
     }, reset)
     await page.waitForURL(reset)
-    await shows(page, /may not call this server/)
+    await shows(page, /must not call the control API/)
     // None of the operations ran.
     expect(server.tenant('main').store.get('greeting')).toBe('hello from the store')
   })

@@ -63,7 +63,7 @@ test('rejects a dump of a queue that is too large', async () => {
   for (let count = 0; count < 70; count++) queue.publish({ to: 'https://a.test', body: megabyte, delay: '1d' })
   for (const path of ['/state', '/queue/dump']) {
     const { status, json } = await asked(path)
-    expect([status, json]).toEqual([400, { error: expect.stringMatching(/ 67108864 .*\/queue\/messages\?limit=/) }])
+    expect([status, json]).toEqual([400, { error: expect.stringMatching(/ 67108864\. .*\/queue\/messages\?limit=/) }])
   }
 })
 
@@ -71,7 +71,7 @@ test('returns a trace that is too large in parts, or with short bodies', async (
   const { store, traffic } = server.tenant('main')
   for (let count = 0; count < 140; count++) store.run('PUBLISH', 'channel', megabyte)
   const { status, json } = await asked('/traffic/trace')
-  expect([status, json]).toEqual([400, { error: expect.stringMatching(/ 134217728 .*`limit`.*`after`.*`bodies`/) }])
+  expect([status, json]).toEqual([400, { error: expect.stringMatching(/ 134217728\. .*`limit`.*`after`.*`bodies`/) }])
   const first = traffic.entries[0]!.seq
   const { entries } = (await asked(`/traffic/trace?after=${first}&limit=2`)).json as { entries: { seq: number }[] }
   expect(entries.map(({ seq }) => seq)).toEqual(traffic.entries.slice(1, 3).map(({ seq }) => seq))

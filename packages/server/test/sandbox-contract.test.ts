@@ -33,7 +33,9 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
 
     test('cannot go back, and rejects an invalid duration', async () => {
       await expect((async () => sandbox.clock.advanceTo('2029-01-01T00:00:00Z'))()).rejects.toThrow('cannot go back')
-      await expect((async () => sandbox.clock.advance('soon' as '1s'))()).rejects.toThrow('is not a duration')
+      await expect((async () => sandbox.clock.advance('soon' as '1s'))()).rejects.toThrow(
+        /(?:is not|must be) a duration/,
+      )
     })
 
     test('lists pending timers', async () => {

@@ -86,7 +86,7 @@ describe('a file system that fails', () => {
     await later(60_000)
     if (broken === 'open directory') expect(told).toEqual([])
     else {
-      expect(told).toEqual([expect.stringMatching(/^stuntdouble: the state could not be written to \/state\.json: E/)])
+      expect(told).toEqual([expect.stringMatching(/^stuntdouble: the state could not be saved to \/state\.json: E/)])
       expect(disk.attempts).toBeGreaterThan(3)
       // The delay doubles: a retry every 200 ms would be three hundred attempts.
       expect(disk.attempts).toBeLessThan(15)

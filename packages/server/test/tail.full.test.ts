@@ -96,7 +96,7 @@ describe('tail', () => {
     await server.close()
     expect(await ended).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^stuntdouble: The server at .* has ended/),
+      err: expect.stringMatching(/^stuntdouble: the server at .* has ended/),
     })
   })
 
@@ -120,8 +120,8 @@ describe('tail', () => {
   })
 
   test.each([
-    [['--type', 'attempts'], /--type knows no entries of type "attempts"\. Use request, command, /],
-    [['--lines', 'many'], /--lines is a whole number or all, not "many"\./],
+    [['--type', 'attempts'], /--type: there is no entry type "attempts"\. Use request, command, /],
+    [['--lines', 'many'], /--lines must be a whole number or all \(got "many"\)\./],
   ])('rejects %j', async (args, sentence) => {
     const { code, out, err } = await run('tail', '--url', server.origin, ...args)
     expect([code, out]).toEqual([2, ''])

@@ -6,9 +6,9 @@ import { CannotOpen } from '../../src/cluster/ownership.js'
 import { ClusterStoreError } from '../../src/cluster/store-link.js'
 import { Deleted, NotOwner } from '../../src/cluster/tenant-lease.js'
 
-const nothing = 'Nothing was done: ask again.'
-const perhaps = 'What was asked may have happened, or not: look before you ask again.'
-const away = 'The engine that keeps the tenants is away: '
+const nothing = 'Nothing was done. Send the request again.'
+const perhaps = 'The request may or may not have run. Check before you send it again.'
+const away = 'The Redis that keeps the tenants is unavailable: '
 
 // docs/cluster.md states that a 503 contains one of two statements, once.
 test.each([
@@ -25,9 +25,9 @@ test.each([
     `${away}it did not answer in time. ${perhaps}`,
   ],
   [new Unanswered('socket hang up'), `Socket hang up. ${perhaps}`],
-  [new Deleted('st7'), `tenant st7 was deleted. ${nothing}`],
+  [new Deleted('st7'), `Tenant st7 was deleted. ${nothing}`],
   [
-    new NotOwner('This node ends, and takes nothing more.'),
+    new NotOwner('This node is stopping and accepts no more requests.'),
     `This node is stopping and accepts no more requests. ${nothing}`,
   ],
   [
@@ -42,7 +42,7 @@ test.each([
 test('a journal that cannot be replayed returns 500 and the reason with one full stop', () => {
   const { status, body } = unavailable(new CannotOpen('st7', { cause: new Error('it strays..') }))
   expect(status).toBe(500)
-  expect(JSON.parse(String(body))).toEqual({ error: 'The tenant st7 cannot be opened from its journal: it strays.' })
+  expect(JSON.parse(String(body))).toEqual({ error: 'Tenant st7 cannot be opened from its journal: it strays.' })
 })
 
 test('a Redis that rejects a command returns 500 and its error', () => {
@@ -50,6 +50,6 @@ test('a Redis that rejects a command returns 500 and its error', () => {
   expect(status).toBe(500)
   expect(JSON.parse(String(body))).toEqual({
     error:
-      'The engine refuses what this node does with its keys there (stuntdouble:*): NOPERM No permissions to access a key.',
+      'The Redis of the cluster rejects a command of this node on its keys (stuntdouble:*): NOPERM No permissions to access a key.',
   })
 })

@@ -231,13 +231,13 @@ describe.skipIf(isMissing)('three nodes with one Redis', () => {
   test('reject a fork, and do not create a tenant for a page of another site', async () => {
     await command(nodes[0]!, 'w7', 'PING')
     const forked = await order<{ error: string }>(nodes[0]!, '/w7/fork', {})
-    expect(forked.error).toMatch(/fork it on a server without --cluster/)
+    expect(forked.error).toMatch(/Fork it on a server without --cluster/)
     const page = await post(nodes[1]!, '/nobody/store', ['PING'], {
       ...bearer(storeToken),
       origin: 'http://evil.example',
     })
     expect(page.status).toBe(403)
-    expect(await command(nodes[0]!, 'cluster', 'PING')).toMatch(/^400 .*give it another one/)
+    expect(await command(nodes[0]!, 'cluster', 'PING')).toMatch(/^400 .*Use another name/)
     expect((await order<{ tenants: string[] }>(nodes[0]!, '')).tenants).not.toContain('nobody')
   })
 
@@ -247,17 +247,19 @@ describe.skipIf(isMissing)('three nodes with one Redis', () => {
       engine: engines.url,
       words: [...words, '--cluster-public-url', base, '--seed', '7'],
     })
-    expect(said).toMatch(/made with another seed than this node has/)
+    expect(said).toMatch(/seed must be the same as for the tenants and other nodes/)
     expect(code).toBe(2)
     const elsewhere = await refusedNode({ program, engine: engines.url, words })
-    expect(elsewhere.said).toMatch(/another --cluster-public-url/)
+    expect(elsewhere.said).toMatch(/--cluster-public-url .* must be the same/)
     const stranger = await refusedNode({
       program,
       engine: engines.url,
       words: [...words, '--cluster-public-url', base],
       env: { STUNTDOUBLE_CLUSTER_SECRET: 'another secret of 16 chars' },
     })
-    expect(stranger.said).toMatch(/another STUNTDOUBLE_CLUSTER_SECRET .*: start it with the same\.$/m)
+    expect(stranger.said).toMatch(
+      /STUNTDOUBLE_CLUSTER_SECRET .* must be the same .*\. Start this node with the same secret\.$/m,
+    )
     expect(stranger.said).not.toMatch(/drop|version|seed|another secret/)
   })
 })
@@ -385,7 +387,7 @@ describe.skipIf(isMissing)('a node that hangs', () => {
       await first.end('SIGTERM')
       await client.send(['LSET', 'stuntdouble:{w1}:journal', '0', '1:nonsense'])
       second = await startNode({ program, engine: engines.url, words })
-      expect(await command(second, 'w1', 'GET', 'a')).toMatch(/^500 .*The tenant w1 cannot be opened from its journal/)
+      expect(await command(second, 'w1', 'GET', 'a')).toMatch(/^500 .*Tenant w1 cannot be opened from its journal/)
       const ended = await fetch(`${second.origin}/_control/w1`, { method: 'DELETE' })
       expect([ended.status, await ended.json()]).toEqual([200, { dropped: true }])
       expect((await order<{ tenants: string[] }>(second, '')).tenants).toEqual([])
@@ -403,7 +405,7 @@ describe.skipIf(isMissing)('a node that hangs', () => {
     const client = await RespClient.connect(engines.ports[0]!)
     try {
       await client.send(['SET', 'stuntdouble:{w1}:journal', 'theirs'])
-      const said = /^500 .*The engine refuses .*\(stuntdouble:\*\): WRONGTYPE [^.:]*\."/
+      const said = /^500 .*The Redis of the cluster rejects .*\(stuntdouble:\*\): WRONGTYPE [^.:]*\."/
       expect(await command(node, 'w1', 'GET', 'a')).toMatch(said)
       expect(await command(node, 'w2', 'SET', 'a', '1')).toBe('OK')
       expect(await client.send(['GET', 'stuntdouble:{w1}:journal'])).toEqual({ bulk: 'theirs' })
@@ -423,18 +425,18 @@ describe.skipIf(isMissing)('a node that hangs', () => {
       await client.send(['CONFIG', 'SET', 'maxmemory', '1'])
       const first = await command(node, 'w1', 'SET', 'a', '2')
       expect(first).toMatch(
-        /^503 .*away: OOM [^.]*\. What was asked may have happened, or not: look before you ask again\."/,
+        /^503 .*unavailable: OOM [^.]*\. The request may or may not have run\. Check before you send it again\."/,
       )
       await eventually(async () =>
         expect(await command(node, 'w1', 'GET', 'a')).toMatch(
-          /^503 .*away: OOM [^.]*\. Nothing was done: ask again\."/,
+          /^503 .*unavailable: OOM [^.]*\. Nothing was done\. Send the request again\."/,
         ),
       )
       for (const tenant of ['w1', 'w2']) {
         const ended = await fetch(`${node.origin}/_control/${tenant}`, { method: 'DELETE' })
         expect([ended.status, await ended.json()]).toEqual([200, { dropped: true }])
       }
-      expect(node.output().match(/keeps nothing: OOM [^.]*\.$/gm)).toHaveLength(1)
+      expect(node.output().match(/saves nothing: OOM [^.]*\.$/gm)).toHaveLength(1)
       await client.send(['CONFIG', 'SET', 'maxmemory', '0'])
       await eventually(async () => expect(await command(node, 'w1', 'GET', 'a')).toBeNull())
     } finally {
@@ -449,7 +451,7 @@ describe.skipIf(isMissing)('a node that hangs', () => {
     const node = await startNode({ program, engine: engines.url, words: [...words, '--max-tenants', '2'] })
     try {
       for (const tenant of ['w1', 'w2']) expect(await command(node, tenant, 'PING')).toBe('PONG')
-      expect(await command(node, 'w3', 'PING')).toMatch(/^503 .*2 tenants already.*Nothing was done/)
+      expect(await command(node, 'w3', 'PING')).toMatch(/^503 .*has 2 tenants.*Nothing was done/)
       expect(await command(node, 'w2', 'PING')).toBe('PONG')
       expect((await order<{ tenants: string[] }>(node, '')).tenants).toEqual(['w1', 'w2'])
     } finally {
@@ -506,14 +508,14 @@ describe.skipIf(isMissing)('nodes on a non-loopback address', () => {
 
 describe.skipIf(isMissing)('invalid options of a node', () => {
   test.each([
-    [['--state', '/tmp/x.json'], {}, /keeps its tenants in its engine, and --state/],
-    [['--redis-port', '0'], {}, /native protocol/],
-    [['--scenario', scenario], {}, /begin its tenants with a scenario/],
+    [['--state', '/tmp/x.json'], {}, /keeps its tenants in Redis, and --state/],
+    [['--redis-port', '0'], {}, /--redis-port needs the Redis protocol/],
+    [['--scenario', scenario], {}, /start its tenants with a scenario/],
     [[], { STUNTDOUBLE_CLUSTER_SECRET: '' }, /at least 16 characters/],
     [['--cluster-lease', '100'], {}, /from 500 to 60000/],
     [['--cluster-node-url', 'here'], {}, /http:\/\/10\.0\.0\.5:4010/],
     [['--host', '0.0.0.0'], {}, /STUNTDOUBLE_SECRET/],
-    [[], {}, /engine.*away.*ECONNREFUSED/],
+    [[], {}, /Redis.*unavailable.*ECONNREFUSED/],
   ] as const)('%j', async (words, env, sentence) => {
     const { code, said } = await refusedNode({ program, engine: 'redis://:opensesame@127.0.0.1:1', words, env })
     expect(said).toMatch(sentence)
@@ -528,9 +530,9 @@ describe.skipIf(isMissing)('invalid options of a node', () => {
     const silent = await startEngines({ masters: 1, more: ['--rename-command', 'CONFIG', ''] })
     try {
       for (const [engine, sentences] of [
-        [engines, [/appendonly no, so a crash of it loses/, /maxmemory-policy allkeys-lru/]],
-        [fragile, [/cluster-require-full-coverage yes, so when one master is away, all tenants are/]],
-        [silent, [/does not tell its settings, so it could not be checked/]],
+        [engines, [/appendonly no.*crash loses/, /maxmemory-policy allkeys-lru/]],
+        [fragile, [/cluster-require-full-coverage yes.*all tenants are unavailable/]],
+        [silent, [/does not return its settings, so it could not be checked/]],
       ] as const) {
         const node = await startNode({ program, engine: engine.url, words })
         if (engine !== fragile) expect(node.output()).not.toContain('full-coverage')

@@ -56,5 +56,5 @@ test('encodeValue() and decodeValue() preserve undefined, which is not null', ()
 
 test('encodeValue() replaces code by a function that throws the reason', () => {
   expect(() => moved(() => 200)()).toThrow('was code in the process of another node')
-  expect(() => encodeValue('acted', () => {})).toThrow('cannot be kept for other nodes')
+  expect(() => encodeValue('acted', () => {})).toThrow('cannot be saved for other nodes')
 })

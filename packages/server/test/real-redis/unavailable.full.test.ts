@@ -15,7 +15,9 @@ test.each(['real-redis', 'shadow-redis'])(
     )
     const started = startedServer({ _: [], ...Object.fromEntries(usual), port: '0', [flag]: url })
     await expect(started).rejects.toThrow(UsageError)
-    await expect(started).rejects.toThrow(/^The engine at 127\.0\.0\.1:\d+ is away: connect ECONNREFUSED [\d.:]+\.$/)
+    await expect(started).rejects.toThrow(
+      /^The real Redis at 127\.0\.0\.1:\d+ is unavailable: connect ECONNREFUSED [\d.:]+\.$/,
+    )
   },
 )
 
@@ -32,8 +34,10 @@ async function refused(url: string, flag = 'real-redis'): Promise<string> {
 }
 
 test('an unknown host name and an IPv6 address are reported in one line', async () => {
-  expect(await refused('redis://nobody.invalid')).toMatch(/^The engine at nobody\.invalid is away: .*$/)
-  expect(await refused(`redis://[::1]:${await freePort()}`)).toMatch(/^The engine at \[::1\]:\d+ is away: .*$/)
+  expect(await refused('redis://nobody.invalid')).toMatch(/^The real Redis at nobody\.invalid is unavailable: .*$/)
+  expect(await refused(`redis://[::1]:${await freePort()}`)).toMatch(
+    /^The real Redis at \[::1\]:\d+ is unavailable: .*$/,
+  )
 })
 
 test.skipIf(!hasEngine)(
@@ -42,16 +46,18 @@ test.skipIf(!hasEngine)(
     await using engine = await startEngine()
     for (const flag of ['real-redis', 'shadow-redis']) {
       await engine.client.send(['SET', 'theirs', '1'])
-      expect(await refused(engine.url, flag)).toMatch(/^The engine at .* is not empty .*$/)
+      expect(await refused(engine.url, flag)).toMatch(/^The real Redis at .* is not empty .*$/)
       await engine.client.send(['DEL', 'theirs'])
       const held = await RealRedis.open(engine.url)
-      expect(await refused(engine.url, flag)).toMatch(/^Another sandbox has the engine at .*$/)
+      expect(await refused(engine.url, flag)).toMatch(/^The real Redis at .* is used by another sandbox\. .*$/)
       await held.close()
     }
-    expect(await refused(engine.url.replace('redis:', 'rediss:'))).toMatch(/^The engine at .* is away: .*$/)
+    expect(await refused(engine.url.replace('redis:', 'rediss:'))).toMatch(/^The real Redis at .* is unavailable: .*$/)
     await engine.client.send(['CONFIG', 'SET', 'requirepass', 's3cret'])
-    expect(await refused(engine.url)).toMatch(/^The engine at .* does not tell what it is: NOAUTH .*$/)
-    expect(await refused(engine.url.replace('//', '//:wrong@'))).toMatch(/^The engine at .* does not take the user .*$/)
+    expect(await refused(engine.url)).toMatch(/^The engine at .* rejects INFO: NOAUTH .*$/)
+    expect(await refused(engine.url.replace('//', '//:wrong@'))).toMatch(
+      /^The real Redis at .* rejects the user and password .*$/,
+    )
   },
   30_000,
 )
