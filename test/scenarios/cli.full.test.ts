@@ -132,7 +132,7 @@ describe('play', () => {
       () => fileOf('name: a\nsteps:\n  - publsh: {}\n'),
       /^stuntdouble: file-\d+\.yaml:3:5: There is no "publsh"/,
     ],
-    ['no such file', () => 'nowhere.yaml', /^stuntdouble: nowhere\.yaml cannot be read\. There is no such file\./],
+    ['no such file', () => 'nowhere.yaml', /^stuntdouble: nowhere\.yaml cannot be read\. The file does not exist\./],
     ['a directory', () => '.', /It is a directory/],
     [
       'a store that cannot be loaded',
@@ -152,14 +152,11 @@ describe('play', () => {
   })
 
   test.each([
-    [['play', 'FILE', '--runs', '0'], /--runs is a number from 1/],
-    [['play', 'FILE', '--timeout', 'long'], /--timeout is a duration/, '--to'],
-    [['play', 'FILE', '--to', 'localhost:3000'], /--to is a url/],
-    [
-      ['play', 'FILE', '--to', 'http://shop.example.org/x'],
-      /not this machine\. If you mean it, add --deliver-to shop\.example\.org/,
-    ],
-    [['play', 'FILE', '--speed', '2'], /There is no option --speed/],
+    [['play', 'FILE', '--runs', '0'], /--runs must be a number from 1/],
+    [['play', 'FILE', '--timeout', 'long'], /--timeout must be a duration/, '--to'],
+    [['play', 'FILE', '--to', 'localhost:3000'], /--to must be a URL/],
+    [['play', 'FILE', '--to', 'http://shop.example.org/x'], /not this machine\. Add --deliver-to shop\.example\.org/],
+    [['play', 'FILE', '--speed', '2'], /play has no option --speed/],
   ])('2: %j', async (args, sentence, more?: string) => {
     const file = fileOf(retried([200]))
     const { code, err } = await run([
@@ -266,7 +263,7 @@ describe('play --to a running application', () => {
     ])
     const { code: refused, err } = await run(['play', fileOf(scenario), '--to', `${origin}/one`])
     expect(refused).toBe(2)
-    expect(err).toContain('delivers to 3 urls')
+    expect(err).toContain('delivers to 3 URLs')
   })
 
   test('its faults strike as before', async () => {
@@ -339,7 +336,7 @@ describe('serve --scenario', () => {
         })
         child.on('close', () => reject(new Error(`ended: ${told}`)))
       })
-      expect(out).toContain('QUEUE_CURRENT_SIGNING_KEY=sig_a')
+      expect(out).toContain('QSTASH_CURRENT_SIGNING_KEY=sig_a')
       const url = /^store {2}(\S+)$/m.exec(out)![1]
       const get = async (): Promise<[number, unknown]> => {
         const response = await fetch(`${url}/get/stock`, { headers: { authorization: 'Bearer t' } })
@@ -462,11 +459,11 @@ describe('import', () => {
   test.each([
     [['import', 'FILE'], 'hello', /is not JSON/],
     [['import', 'FILE'], '{"a":1}', /neither a dead letter, a log entry nor a callback body: it has a/],
-    [['import', 'FILE', '--keep', 'names'], JSON.stringify(letter), /--keep takes header, cookie/],
-    [['import', 'FILE', '--expect', 'luck'], JSON.stringify(letter), /--expect is one of same, delivered/],
+    [['import', 'FILE', '--keep', 'names'], JSON.stringify(letter), /--keep must be all or a list of header, cookie/],
+    [['import', 'FILE', '--expect', 'luck'], JSON.stringify(letter), /--expect must be one of same, delivered/],
     [['import', 'FILE', '--out', 'no/such/place.yaml'], JSON.stringify(letter), /cannot be written/],
-    [['import', 'FILE', '--test', '--format', 'json'], JSON.stringify(letter), /--format is for scenarios/],
-    [['import'], '', /stuntdouble import FILE…/],
+    [['import', 'FILE', '--test', '--format', 'json'], JSON.stringify(letter), /--format applies only to scenarios/],
+    [['import'], '', /stuntdouble import \[OPTIONS\] FILE…/],
   ])('2: %j', async (args, content, sentence) => {
     const file = fileOf(content, 'json')
     const { code, out, err } = await run(args.map((word) => (word === 'FILE' ? file : word)))

@@ -208,7 +208,7 @@ describe('command line errors, in one line and with exit code 2', () => {
     ],
     [
       ['play', 'a.yaml', 'b.yaml'],
-      /play: it takes at most 1 argument \(got 2\)\. Write stuntdouble play .*FILE\|NAME\./,
+      /play: at most 1 argument can be given \(got 2\)\. Write stuntdouble play .*FILE\|NAME\./,
     ],
     [
       ['drift', '--queue', 'https://q.example', '--scenario', 'x.yaml', '--scenario'],

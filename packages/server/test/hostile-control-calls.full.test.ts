@@ -90,7 +90,7 @@ describe('a thousand years of a schedule that fires each minute', () => {
     const first = await order('POST', path, { from: 0, to: '1970-01-01T08:19:00.000Z' })
     const next = await order('POST', path, { from: '1970-01-01T08:20:00.000Z', to: '1970-01-01T09:00:00Z' })
     expect([...first.json, ...next.json]).toEqual(Array.from({ length: 541 }, (_, minute) => minute * 60_000))
-    expect((await order('POST', path, { from: 1e300, to: 1e301 })).json.error).toContain('is not a time')
+    expect((await order('POST', path, { from: 1e300, to: 1e301 })).json.error).toContain('must be a time')
     expect((await order('POST', path, { from: -8.64e15, to: 0 })).json).toEqual([0])
   })
 })
@@ -126,7 +126,9 @@ describe('long lists', () => {
       400,
       'There are 10001 messages, and one response has at most 10000 of them and 67108864 bytes of bodies. Request the first page with ?limit=10000, and the next with &skip=10000.',
     ])
-    expect((await order('GET', '/queue/messages?limit=10001')).json.error).toBe('limit is a number from 1 to 10000.')
+    expect((await order('GET', '/queue/messages?limit=10001')).json.error).toBe(
+      'limit must be a number from 1 to 10000.',
+    )
     const last = await order('GET', '/queue/messages?limit=10000&skip=10000')
     expect([last.json.length, last.link]).toEqual([1, null])
     expect((await remote.queue.messages).map(({ body }) => Number(body))).toEqual(
@@ -134,8 +136,8 @@ describe('long lists', () => {
     )
     expect(await remote.clock.pending).toHaveLength(10_001)
     const { pending, more } = (await order('GET', '/clock')).json
-    expect([pending.length, more]).toEqual([1_000, '9001 more timers wait: GET /clock/pending has them.'])
-    expect((await order('GET', '/traffic')).json.error).toMatch(/^There are \d+ entries; /)
+    expect([pending.length, more]).toEqual([1_000, '9001 more timers are pending. GET /clock/pending lists them.'])
+    expect((await order('GET', '/traffic')).json.error).toMatch(/^There are \d+ entries, /)
     const { link } = await order('GET', '/traffic?type=published&limit=7')
     expect(link).toBe('<?type=published&limit=7&skip=7>; rel="next"')
   }, 60_000)
@@ -200,7 +202,7 @@ describe('deeply nested JSON', () => {
   })
 })
 
-test('a fault with a header that no answer can have is refused where it is given', async () => {
+test('rejects a fault with a header that is not valid in a response, when the fault is added', async () => {
   for (const value of ['\u20ac', 'a\r\nb', '\0', 'a\x7f']) {
     const fault = { kind: 'status', status: 503, headers: { 'x-note': value } }
     const { status, json } = await order('POST', '/faults', { rules: { on: 'store.request', fault } })

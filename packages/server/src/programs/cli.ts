@@ -25,7 +25,7 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
     if (row === undefined) {
       const known = Object.keys(programs)
       const [what, near] = name.startsWith('-') ? ['option', ''] : ['command', meant(name, known)]
-      throw new UsageError(`stuntdouble has no ${what} ${name}.${near} Commands: ${known.join(', ')}.`)
+      throw new UsageError(`there is no ${what} ${name}.${near} Commands: ${known.join(', ')}.`)
     }
     const { program } = await row.load()
     const [own, command] = program.endsOptions === true ? endOfOptions(rest, program) : [rest, []]
@@ -106,7 +106,7 @@ function parsed(name: string, program: Program, rest: string[], command: readonl
     const wanted =
       words < operands.least
         ? 'an argument is missing'
-        : `it takes at most ${plural(operands.most, 'argument')} (got ${words})`
+        : `at most ${plural(operands.most, 'argument')} can be given (got ${words})`
     throw new UsageError(`${name}: ${wanted}. Write ${usageLine(name, program)}.${more}`)
   }
   return given

@@ -101,7 +101,7 @@ async function explore(file: string, given: ParsedArguments): Promise<number> {
     const broken = await played(run, keep)
     if (signal.name !== undefined) run.stop(`it was stopped by ${signal.name}`)
     await keep.now()
-    if (broken !== undefined && signal.name === undefined) throw new UsageError(`${file} cannot be run: ${broken}`)
+    if (broken !== undefined && signal.name === undefined) throw new UsageError(`${file} cannot be run. ${broken}`)
     const done = merged([{ name: out ?? file, report: run.report() }], shard)
     // A shard alone is not shrunk: another shard may have an earlier failure.
     const isAll = shard === undefined && isWhole(done)

@@ -25,7 +25,7 @@ export interface Target {
 /** One attempt to block all other clients or to make the server fail. */
 export interface Attack {
   readonly name: string
-  /** @returns unexpected responses, as sentences */
+  /** @returns descriptions of unexpected responses */
   readonly strike: (target: Target) => Promise<(string | false)[]>
   /** Limit that stops it, by its name in `limitRows`, or the reason why it needs none. */
   readonly limit: string

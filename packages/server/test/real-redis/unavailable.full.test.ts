@@ -54,7 +54,7 @@ test.skipIf(!hasEngine)(
     }
     expect(await refused(engine.url.replace('redis:', 'rediss:'))).toMatch(/^The real Redis at .* is unavailable: .*$/)
     await engine.client.send(['CONFIG', 'SET', 'requirepass', 's3cret'])
-    expect(await refused(engine.url)).toMatch(/^The engine at .* rejects INFO: NOAUTH .*$/)
+    expect(await refused(engine.url)).toMatch(/^The real Redis at .* rejects INFO: NOAUTH .*$/)
     expect(await refused(engine.url.replace('//', '//:wrong@'))).toMatch(
       /^The real Redis at .* rejects the user and password .*$/,
     )

@@ -86,7 +86,7 @@ describe('CLIENT KILL', () => {
     expect(await heard([`CLIENT KILL ${filter}`, 'PING'])).toBe(`${reply}\r\n+PONG\r\n`)
   })
 
-  test('of its own connection, by ID', async () => {
+  test('of the same connection, by ID', async () => {
     expect(await heard(['CLIENT KILL ID 1 SKIPME no', 'PING'])).toBe(':1\r\n')
   })
 })
