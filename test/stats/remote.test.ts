@@ -82,7 +82,7 @@ describe.each(kinds)('statistics of a sandbox %s', (_, open) => {
   test('mistakes are told in the same words', async () => {
     const { stats } = sandbox
     await expect((async () => stats.queue.report('2h' as '1h'))()).rejects.toThrow(
-      'There is no period "2h". Use one of 1h, 3h, 12h, 1d, 3d, 7d, 30d.',
+      'period "2h". Use one of 1h, 3h, 12h, 1d, 3d, 7d, 30d.',
     )
     await expect((async () => stats.queue.override({ requests: 3 } as never))()).rejects.toThrow(
       'knows no field "requests"',

@@ -1,4 +1,4 @@
-import { groupedOptions, typedOption, usageLine } from '../../packages/server/src/programs/help.js'
+import { groupedOptions, typedOption, usageLine } from '../../packages/server/src/programs/command-help.js'
 import { exitCodes, programs } from '../../packages/server/src/programs/programs.js'
 
 /** The text of docs/cli.md. */

@@ -101,5 +101,5 @@ function indexOf(stats: { search(id: string): SearchStatistics }, { params }: Op
 function periodOf({ query }: OperationContext): StatsPeriod | undefined {
   const name = query.get('period') ?? undefined
   if (name === undefined || isPeriod(name)) return name
-  throw new HttpError(400, `period ${JSON.stringify(name)} does not exist. Use one of ${periodNames.join(', ')}.`)
+  throw new HttpError(400, `unknown period ${JSON.stringify(name)}. Use one of ${periodNames.join(', ')}.`)
 }

@@ -4,7 +4,7 @@ import { parseArgs } from 'citty'
 import { nearestName } from '../../../../src/kernel/nearest-name.js'
 import { plural } from '../../../../src/kernel/plural.js'
 import { consoleText } from '../../../../src/report/safe-text.js'
-import { helpOf, overview, usageLine } from './help.js'
+import { helpOf, overview, usageLine } from './command-help.js'
 import { programs } from './programs.js'
 
 /** Runs a command line and returns its exit code, or `undefined` when the process continues to run. */

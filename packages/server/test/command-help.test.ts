@@ -7,7 +7,7 @@ import {
   overview,
   typedOption,
   usageLine,
-} from '../src/programs/help.js'
+} from '../src/programs/command-help.js'
 import { programs } from '../src/programs/programs.js'
 
 const commands = Object.entries(programs)
