@@ -49,7 +49,7 @@ describe('the URL of an external host on the server', () => {
     expect(unknown.status).toBe(502)
     expect(await unknown.json()).toEqual({
       error: expect.stringMatching(
-        /Say what it answers: POST \S+\/_control\/nobody\/outbound\/respond with \{"url":"https:\/\/bank\.test\/charges"/,
+        /Register a response: POST \S+\/_control\/nobody\/outbound\/respond with \{"url":"https:\/\/bank\.test\/charges"/,
       ),
     })
     expect(server.tenants).not.toContain('nobody')

@@ -165,40 +165,40 @@ describe.each<[string, Files, string, readonly string[]]>([
     const { code, out } = init(folder)
     expect([code, texts()]).toEqual([0, mine])
     expect(out).not.toContain('Wrote')
-    expect(out.replace(' there already, and is', '')).toContain(`${written[0]} is left as it is.`)
+    expect(out).toMatch(new RegExp(`${written[0]!.replaceAll('.', '\\.')} (?:exists already and )?was not changed\\.`))
   })
 })
 
 describe('where it is unsure', () => {
   test.each<[string, Files, readonly string[], number, RegExp]>([
-    ['no package.json', {}, [], 2, /There is no package\.json here: run npm init -y first/],
+    ['no package.json', {}, [], 2, /there is no package\.json in this folder\. Run npm init -y first/],
     [
       'no runner',
       manifest(undefined),
       ['--dry-run'],
       0,
-      /No test runner is among the dependencies: this is for node:test/,
+      /No test runner was found in the dependencies, so this is for node:test/,
     ],
     [
       'two runners',
       { 'package.json': '{"devDependencies":{"vitest":"*","@playwright/test":"*"}}' },
       ['--dry-run'],
       0,
-      /playwright is here, too: --runner playwright writes its files\./,
+      /playwright was found, too\. Add --runner playwright to write its files\./,
     ],
     [
       'the root of a monorepo',
       manifest('vitest', { workspaces: ['packages/*'] }),
       [],
       2,
-      /This is the root of a monorepo/,
+      /this is the root of a monorepo/,
     ],
     [
       'an unknown runner',
       manifest('vitest'),
       ['--runner', 'mocha'],
       2,
-      /--runner is one of vitest, jest, playwright, node/,
+      /--runner must be one of vitest, jest, playwright, node/,
     ],
     ['a package.json that is none', { 'package.json': '{' }, [], 2, /package\.json cannot be read/],
   ])('%s', (_, files, args, wanted, sentence) => {
@@ -237,7 +237,7 @@ describe('where it is unsure', () => {
     writeFileSync(join(folder, 'tsconfig.json'), '{}')
     const { out } = init(folder, '--dry-run')
     expect(out).toContain(`import '${types}'\n`)
-    expect(out).toContain('vitest is not installed here yet.')
+    expect(out).toContain('vitest is not installed yet.')
   })
 
   test('a runner that is too old', () => {
@@ -245,7 +245,7 @@ describe('where it is unsure', () => {
       ...manifest('vitest'),
       'node_modules/vitest/package.json': '{ "name": "vitest", "version": "2.1.9" }',
     })
-    expect(init(folder, '--dry-run').out).toContain('vitest 2.1.9 is too old: stuntdouble works with 3.2 and newer.')
+    expect(init(folder, '--dry-run').out).toContain('vitest 2.1.9 is too old: stuntdouble supports 3.2 and later.')
   })
 })
 

@@ -135,7 +135,7 @@ describe('stuntdouble play', () => {
       () => fileOf('name: a\nsteps:\n  - publsh: {}\n'),
       /^stuntdouble: file-\d+\.yaml:3:5: there is no "publsh"/,
     ],
-    ['no such file', () => 'nowhere.yaml', /^stuntdouble: nowhere\.yaml cannot be read\. There is no such file\./],
+    ['no such file', () => 'nowhere.yaml', /^stuntdouble: nowhere\.yaml cannot be read\. The file does not exist\./],
     ['a directory', () => '.', /It is a directory/],
     [
       'a store that cannot be loaded',
@@ -155,14 +155,11 @@ describe('stuntdouble play', () => {
   })
 
   test.each([
-    [['play', 'FILE', '--runs', '0'], /--runs is a number from 1/],
-    [['play', 'FILE', '--timeout', 'long'], /--timeout is a duration/, '--to'],
-    [['play', 'FILE', '--to', 'localhost:3000'], /--to is a url/],
-    [
-      ['play', 'FILE', '--to', 'http://shop.example.org/x'],
-      /not this machine\. If you mean it, add --deliver-to shop\.example\.org/,
-    ],
-    [['play', 'FILE', '--speed', '2'], /There is no option --speed/],
+    [['play', 'FILE', '--runs', '0'], /--runs must be a number from 1/],
+    [['play', 'FILE', '--timeout', 'long'], /--timeout must be a duration/, '--to'],
+    [['play', 'FILE', '--to', 'localhost:3000'], /--to must be a URL/],
+    [['play', 'FILE', '--to', 'http://shop.example.org/x'], /not this machine\. Add --deliver-to shop\.example\.org/],
+    [['play', 'FILE', '--speed', '2'], /play has no option --speed/],
   ])('exits with 2: %j', async (args, sentence, more?: string) => {
     const file = fileOf(retried([200]))
     const { code, err } = await run([
@@ -269,7 +266,7 @@ describe('stuntdouble play --to a running app', () => {
     ])
     const { code: refused, err } = await run(['play', fileOf(scenario), '--to', `${origin}/one`])
     expect(refused).toBe(2)
-    expect(err).toContain('delivers to 3 urls')
+    expect(err).toContain('delivers to 3 URLs')
   })
 
   test('injects its faults as before', async () => {
@@ -342,7 +339,7 @@ describe('stuntdouble serve --scenario', () => {
         })
         child.on('close', () => reject(new Error(`ended: ${told}`)))
       })
-      expect(out).toContain('QUEUE_CURRENT_SIGNING_KEY=sig_a')
+      expect(out).toContain('QSTASH_CURRENT_SIGNING_KEY=sig_a')
       const url = /^store {2}(\S+)$/m.exec(out)![1]
       const get = async (): Promise<[number, unknown]> => {
         const response = await fetch(`${url}/get/stock`, { headers: { authorization: 'Bearer t' } })
@@ -463,11 +460,11 @@ describe('stuntdouble import', () => {
   test.each([
     [['import', 'FILE'], 'hello', /is not JSON/],
     [['import', 'FILE'], '{"a":1}', /must be a dead letter, a log entry or a callback body.*fields are a\)/],
-    [['import', 'FILE', '--keep', 'names'], JSON.stringify(letter), /--keep takes header, cookie/],
-    [['import', 'FILE', '--expect', 'luck'], JSON.stringify(letter), /--expect is one of same, delivered/],
+    [['import', 'FILE', '--keep', 'names'], JSON.stringify(letter), /--keep must be all or a list of header, cookie/],
+    [['import', 'FILE', '--expect', 'luck'], JSON.stringify(letter), /--expect must be one of same, delivered/],
     [['import', 'FILE', '--out', 'no/such/place.yaml'], JSON.stringify(letter), /cannot be written/],
-    [['import', 'FILE', '--test', '--format', 'json'], JSON.stringify(letter), /--format is for scenarios/],
-    [['import'], '', /stuntdouble import FILE…/],
+    [['import', 'FILE', '--test', '--format', 'json'], JSON.stringify(letter), /--format applies only to scenarios/],
+    [['import'], '', /stuntdouble import \[OPTIONS\] FILE…/],
   ])('exits with 2: %j', async (args, content, sentence) => {
     const file = fileOf(content, 'json')
     const { code, out, err } = await run(args.map((word) => (word === 'FILE' ? file : word)))

@@ -164,7 +164,7 @@ describe('an untrusted scenario file', () => {
     for (let level = 1; level < 10; level++) {
       lines.push(`l${level}: &l${level} [${Array.from({ length: 10 }, () => `*l${level - 1}`).join(', ')}]`)
     }
-    expect(complaint(lines.join('\n'))).toContain('unfold to more than 200000 values')
+    expect(complaint(lines.join('\n'))).toContain('expand to more than 200000 values')
   })
 
   test('cannot contain an alias of itself', () => {
@@ -175,10 +175,10 @@ describe('an untrusted scenario file', () => {
 
   test('has a size limit', () => {
     expect(complaint(`name: ${'x'.repeat(maxFile)}`)).toBe(
-      `outage.yaml:1:1: The file has ${maxFile + 6} bytes; ${maxFile} are allowed.`,
+      `outage.yaml:1:1: The file must have at most ${maxFile} bytes (got ${maxFile + 6}).`,
     )
     // The limit is in bytes, not in characters.
-    expect(complaint(`name: ${'ü'.repeat(maxFile / 2)}`)).toContain('are allowed')
+    expect(complaint(`name: ${'ü'.repeat(maxFile / 2)}`)).toContain('must have at most')
   })
 
   test.each([
@@ -190,7 +190,7 @@ describe('an untrusted scenario file', () => {
       `name: a\nabout:\n${Array.from({ length: 100 }, (_, level) => `${' '.repeat(level + 1)}a:`).join('\n')}\n`,
     ],
   ])('has a depth limit: %s', (_, source) => {
-    expect(complaint(source)).toContain('nested deeper than 64 levels')
+    expect(complaint(source)).toContain('must nest at most 64 levels')
   })
 })
 

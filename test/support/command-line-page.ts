@@ -1,44 +1,43 @@
+import { groupedOptions, typedOption, usageLine } from '../../packages/server/src/programs/command-help.js'
 import { exitCodes, programs } from '../../packages/server/src/programs/programs.js'
-
-interface Option {
-  readonly type: string
-  readonly valueHint?: string
-  readonly default?: unknown
-  readonly description?: string
-}
 
 /** The text of docs/cli.md. */
 export async function commandLinePage(): Promise<string> {
   const sections: string[] = []
   for (const [name, { description, load }] of Object.entries(programs)) {
-    const { args, operands, examples, notes } = (await load()).program
-    const options = Object.entries(args as Record<string, Option>).map(
-      ([option, { valueHint, default: or, description }]) => {
-        const written = `--${option}${valueHint === undefined ? '' : ` ${valueHint}`}`.replaceAll('|', '\\|')
-        return `| \`${written}\` | ${or === undefined ? '' : `\`${or}\``} | ${(description ?? '').replaceAll('|', '\\|')} |`
-      },
-    )
-    const table = options.length === 0 ? '' : `\n| Option | Default | |\n|---|---|---|\n${options.join('\n')}\n`
+    const { program } = await load()
+    const groups = groupedOptions(program)
+    const tables = groups.map(([group, options]) => {
+      const rows = options.map(
+        ([option, row]) =>
+          `| \`${escaped(typedOption(option, row))}\` | ${row.default === undefined ? '' : `\`${row.default}\``} | ${escaped(row.description ?? '')} |`,
+      )
+      const heading = groups.length === 1 ? 'Option' : `${group[0]!.toUpperCase()}${group.slice(1)} option`
+      return `\n| ${heading} | Default | |\n|---|---|---|\n${rows.join('\n')}\n`
+    })
+    const { examples, notes } = program
     const { title, lines } = notes?.() ?? { title: '', lines: [] }
-    const more =
-      title === ''
-        ? ''
-        : `\n${title[0]!.toUpperCase()}${title.slice(1)}: ${lines.map((line) => `\`${line}\``).join(', ')}.\n`
-    const usage = `stuntdouble ${name}${operands === undefined ? '' : ` ${operands.hint}`}${options.length === 0 ? '' : ' [OPTIONS]'}`
-    sections.push(`## ${usage}\n\n${description}\n\n\`\`\`sh\n${examples.join('\n')}\n\`\`\`\n${table}${more}`)
+    const more = title === '' ? '' : `\n${title}: ${lines.map((line) => `\`${line}\``).join(', ')}.\n`
+    sections.push(
+      `## ${usageLine(name, program)}\n\n${description}.\n\n\`\`\`sh\n${examples.join('\n')}\n\`\`\`\n${tables.join('')}${more}`,
+    )
   }
-  const codes = Object.entries(exitCodes).map(([code, what]) => `| ${code} | ${what} |`)
+  const codes = Object.entries(exitCodes).map(([code, { full }]) => `| ${code} | ${full} |`)
   return `# The command line
 
-Generated from the table of commands: \`npm run docs\`. \`npx stuntdouble COMMAND --help\` tells the same.
+Generated from the table of commands by \`npm run docs\`. \`npx stuntdouble COMMAND --help\` prints the same options; if a command has many, \`--help all\` prints all of them.
 
-Every command ends with one of these numbers:
+Every command exits with one of these codes:
 
 | Exit code | |
 |---|---|
 ${codes.join('\n')}
 
-Results go to the standard output, mistakes to the standard error, each as a sentence. Colors and progress are for terminals: a pipe gets plain text, and \`NO_COLOR=1\` takes colors from a terminal, too. Ctrl-C ends \`serve\`, \`open\` and \`tail\` with 0.
+Results go to standard output, and errors go to standard error, one line each. Colors and progress appear only on a terminal, and \`NO_COLOR=1\` turns colors off. Ctrl-C ends \`serve\`, \`open\` and \`tail\` with exit code 0.
 
 ${sections.join('\n')}`
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('|', '\\|')
 }

@@ -1,4 +1,12 @@
-// What programs of the command line share.
+// Parts that all programs of the command line share.
 export { type Manifest, ownFolder, ownManifest } from './own-package.js'
-export { type ParsedArguments, type Program, textOf, UsageError } from './program.js'
+export {
+  type Option,
+  type OptionGroup,
+  optionGroups,
+  type ParsedArguments,
+  type Program,
+  textOf,
+  UsageError,
+} from './program.js'
 export { type FileSystem, writeWhole } from './whole-file.js'

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** What is asked of the package's own `package.json`. */
+/** Fields of the `package.json` of this package that programs read. */
 export interface Manifest {
   readonly name: string
   readonly version: string
@@ -11,14 +11,16 @@ export interface Manifest {
   readonly peerDependencies: Readonly<Record<string, string>>
 }
 
-/** The folder of the package. It is looked for from this file upwards, because this file moves when it is built. */
+/**
+ * Returns the folder of the package. The search starts at this file and goes upwards, because the build moves the file.
+ */
 export function ownFolder(): string {
-  // The module is published in both formats, and each knows its own name only.
+  // The module is published in both formats, and each one provides only its own name.
   const self = typeof __filename === 'string' ? __filename : fileURLToPath(import.meta.url)
   for (let folder = dirname(self); folder !== dirname(folder); folder = dirname(folder)) {
     if (existsSync(join(folder, 'package.json')) && manifestIn(folder).name === 'stuntdouble') return folder
   }
-  // A program that this module was bundled into has the package among its own, if anywhere.
+  // A program that bundles this module has the package among its own dependencies, if at all.
   return dirname(createRequire(self).resolve('stuntdouble/package.json'))
 }
 

@@ -1,7 +1,7 @@
 import { open, rename, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** What writing needs of a file system; a test may bring one that fails or hangs. */
+/** File operations that are needed for writing. Tests replace them with some that fail or hang. */
 export interface FileSystem {
   open(path: string, flags: string, mode?: number): Promise<OpenFile>
   rename(from: string, to: string): Promise<void>
@@ -17,8 +17,8 @@ export interface OpenFile {
 const nodeFiles: FileSystem = { open, rename, unlink }
 
 /**
- * Writes a file so that it is always whole: to `FILE.new`, flushed, then renamed. A machine that stops in between
- * leaves the previous content.
+ * Writes a file atomically: to `FILE.new`, flushed, then renamed. If the machine stops in between, the previous content
+ * remains.
  * @param mode permissions of the file, before the umask
  */
 export async function writeWhole(
@@ -38,7 +38,7 @@ export async function writeWhole(
     }
     await files.rename(beside, path)
   } catch (error) {
-    // A full disk must not keep half a file as well.
+    // Remove the incomplete file, for example after the disk was full.
     await files.unlink(beside).catch(() => undefined)
     throw error
   }
@@ -46,8 +46,8 @@ export async function writeWhole(
 }
 
 /**
- * Creates the file itself. What has the name already is left of a process that was killed, or was planted: a link would
- * lead the content elsewhere, a pipe would block the write, and a file would keep its owner and its permissions.
+ * Creates a new file. An existing one with this name remains from a killed process or was planted: a link would
+ * redirect the content, a pipe would block the write, and a file would keep its owner and permissions.
  */
 async function createdBeside(path: string, mode: number, files: FileSystem): Promise<OpenFile> {
   try {
@@ -59,7 +59,7 @@ async function createdBeside(path: string, mode: number, files: FileSystem): Pro
   }
 }
 
-/** The new name reaches the disk with its directory. Some systems cannot open one, or cannot do that with it. */
+/** Flushes the directory, so that the new name reaches the disk. Some systems cannot open or flush a directory. */
 async function syncDirectory(path: string, files: FileSystem): Promise<void> {
   const directory = await files.open(path, 'r').catch(() => undefined)
   if (directory === undefined) return

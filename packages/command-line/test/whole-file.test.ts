@@ -18,7 +18,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { keeper } from '../../explore/src/workers/shard-file.js'
 import { readState, writeState } from '../../server/src/state/state-file.js'
 
-// What another user of the machine may put beside a file before it is written: the name is easy to guess.
+// Files that another user of the machine may create before a file is written, because the name is easy to guess.
 
 let place: string
 let path: string
@@ -46,7 +46,7 @@ describe.skipIf(process.platform === 'win32').each(written)('%s', (_, write) => 
     ['a hard link', (name) => linkSync(victim, name)],
     ['a pipe', (name) => void execFileSync('mkfifo', [name])],
   ]
-  test.each(planted)('replaces %s at the name of its unfinished copy', async (_, plant) => {
+  test.each(planted)('replaces %s with the name of its temporary file', async (_, plant) => {
     for (const suffix of ['.new', '.part']) plant(`${path}${suffix}`)
     await write()
     expect(lstatSync(path).isFile()).toBe(true)
@@ -55,18 +55,18 @@ describe.skipIf(process.platform === 'win32').each(written)('%s', (_, write) => 
     expect(existsSync(`${path}.new`)).toBe(false)
   })
 
-  test('is a new file, also where an unfinished copy was left', async () => {
+  test('is a new file, even if a temporary file remains', async () => {
     writeFileSync(`${path}.new`, 'half of it')
     chmodSync(`${path}.new`, 0o666)
     const { ino } = statSync(`${path}.new`)
-    // As long as it has another name, its number is not given to another file.
+    // A second name keeps the inode number from being reused.
     linkSync(`${path}.new`, join(place, 'left'))
     await write()
     expect(statSync(path).ino).not.toBe(ino)
     expect(readFileSync(join(place, 'left'), 'utf8')).toBe('half of it')
   })
 
-  test('is refused where a directory has the name, and keeps what it was', async () => {
+  test('is rejected and not changed if its temporary name is a directory', async () => {
     await write()
     const before = readFileSync(path)
     mkdirSync(`${path}.new`)
@@ -75,11 +75,14 @@ describe.skipIf(process.platform === 'win32').each(written)('%s', (_, write) => 
   })
 })
 
-test.skipIf(process.platform === 'win32')('only its owner may read a state file, whatever it was before', async () => {
-  for (const name of [path, `${path}.new`]) {
-    writeFileSync(name, '')
-    chmodSync(name, 0o666)
-  }
-  await writeState(path, {})
-  expect([permissions(path), readState(path)]).toEqual([0o600, {}])
-})
+test.skipIf(process.platform === 'win32')(
+  'writeState() makes a file readable only by its owner, for any former permissions',
+  async () => {
+    for (const name of [path, `${path}.new`]) {
+      writeFileSync(name, '')
+      chmodSync(name, 0o666)
+    }
+    await writeState(path, {})
+    expect([permissions(path), readState(path)]).toEqual([0o600, {}])
+  },
+)

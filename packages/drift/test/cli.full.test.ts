@@ -73,7 +73,7 @@ test('compares a scenario instead of the contract', async () => {
 
 test('sends nothing without a terminal and without --yes', async () => {
   const { code, err } = await run('drift', '--url', between.url)
-  expect([code, err]).toEqual([2, expect.stringContaining('Nothing was sent: there is no terminal to ask at.')])
+  expect([code, err]).toEqual([2, expect.stringContaining('drift needs a terminal')])
   expect(between.asked).toEqual([])
 })
 
@@ -179,7 +179,7 @@ test('ends on Ctrl-C, and removes what it created', async () => {
   const { code, out, err } = await ended
   expect(code).toBe(2)
   expect(out).toContain('It ended early. It was interrupted.')
-  expect(err).toContain('what was made is being removed')
+  expect(err).toContain('interrupted; removing everything that was created')
   expect(err).not.toContain('not removed')
   expect(server.tenant('main').store.run('DBSIZE')).toBe(0)
 })
@@ -187,7 +187,7 @@ test('ends on Ctrl-C, and removes what it created', async () => {
 test('rejects a wrong token before the comparison, instead of reporting 1,200 differences', async () => {
   vi.stubEnv('STUNTDOUBLE_DRIFT_TOKEN', 'not the token')
   const { code, err } = await run('drift', '--url', between.url, '--yes')
-  expect([code, err]).toEqual([2, expect.stringContaining('refuses the token in STUNTDOUBLE_DRIFT_TOKEN')])
+  expect([code, err]).toEqual([2, expect.stringContaining('STUNTDOUBLE_DRIFT_TOKEN: the service rejected the token')])
   expect(between.asked).toHaveLength(1)
 })
 
@@ -197,7 +197,7 @@ test.each<[string, { status: number; headers: Record<string, string>; body: stri
 ])('rejects %s in place of a store, instead of reporting differences', async (_, answer) => {
   between.plant = () => answer
   const { code, err } = await run('drift', '--url', between.url, '--yes')
-  expect([code, err]).toEqual([2, expect.stringContaining('What answers there is no data store')])
+  expect([code, err]).toEqual([2, expect.stringContaining('--url is not the URL of a store')])
   expect(between.asked).toHaveLength(1)
 })
 
@@ -210,6 +210,6 @@ test('receives the deliveries of the queue at its own endpoint', async () => {
   expect([code, err]).toEqual([0, ''])
   expect(out).toContain('2 responses compared: 2 the same')
   const alone = await run('drift', ...to, '--yes')
-  expect([alone.code, alone.err]).toEqual([2, expect.stringContaining('The endpoint does not answer')])
+  expect([alone.code, alone.err]).toEqual([2, expect.stringContaining('--endpoint does not respond')])
   expect([world.queue.messages.length, world.queue.deadLetters.length]).toEqual([0, 0])
 })

@@ -11,19 +11,20 @@ import { storeInternals } from '../../../src/store/store-internals.js'
 import { isSameText } from './same-text.js'
 
 /**
- * Who comes in where other machines can call. A call without a valid token reaches no world: none is made for it, none
- * logs it, none waits for its body. It gets what the services themselves say, from a world that nobody has a token of.
+ * Checks tokens when other machines can connect. A request without a valid token does not reach a sandbox: it creates
+ * none, is not logged, and its body is not read. A separate sandbox with unknown tokens produces the error of the
+ * service.
  */
 export class AccessGate {
   readonly #optionsOf: (tenant: string) => SandboxOptions
   #porter: Sandbox | undefined
 
-  /** @param optionsOf what a tenant is made with, its `urls` among it */
+  /** @param optionsOf options of a tenant, including its `urls` */
   constructor(optionsOf: (tenant: string) => SandboxOptions) {
     this.#optionsOf = optionsOf
   }
 
-  /** The answer for a call to a tenant, who may not exist yet; `undefined` lets it in. */
+  /** Returns the error response for a request to a tenant, which may not exist yet; `undefined` admits the request. */
   turnsAway(
     call: RawRequest,
     tenant: string,
@@ -42,9 +43,9 @@ export class AccessGate {
 }
 
 /**
- * Whether a call has a valid token for the service that it is for.
- * @param options what the tenant is made with, its `urls` among it
- * @param isWide whether other machines can call: tokens that everybody knows do not count then
+ * Returns whether a request has a valid token for its service.
+ * @param options options of the tenant, including its `urls`
+ * @param isWide whether other machines can connect; then public tokens are not valid
  */
 export function hasToken(
   call: RawRequest,
@@ -60,7 +61,7 @@ export function hasToken(
   return mayEnter(call, location, options, known, bears)
 }
 
-/** Keeps nothing of what it is asked, and its tokens are known to nobody. */
+/** Creates a sandbox that records nothing and whose tokens are unknown. */
 function porterOf({ dialect, policy }: SandboxOptions): Sandbox {
   return createSandbox({
     ...(dialect !== undefined && { dialect }),
@@ -88,7 +89,7 @@ function mayEnter(
   }
   const token = tokenOf(asked, storeTokenQuery)
   if (bears(token, [tokens.store, tokens.storeReadonly])) return true
-  // A look into a table compares hashes first: its time tells nothing of a token that is nearly right.
+  // A map compares hashes first, so its time reveals nothing about a token that is nearly right.
   if (token === undefined || known === undefined) return false
   return storeInternals.of(known.store).engine.access.holderOf(token) !== undefined
 }

@@ -1,15 +1,18 @@
 import { hostPause } from '../../../src/kernel/host.js'
 
-/** Bytes from which a write is one: the kernel copies some megabytes of it at once. */
+/** Bytes from which a write takes turns: the kernel copies several megabytes of it at a time. */
 export const bulky = 262_144
 
-/** Bytes of such writes in one turn of the event loop: each megabyte takes about a millisecond. */
+/** Bytes of such writes in one turn of the event loop. Each megabyte takes about a millisecond. */
 const perTurn = 16_777_216
 
 const waiting: { readonly bytes: number; readonly run: () => void }[] = []
 let isDue = false
 
-/** Runs a large write when it is its turn: a large value for hundreds of readers at once would stop everybody else for seconds. */
+/**
+ * Runs a large write when it is its turn. A large value for hundreds of readers would otherwise block all other
+ * requests for seconds.
+ */
 export function inBulk(bytes: number, run: () => void): void {
   waiting.push({ bytes, run })
   if (!isDue) next()

@@ -1,5 +1,4 @@
-import { type ParsedArguments, textOf, UsageError } from '@stuntdouble/command-line'
-import type { BooleanArgDef, StringArgDef } from 'citty'
+import { type Option, type ParsedArguments, textOf, UsageError } from '@stuntdouble/command-line'
 import type { ClockMode } from '../../../src/kernel/clock.js'
 import { parseDuration } from '../../../src/kernel/duration.js'
 import { instant } from '../../../src/kernel/instant.js'
@@ -11,13 +10,13 @@ import { policyFrom, policyHint } from './policy-arguments.js'
 import type { ServerLimits } from './server-limits.js'
 import type { ServerOptions } from './server-options.js'
 
-/** Other users of a machine see the words of a command, but not its environment. */
+/** Variable for `--secret`. Other users of a machine see the arguments of a command, but not its environment. */
 export const secretVariable = 'STUNTDOUBLE_SECRET'
 export const controlTokenVariable = 'STUNTDOUBLE_CONTROL_TOKEN'
 const clusterSecretVariable = 'STUNTDOUBLE_CLUSTER_SECRET'
-/** The address of a tenant's control API, for commands that move time or read faults. */
+/** Variable with the URL of a tenant's control API, for commands that move time or read faults. */
 export const controlVariable = 'STUNTDOUBLE_CONTROL_URL'
-/** An address with a password in it. */
+/** Variable for `--cluster`, whose URL may contain a password. */
 const clusterVariable = 'STUNTDOUBLE_CLUSTER_URL'
 
 type Name =
@@ -66,160 +65,226 @@ type Name =
   | 'cluster-lease'
   | 'allow-production'
 
-/** As their tokens name them. */
+/** Names of the public users, as their tokens contain them. */
 const publicUsers = devUsers.map(({ token }) => userOf(token))
 
 /** The options of `stuntdouble serve`. */
-export const serveArguments: Readonly<Record<Name, (StringArgDef & { type: 'string' }) | BooleanArgDef>> = {
+export const serveArguments: Readonly<Record<Name, Option>> = {
   host: { type: 'string', valueHint: 'ADDRESS', default: defaultHost, description: 'address to listen on' },
-  port: { type: 'string', valueHint: 'N', default: String(defaultPort), description: 'port; 0 takes a free one' },
+  port: { type: 'string', valueHint: 'N', default: String(defaultPort), description: 'port; 0 selects a free one' },
   'redis-port': {
     type: 'string',
+    group: 'store',
     valueHint: 'N',
-    description:
-      'port for the native protocol of the data store, as redis-cli and ioredis speak it; 0 takes a free one',
+    description: 'port for the Redis protocol (redis-cli, ioredis); 0 selects a free one',
   },
-  'redis-cert': { type: 'string', valueHint: 'FILE', description: 'certificate of that port, PEM: it speaks TLS then' },
-  'redis-key': { type: 'string', valueHint: 'FILE', description: 'private key of the certificate, PEM' },
+  'redis-cert': {
+    type: 'string',
+    group: 'store',
+    valueHint: 'FILE',
+    description: 'PEM certificate that turns on TLS for the Redis port',
+  },
+  'redis-key': {
+    type: 'string',
+    group: 'store',
+    valueHint: 'FILE',
+    description: 'PEM private key of the certificate',
+  },
   dialect: {
     type: 'string',
     valueHint: dialectNames.join('|'),
     default: 'auto',
-    description: 'words of headers, paths and texts; with auto those of each request',
+    description: 'spelling of headers and paths; auto follows the request',
   },
   clock: {
     type: 'string',
     valueHint: 'manual|auto|real',
     default: 'real',
-    description: 'who moves time; with real it is the time of the host',
+    description: 'clock mode; real uses system time',
   },
-  seed: { type: 'string', valueHint: 'N', default: '1', description: 'replays everything that is left to chance' },
+  seed: { type: 'string', valueHint: 'N', default: '1', description: 'seed of every random choice' },
   'start-at': {
     type: 'string',
     valueHint: 'ISO',
-    description: 'virtual time at the start, for a clock that is not real',
+    description: 'virtual time at the start, for --clock manual and auto',
   },
-  'store-token': { type: 'string', valueHint: 'T', description: 'standard token of the data store' },
-  'store-readonly-token': { type: 'string', valueHint: 'T', description: 'read-only token of the data store' },
-  'queue-token': { type: 'string', valueHint: 'T', description: 'token of the queue' },
-  'queue-readonly-token': { type: 'string', valueHint: 'T', description: 'read-only token of the queue' },
-  'signing-key': { type: 'string', valueHint: 'K', description: 'current signing key of deliveries' },
-  'next-signing-key': { type: 'string', valueHint: 'K', description: 'next signing key of deliveries' },
-  'mgmt-user': { type: 'string', valueHint: 'U', description: 'user of the management API' },
-  'mgmt-key': { type: 'string', valueHint: 'K', description: 'key of the management API' },
+  'store-token': { type: 'string', group: 'store', valueHint: 'T', description: 'standard token of the store' },
+  'store-readonly-token': {
+    type: 'string',
+    group: 'store',
+    valueHint: 'T',
+    description: 'read-only token of the store',
+  },
+  'queue-token': { type: 'string', group: 'queue', valueHint: 'T', description: 'token of the queue' },
+  'queue-readonly-token': {
+    type: 'string',
+    group: 'queue',
+    valueHint: 'T',
+    description: 'read-only token of the queue',
+  },
+  'signing-key': {
+    type: 'string',
+    group: 'queue',
+    valueHint: 'K',
+    description: 'current signing key of deliveries',
+  },
+  'next-signing-key': {
+    type: 'string',
+    group: 'queue',
+    valueHint: 'K',
+    description: 'next signing key of deliveries',
+  },
+  'mgmt-user': { type: 'string', group: 'security', valueHint: 'U', description: 'user of the management API' },
+  'mgmt-key': { type: 'string', group: 'security', valueHint: 'K', description: 'key of the management API' },
   'deliver-to': {
     type: 'string',
-    valueHint: 'loopback|none|any|host,host',
+    valueHint: 'HOSTS',
     default: 'loopback',
-    description: 'hosts that deliveries may reach',
+    description: 'hosts to deliver to: loopback, none, any, HOST,HOST',
   },
   policy: {
     type: 'string',
     valueHint: policyHint,
-    description:
-      'a choice where public sources are silent or disagree, its value as JSON: queueLimits.maxRetries=5; may be given several times',
+    description: 'set a policy, as in queueLimits.maxRetries=5; repeatable',
   },
   'allow-host': {
     type: 'string',
-    valueHint: 'HOST,HOST',
-    description: 'names by which clients call it, such as that of its service in Docker Compose',
+    group: 'security',
+    valueHint: 'HOSTS',
+    description: 'additional host names of this server, with commas between them',
   },
   'dev-user': {
     type: 'string',
-    valueHint: publicUsers.join('|'),
-    description: "a user of the vendor's own development server, whose token and keys are public",
+    group: 'queue',
+    valueHint: 'NAME',
+    description: `public user: ${publicUsers.join(', ')}`,
   },
   'control-token': {
     type: 'string',
+    group: 'security',
     valueHint: 'T',
-    description: `what the control API asks for, also as ${controlTokenVariable}; derived from the secret where other machines can call`,
+    description: `token of the control API; or ${controlTokenVariable}`,
   },
   secret: {
     type: 'string',
+    group: 'security',
     valueHint: 'S',
-    description: `what the tokens of each tenant are derived from, also as ${secretVariable}; random where other machines can call`,
+    description: `secret that all tokens are derived from; or ${secretVariable}`,
   },
   log: { type: 'boolean', description: 'print a JSON line for each request, without secrets' },
-  'max-body-bytes': { type: 'string', valueHint: 'BYTES', description: 'most bytes of one request' },
+  'max-body-bytes': {
+    type: 'string',
+    group: 'security',
+    valueHint: 'BYTES',
+    description: 'maximum size of a request body (default 128 MiB)',
+  },
   'max-buffered': {
     type: 'string',
+    group: 'security',
     valueHint: 'BYTES',
-    description: 'most bytes on their way, of all clients together',
+    description: 'maximum bytes in transit, all clients (default 512 MiB or heap / 4)',
   },
   'request-timeout': {
     type: 'string',
+    group: 'security',
     valueHint: 'DURATION',
-    description: 'time in which a request has to arrive, its body included',
+    description: 'time in which a request must arrive with its body (default 2m)',
   },
-  'max-streams': { type: 'string', valueHint: 'N', description: 'most event streams at once' },
+  'max-streams': {
+    type: 'string',
+    group: 'security',
+    valueHint: 'N',
+    description: 'maximum number of open event streams (default 1000)',
+  },
   'max-connections': {
     type: 'string',
+    group: 'security',
     valueHint: 'N',
-    description: 'most connections of the native protocol at once',
+    description: 'maximum number of Redis protocol connections (default 10000)',
   },
-  'max-tenants': { type: 'string', valueHint: 'N', description: 'most tenants at once' },
+  'max-tenants': {
+    type: 'string',
+    group: 'security',
+    valueHint: 'N',
+    description: 'maximum number of tenants (default 1000)',
+  },
   'max-traffic-entries': {
     type: 'string',
+    group: 'security',
     valueHint: 'N',
-    description: 'most entries in the traffic log of each tenant',
+    description: 'maximum traffic log entries per tenant (default 200000)',
   },
   state: {
     type: 'string',
     valueHint: 'FILE',
-    description: 'keep every tenant in this file, and begin with what it holds',
+    description: 'load all tenants from this file at the start and save them to it',
   },
-  'rebase-time': { type: 'boolean', description: 'move all times of a state back if it is ahead of the clock' },
+  'rebase-time': { type: 'boolean', description: 'accept a state from the future and move its times to now' },
   scenario: {
     type: 'string',
     valueHint: 'FILE|NAME',
-    description:
-      'what every new tenant begins with: state, destinations and faults of a scenario, or of a shipped one by its name',
+    description: 'start tenants with a scenario: its state, destinations and faults',
   },
-  watch: { type: 'boolean', description: 'read the scenario again whenever its file changes' },
+  watch: { type: 'boolean', description: 'reload the scenario when its file changes' },
   'real-redis': {
     type: 'string',
+    group: 'real Redis',
     valueHint: 'URL',
-    description: 'an empty Redis or Valkey that holds what the data store holds, such as redis://127.0.0.1:6379',
+    description: 'empty Redis or Valkey that holds the data of the store',
   },
   'shadow-redis': {
     type: 'string',
+    group: 'real Redis',
     valueHint: 'URL',
-    description: 'an empty Redis or Valkey that is told every command as well: what it answers otherwise is printed',
+    description: 'empty Redis or Valkey to compare replies with; differences are printed',
   },
   'allow-redis-host': {
     type: 'string',
-    valueHint: 'HOST,HOST',
-    description: 'hosts of engines that may be elsewhere than on this machine: they are written to and flushed',
+    group: 'real Redis',
+    valueHint: 'HOSTS',
+    description: 'other hosts whose Redis may be written to and flushed',
   },
   cluster: {
     type: 'string',
+    group: 'cluster',
     valueHint: 'REDIS-URL',
-    description: `be one node of many, whose tenants a Redis or Valkey keeps: redis://, or rediss:// for TLS; servers of one Redis Cluster with commas; also as ${clusterVariable}`,
+    description: `Redis that keeps all tenants; or ${clusterVariable}`,
   },
   'cluster-secret': {
     type: 'string',
+    group: 'cluster',
     valueHint: 'S',
-    description: `what nodes sign with, the same for all, also as ${clusterSecretVariable}`,
+    description: `secret shared by all nodes; or ${clusterSecretVariable}`,
   },
   'cluster-node-url': {
     type: 'string',
+    group: 'cluster',
     valueHint: 'URL',
-    description: 'where the other nodes call this one; by default where it listens',
+    description: 'URL of this node for other nodes (default: where it listens)',
   },
   'cluster-public-url': {
     type: 'string',
+    group: 'cluster',
     valueHint: 'URL',
-    description: 'where clients call, such as the load balancer, the same for all nodes; by default where it listens',
+    description: 'URL for clients, same on all nodes (default: where it listens)',
   },
   'cluster-lease': {
     type: 'string',
+    group: 'cluster',
     valueHint: 'DURATION',
-    description: 'time after which the tenants of a node that is gone are taken over; 1500ms by default',
+    description: 'time until tenants of a lost node are taken over (default 1500ms)',
   },
   'allow-production': { type: 'boolean', description: 'start even if NODE_ENV is production' },
 }
 
-/** Options of the server out of parsed arguments. @throws UsageError for a value that cannot be used */
+/** The option `--control-token` of commands that connect to a running server. */
+export const controlTokenOption: Option = {
+  type: 'string',
+  valueHint: 'T',
+  description: `token of its control API; or ${controlTokenVariable}`,
+}
+
+/** Returns the options of the server from parsed arguments. @throws UsageError for an invalid value */
 export function serverOptions(given: ParsedArguments): ServerOptions {
   const clock = oneOf('clock', given, ['manual', 'auto', 'real'] as const satisfies readonly ClockMode[])
   const user = devUser(text('dev-user', given))
@@ -262,7 +327,7 @@ export function serverOptions(given: ParsedArguments): ServerOptions {
   }
 }
 
-/** What was given, and what stands in the environment instead. */
+/** Returns the arguments, with the secret and the control token of the environment where they are not given. */
 export function fromEnvironment(given: ParsedArguments): ParsedArguments {
   const secret = process.env[secretVariable] || undefined
   const token = process.env[controlTokenVariable] || undefined
@@ -281,12 +346,11 @@ function devUser(name: string | undefined): Pick<ServerOptions, 'tokens' | 'sign
   if (name === undefined) return undefined
   const user = devUsers[publicUsers.indexOf(name)]
   if (user === undefined) {
-    throw new UsageError(`--dev-user is one of ${publicUsers.join(', ')}, not ${JSON.stringify(name)}.`)
+    throw new UsageError(`--dev-user must be one of ${publicUsers.join(', ')} (got ${JSON.stringify(name)}).`)
   }
   return { tokens: { queue: user.token }, signingKeys: { current: user.current, next: user.next } }
 }
 
-/** It may be given several times. */
 function policy({ policy: given = [] }: ParsedArguments): Pick<ServerOptions, 'policy'> {
   const words = given as readonly string[]
   return words.length === 0 ? {} : { policy: policyFrom(words) }
@@ -308,39 +372,41 @@ function limits(given: ParsedArguments): Pick<ServerOptions, 'limits'> {
     if (value === undefined) continue
     if (name === 'request-timeout') set[limit] = duration(name, value)
     else if (!/^[1-9]\d{0,14}$/.test(value)) {
-      throw new UsageError(`--${name} is a whole number, 1 or more, not ${JSON.stringify(value)}.`)
+      throw new UsageError(`--${name} must be a whole number of 1 or more (got ${JSON.stringify(value)}).`)
     } else set[limit] = Number(value)
   }
   return { limits: set }
 }
 
-/** Milliseconds, as digits or as a text such as `90s`. */
+/** Returns milliseconds from digits or from a text such as `90s`. */
 function duration(name: Name, value: string): number {
   const milliseconds = /^\d{1,15}$/.test(value) ? Number(value) : parseDuration(value)
   if (milliseconds !== undefined && milliseconds > 0) return milliseconds
-  throw new UsageError(`--${name} is a duration such as 90s or 2m, not ${JSON.stringify(value)}.`)
+  throw new UsageError(`--${name} must be a duration such as 90s or 2m (got ${JSON.stringify(value)}).`)
 }
 
 function oneOf<const T extends string>(name: Name, given: ParsedArguments, values: readonly T[]): T {
   const value = text(name, given)
   const found = values.find((candidate) => candidate === value)
   if (found !== undefined) return found
-  throw new UsageError(`--${name} is one of ${values.join(', ')}, not ${JSON.stringify(value)}.`)
+  throw new UsageError(`--${name} must be one of ${values.join(', ')} (got ${JSON.stringify(value)}).`)
 }
 
 export function port(value: string, name = 'port'): number {
   if (/^\d{1,5}$/.test(value) && Number(value) <= 65_535) return Number(value)
-  throw new UsageError(`--${name} is a number from 0 to 65535, not ${JSON.stringify(value)}.`)
+  throw new UsageError(`--${name} must be a number from 0 to 65535 (got ${JSON.stringify(value)}).`)
 }
 
 function redis(given: ParsedArguments): Pick<ServerOptions, 'redisPort'> {
   const [number, cert, key] = [text('redis-port', given), text('redis-cert', given), text('redis-key', given)]
   if (number === undefined) {
     if (cert === undefined && key === undefined) return {}
-    throw new UsageError('--redis-cert and --redis-key are for --redis-port: add a port, 6379 or another one.')
+    throw new UsageError('--redis-cert and --redis-key need --redis-port. Add a port, such as --redis-port 6379.')
   }
   if ((cert === undefined) !== (key === undefined)) {
-    throw new UsageError('--redis-cert and --redis-key belong together: give both, or none for a port without TLS.')
+    throw new UsageError(
+      '--redis-cert and --redis-key must be given together. Add the missing one, or omit both for a port without TLS.',
+    )
   }
   return { redisPort: port(number, 'redis-port') }
 }
@@ -358,7 +424,9 @@ function cluster(given: ParsedArguments): Pick<ServerOptions, 'cluster'> {
       (name) => given[name] !== undefined,
     )
     if (lonely === undefined) return {}
-    throw new UsageError(`--${lonely} is for --cluster: add the address of its engine, such as redis://127.0.0.1:6379.`)
+    throw new UsageError(
+      `--${lonely} needs --cluster. Add the URL of its Redis, such as --cluster redis://127.0.0.1:6379.`,
+    )
   }
   return {
     cluster: {
@@ -371,13 +439,13 @@ function cluster(given: ParsedArguments): Pick<ServerOptions, 'cluster'> {
   }
 }
 
-/** A clock for tests starts at the same time on every run; a clock for people has theirs. */
+/** A virtual clock starts at the same instant on every run, and a real clock has no start. */
 function startAt(value: string | undefined, clock: ClockMode): { startAt?: number | string } {
   if (value === undefined) return clock === 'real' ? {} : { startAt: defaultStart }
   const at = startOf(value)
   if (clock !== 'real') return { startAt: at }
   throw new UsageError(
-    "--start-at is for a clock that is not real: with --clock real time is the host's. Add --clock manual or --clock auto, or leave --start-at out.",
+    '--start-at needs virtual time, and --clock real uses system time. Add --clock manual or --clock auto, or omit --start-at.',
   )
 }
 
@@ -385,7 +453,7 @@ function startOf(value: string): number {
   try {
     return instant(/^\d+$/.test(value) ? Number(value) : value)
   } catch {
-    throw new UsageError(`--start-at is a time like 2030-01-01T09:00:00Z, not ${JSON.stringify(value)}.`)
+    throw new UsageError(`--start-at must be a time such as 2030-01-01T09:00:00Z (got ${JSON.stringify(value)}).`)
   }
 }
 
@@ -399,11 +467,11 @@ function deliver(value: string): 'loopback' | 'none' | 'any' | readonly string[]
   const wrong = hosts.find((host) => host === '' || !URL.canParse(`http://${host}`) || /[/?#@]/.test(host))
   if (wrong === undefined) return hosts
   throw new UsageError(
-    `--deliver-to is loopback, none, any or hosts with commas between them, not ${JSON.stringify(value)}.`,
+    `--deliver-to must be loopback, none, any, or hosts with commas between them (got ${JSON.stringify(value)}).`,
   )
 }
 
-/** The given ones among options that are passed on as they are. */
+/** Returns those options that were given, for options that are passed on unchanged. */
 function named<K extends string>(given: ParsedArguments, names: Readonly<Record<K, Name>>): Partial<Record<K, string>> {
   const out: Partial<Record<K, string>> = {}
   for (const [option, name] of Object.entries(names) as [K, Name][]) {
@@ -413,7 +481,7 @@ function named<K extends string>(given: ParsedArguments, names: Readonly<Record<
   return out
 }
 
-/** The environment of a tenant for any command: what the SDKs read, and where its control API is. */
+/** Returns the environment of a tenant for a command: the variables of the SDKs, and the URL of its control API. */
 export function commandEnvironment(
   origin: string,
   tenant: string,

@@ -2,38 +2,41 @@ import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Shares of the heap: beyond the first nothing more is stored, beyond the second nothing is done that can be refused. */
+/**
+ * Shares of the heap. Above the first one nothing more is stored; above the second one every request that can be
+ * rejected is rejected.
+ */
 export const fullAt = 0.6
 export const criticalAt = 0.8
 
 export interface HeapOptions {
-  /** Bytes of the heap. */
+  /** Size of the heap in bytes. */
   readonly limit: number
-  /** Bytes that are held, asked when a collection has just freed what nobody holds. */
+  /** Returns the bytes in use, directly after a garbage collection. */
   readonly held: () => number
-  /** Gives memory back that can be missed. Whether that was enough is seen a second after it was asked first. */
+  /** Frees memory that the server can do without. The effect is measured a second after the first call. */
   readonly forget: () => void
   readonly tell: (line: string) => void
-  /** Frees what nobody holds. */
+  /** Runs a garbage collection. */
   readonly collect: () => void
-  /** Host milliseconds. */
+  /** Returns the host time in milliseconds. */
   readonly now: () => number
-  /** Runs something after so many host milliseconds. */
+  /** Runs a function after a number of host milliseconds. */
   readonly later: (run: () => void, ms: number) => void
 }
 
-/** Requests between two looks at the heap: a look costs microseconds. */
+/** Number of requests between two checks of the heap. A check takes microseconds. */
 const looks = 16
-/** Share of the heap that may be added, garbage included, before it is collected. */
+/** Share of the heap that may be allocated, garbage included, before a collection is forced. */
 const step = 0.05
-/** Host milliseconds between two collections for what was deleted, and in which a deletion is done. */
+/** Host milliseconds between two collections after deletions, and the time in which a deletion takes effect. */
 const pause = 1_000
-/** The same while somebody waits for room: each time is twice as long as the one before, up to so many. */
+/** Longest pause while a caller waits for memory. Each pause is twice as long as the one before. */
 const maxPause = 60_000
 
 /**
- * What all sandboxes of a server hold together, of which no single account knows. It is measured after each collection of
- * the whole heap, when all that is left is really held: so a server that is far from its limit never hears of it.
+ * Memory of all sandboxes of a server together, which no single account covers. It is measured after each collection of
+ * the whole heap, when everything that remains is in use. A server far from its limit is never affected.
  */
 export class HeapWatch {
   readonly #options: HeapOptions
@@ -41,7 +44,7 @@ export class HeapWatch {
   #isTold = false
   #isWaitTold = false
   #isLooking = false
-  /** Who waits until it is full no longer. */
+  /** Callers that wait until the heap is no longer full. */
   #waiting: (() => void)[] = []
   #asked = 0
   #measuredAt = Number.NEGATIVE_INFINITY
@@ -60,15 +63,15 @@ export class HeapWatch {
     return this.#share > criticalAt
   }
 
-  /** Why nothing more is stored, and what helps. */
+  /** Why nothing more is stored, and what to do. */
   get sentence(): string {
     const megabytes = Math.round(this.#options.limit / 1_048_576)
-    return `The server holds more than ${100 * fullAt} % of its heap of ${megabytes} MB, and stores nothing more. Delete or reset a tenant (DELETE /_control/NAME, POST /_control/NAME/reset), or start it with NODE_OPTIONS=--max-old-space-size=MEGABYTES.`
+    return `The server uses more than ${100 * fullAt} % of its heap of ${megabytes} MB, and stores nothing more. Delete or reset a tenant (DELETE /_control/NAME, POST /_control/NAME/reset), or start it with NODE_OPTIONS=--max-old-space-size=MEGABYTES.`
   }
 
   /**
-   * A request is about to run. The engine may let garbage and what is held grow by half of the heap before it collects, and
-   * collects nothing while everything is refused: near the limit it is told to.
+   * Checks the heap before a request runs. V8 may let garbage grow by half of the heap before it collects, and collects
+   * nothing while every request is rejected, so near the limit a collection is forced.
    */
   look(): void {
     if (this.#observer === undefined || (++this.#asked % looks !== 0 && !this.isFull)) return
@@ -81,18 +84,21 @@ export class HeapWatch {
     this.collected()
   }
 
-  /** Something was deleted. */
+  /** Notes that data was deleted. */
   freed(): void {
     if (this.isFull) this.#freedAt = this.#options.now()
   }
 
-  /** Calls back, once, when it is full no longer. Where nothing else happens nothing is collected: it looks by and by. */
+  /**
+   * Calls back once when the heap is no longer full. It checks regularly, because an idle process does not collect
+   * garbage.
+   */
   whenRoom(run: () => void): void {
     this.#waiting.push(run)
     if (this.#isLooking) return
     this.#isLooking = true
     const { tell, later, collect } = this.#options
-    if (!this.#isWaitTold) tell('stuntdouble: Deliveries over the network wait until the heap has room.')
+    if (!this.#isWaitTold) tell('stuntdouble: deliveries over the network wait until the heap has free memory.')
     this.#isWaitTold = true
     const lookAfter = (ms: number): void =>
       later(() => {
@@ -105,7 +111,7 @@ export class HeapWatch {
     lookAfter(pause)
   }
 
-  /** The whole heap was collected. */
+  /** Measures the heap after a full collection. */
   collected(): void {
     const { limit, held, forget, tell, now } = this.#options
     const wasFull = this.isFull
@@ -142,16 +148,16 @@ interface Detailed {
   readonly detail: { readonly kind?: number }
 }
 
-/** What V8 adds to the limit of the heap for objects that are young: three times a semi-space, 64 MiB since V8 13. */
+/** Bytes that V8 adds to the heap limit for young objects: three semi-spaces, of 64 MiB each since V8 13. */
 const young = (Number.parseInt(process.versions.v8, 10) >= 13 ? 192 : 48) * 1_048_576
 
-/** Bytes of what is held in this process, as `--max-old-space-size` has them. */
+/** Returns the bytes that this process can hold, as `--max-old-space-size` counts them. */
 export function heapLimit(): number {
   const { heap_size_limit } = getHeapStatistics()
   return Math.max(heap_size_limit - young, heap_size_limit / 4)
 }
 
-/** Collects the whole heap. Its function is there only where it is asked for. */
+/** Collects the whole heap. V8 provides the function only behind a flag. */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
@@ -159,7 +165,7 @@ export function collectGarbage(): void {
   collect()
 }
 
-/** What this process holds in the heap, and outside of it on its account. */
+/** Returns the bytes that this process uses in the heap and outside of it. */
 export function heldBytes(): number {
   const { used_heap_size, external_memory } = getHeapStatistics()
   return used_heap_size + external_memory

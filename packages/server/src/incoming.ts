@@ -5,16 +5,16 @@ import { ConnectionBroken } from '../../../src/kernel/http.js'
 import { Crowd, type MemoryHolder } from '../../../src/store/resp/crowd.js'
 import { BodyTooLarge, BufferFull } from './server-limits.js'
 
-/** The sender of a body has no right to anything: no more of it is read. */
+/** The sender of a body is not authorized, so the rest of the body is not read. */
 export class Stranger extends Error {}
 
-/** What is held for one body, from its first byte until its request is answered. */
+/** Memory of one body, from its first byte until its request has a response. */
 export class BodyRoom implements MemoryHolder {
   readonly #crowd: Crowd
   readonly #account: Account
   /** Bytes that have arrived. */
   progress = 0
-  /** Refuses the body, as long as it arrives. */
+  /** Rejects the body while it arrives. */
   dropped: ((error: Error) => void) | undefined
 
   constructor(crowd: Crowd) {
@@ -27,8 +27,9 @@ export class BodyRoom implements MemoryHolder {
   }
 
   /**
-   * For what has arrived, not for what was announced: who sends nothing holds nothing.
-   * @throws BufferFull
+   * Takes memory for bytes that have arrived. Announced bytes do not count, so a client that sends nothing holds
+   * nothing.
+   * @throws BufferFull when the limit is reached
    */
   take(bytes: number): void {
     this.progress += bytes
@@ -39,7 +40,7 @@ export class BodyRoom implements MemoryHolder {
     this.#crowd.note(this)
   }
 
-  /** The body is whole: what becomes of its request is up to others. */
+  /** Ends the accounting of an arriving body, which is now complete. */
   arrived(): void {
     this.dropped = undefined
     this.#crowd.leave(this)
@@ -56,8 +57,8 @@ export class BodyRoom implements MemoryHolder {
 }
 
 /**
- * The body of a request.
- * @param isUnwanted is asked once when the body turns out to be longer than a stranger's may be
+ * Returns the body of a request.
+ * @param isUnwanted called once when the body exceeds the size that unauthorized clients may send
  */
 export function bodyOf(
   request: IncomingMessage,
@@ -93,19 +94,20 @@ export function bodyOf(
       room.arrived()
       resolve(body.all())
     })
-    // Comes after an error, too.
+    // The event "close" also follows an error.
     request.on('close', () => {
-      if (!request.complete) drop(new ConnectionBroken('ECONNRESET', 'The client went away while it sent its request.'))
+      if (!request.complete)
+        drop(new ConnectionBroken('ECONNRESET', 'The client disconnected while it sent its request.'))
     })
   })
 }
 
-/** A chunk that is shorter costs several times its size as a string of its own. */
+/** Chunks below this size would need several times their size as separate strings. */
 const shortChunk = 4_096
 
 /**
- * A text that comes in parts, and takes about as much memory as it is long: short parts are gathered before they become
- * strings. Cheaper than an encoding of the stream, whose decoder looks for chars that are cut in two.
+ * A text that arrives in parts and uses about as much memory as it is long. Short parts are collected before they
+ * become strings. This is cheaper than a stream encoding, whose decoder searches for characters that are cut in two.
  */
 class Text {
   #text = ''

@@ -4,7 +4,7 @@ import { type AddressInfo, BlockList, isIPv6, type Server } from 'node:net'
 export const defaultHost = 'localhost'
 export const defaultPort = 4010
 
-/** Both addresses of this machine: `localhost` is one or the other, depending on who asks. */
+/** Both loopback addresses. Clients resolve `localhost` to one or the other. */
 const loopback = ['127.0.0.1', '::1'] as const
 const attempts = 10
 
@@ -14,8 +14,8 @@ export interface BoundServers<S extends Server> {
 }
 
 /**
- * Listens on an address; on `localhost` on both addresses of the machine, at one port. A machine without the second one
- * does without.
+ * Listens on an address. `localhost` means both loopback addresses with the same port, or only the first one on a
+ * machine without the second.
  */
 export async function listenOn<S extends Server>(
   address: string,
@@ -35,7 +35,7 @@ export async function listenOn<S extends Server>(
       const { code } = error as NodeJS.ErrnoException
       if (code !== 'EADDRINUSE') return { servers: [first], port: portOf(first) }
       first.close()
-      // A free port was asked for, and somebody else has this one at the other address.
+      // A free port was requested, and another process uses this one on the second address. Try another port.
       if (port !== 0 || left === 0) throw error
     }
   }
@@ -56,8 +56,9 @@ function portOf(server: Server): number {
 }
 
 /**
- * The address that a host stands for: names, short forms (`0`, `127.1`) and brackets are resolved once, so that what is
- * listened on is what was judged. `localhost` stays, because it is two addresses; nothing is every address.
+ * Resolves a host once, so that the checked address is the one that the server listens on. It may be a name, a short
+ * form (`0`, `127.1`) or in brackets. `localhost` is returned unchanged, because it means two addresses; the empty
+ * string means every address.
  */
 export async function addressOf(host: string): Promise<string> {
   const bare = host.replace(/^\[(.*)\]$/, '$1')
@@ -69,15 +70,15 @@ const ownAddresses = new BlockList()
 ownAddresses.addSubnet('127.0.0.0', 8)
 ownAddresses.addAddress('::1', 'ipv6')
 
-/** Whether only this machine can call a server that listens there. @param address what `addressOf` gave */
+/** Returns whether only this machine can connect to the address. @param address a result of `addressOf` */
 export function isLoopbackAddress(address: string): boolean {
   if (address === 'localhost') return true
-  // A zone says which interface is meant. Addresses of version 4 in the form of version 6 are looked up as what they are.
+  // A zone after `%` names a network interface. IPv4 addresses in IPv6 notation are checked as IPv4.
   const [bare = ''] = address.split('%')
   return ownAddresses.check(bare, isIPv6(bare) ? 'ipv6' : 'ipv4')
 }
 
-/** Whether a server that listens there answers at every address of the machine. */
+/** Returns whether the address means every address of the machine. */
 export function isEveryAddress(address: string): boolean {
   return address === '' || address === '0.0.0.0' || address === '::'
 }

@@ -1,4 +1,4 @@
-/** A server that cannot listen where it was told to: a sentence with what to give instead. */
+/** A server cannot listen at the given address. The message names the option to change. */
 export class ListenFailure extends Error {
   readonly code: string
 
@@ -9,17 +9,17 @@ export class ListenFailure extends Error {
   }
 }
 
-/** What went wrong when a server was to listen, as a sentence where it is known. */
+/** Converts an error of `listen()` to a message that names the option, if the cause is known. */
 export function listenFailure(error: unknown, host: string, port: number, option = 'port (--port)'): unknown {
   const { code = '' } = error as NodeJS.ErrnoException
-  const notHere = `${host} is not an address of this machine: give one with host (--host), such as 127.0.0.1 or 0.0.0.0.`
+  const notHere = `host (--host): ${host} is not an address of this machine. Use one that is, such as 127.0.0.1 or 0.0.0.0.`
   const sentences: Readonly<Record<string, string>> = {
-    EADDRINUSE: `Port ${port} of ${host} is taken, perhaps by a server that was started before: end that one, or give another ${option}, 0 for a free one.`,
-    EACCES: `Port ${port} of ${host} may not be opened by this user: give one above 1023 as ${option}.`,
+    EADDRINUSE: `${option}: ${port} is already in use on ${host}, perhaps by another server. Stop that server, or use another port; 0 selects a free one.`,
+    EACCES: `${option}: this user must not open port ${port} of ${host}. Use a port above 1023.`,
     EADDRNOTAVAIL: notHere,
     ENOTFOUND: notHere,
     EAI_AGAIN: notHere,
-    ERR_SOCKET_BAD_PORT: `${port} is not a port: give a number from 0 to 65535 as ${option}, 0 for a free one.`,
+    ERR_SOCKET_BAD_PORT: `${option}: must be a number from 0 to 65535 (got ${port}). 0 selects a free port.`,
   }
   const sentence = sentences[code]
   return sentence === undefined ? error : new ListenFailure(code, sentence, error)

@@ -18,24 +18,26 @@ import {
   type ResolvedLimits,
 } from './server-limits.js'
 
-/** What the listener says about a request that an exchange failed on by mistake. */
+/** Reports a request whose exchange failed because of a bug. */
 export type ReportBug = (error: unknown, call: RawRequest) => void
 
 export interface ListenerOptions {
   readonly limits?: Pick<ResolvedLimits, 'maxBodyBytes' | 'maxStreams' | 'requestTimeout'>
-  /** All who send what arrives and are sent what was not taken yet, beside others. */
+  /** All connections that hold memory for arriving bodies and pending responses. */
   readonly crowd?: Crowd
-  /** The answer for a call whose body is not worth reading. */
+  /** Returns the response for a request whose body does not have to be read, or `undefined`. */
   readonly turnsAway?: (call: RawRequest) => RawResponse | Promise<RawResponse> | undefined
-  /** Whether a call will be refused for its token; asked before a body is read that is not small. */
+  /**
+   * Returns whether the service will reject the token of a request. Checked before a body is read that is not small.
+   */
   readonly isUnwanted?: (call: RawRequest) => boolean
-  /** Runs a request when it is the turn of its connection; at once by default. */
+  /** Runs a request when it is the turn of its connection. Default: immediately. */
   readonly takeTurn?: (call: RawRequest, connection: Socket, run: () => void) => void
 }
 
 /**
- * An exchange behind `node:http`, without `Request` and `Response`: they would halve the throughput.
- * @param origin of the server, as the exchange knows it; the `Host` header plays no part
+ * Serves an exchange with `node:http`, without `Request` and `Response`, which would halve the throughput.
+ * @param origin origin of the server as the exchange knows it; the `Host` header is not used
  */
 export function listener(
   origin: () => string,
@@ -55,12 +57,12 @@ export function listener(
   const ways: Ways = { streams, outgoing, crowd, takeTurn }
   const longestBody = Math.min(limits.maxBodyBytes, crowd.buffered.limit)
   return (request, response) => {
-    // Requests that came together are handed in together, also when the first was the end of their connection.
+    // Node.js passes pipelined requests together, even after the first one ended the connection.
     if (request.socket.destroyed) return
     const head = endToEnd(request.rawHeaders)
     const call = new NodeCall(request, response, head.headers, origin())
     let room: BodyRoom | undefined
-    // A request runs from its last byte on: what is still under way holds nothing up, and may never arrive.
+    // A request runs when its last byte has arrived. A body that is arriving blocks nothing and may never be complete.
     if (head.bodyLength === 0) serveInTurn(exchange)
     else serve((asked) => turnedAway(asked) ?? arrived())
     function turnedAway(asked: RawRequest): RawResponse | Promise<RawResponse> | undefined {
@@ -87,7 +89,7 @@ export function listener(
       )
       return undefined
     }
-    /** The service says no to the call as it does to one whose body is there. */
+    /** Lets the service reject the request without its body. */
     function unread(): ReturnType<Exchange> {
       leaveBody(response, head.bodyLength)
       return exchange(call)
@@ -125,7 +127,7 @@ export function listener(
   }
 }
 
-/** Requests that wait for their turn, by connection. Of a connection with such requests no more are read. */
+/** Requests that wait for their turn, by connection. Nothing more is read from a connection in this state. */
 class Queues {
   readonly #takeTurn: NonNullable<ListenerOptions['takeTurn']>
   readonly #lengths = new WeakMap<Socket, number>()
@@ -155,25 +157,25 @@ class Queues {
   }
 }
 
-/** A connection goes on after a small body that nobody reads; a large one shall not have to arrive for nothing. */
+/** Keeps the connection after a small body that is not read, and closes it after a large one. */
 function leaveBody(response: ServerResponse, bodyLength: number | undefined): void {
   if (bodyLength === undefined || bodyLength > maxUnwanted) response.shouldKeepAlive = false
 }
 
-/** The stack is for whoever runs the server, and goes where `report` says. */
+/** Response to a request that hit a bug. The stack goes to `onError`, not to the client. */
 const ourMistake =
-  'stuntdouble failed while it answered this request. This is a bug: please report it with what the server printed.'
+  'stuntdouble failed while it processed this request. This is a bug; report it with the output of the server.'
 
-/** Headers that are about the connection, or about how the body is framed, not about the request. */
+/** Headers that concern the connection or the framing of the body, not the request. */
 const ofConnection = new Set('connection keep-alive transfer-encoding content-length trailer expect upgrade'.split(' '))
 
 export interface Head {
   readonly headers: HeaderList
-  /** As the client announced it, in bytes; 0 when there is none, `undefined` when it comes in chunks. */
+  /** Announced length in bytes; 0 without a body, `undefined` for a body in chunks. */
   readonly bodyLength: number | undefined
 }
 
-/** What a message says from one end to the other, without what is about the connection. */
+/** Returns the end-to-end headers of a message, without those that concern the connection. */
 export function endToEnd(raw: readonly string[]): Head {
   const headers: [string, string][] = []
   let bodyLength: number | undefined = 0
@@ -214,7 +216,7 @@ class NodeCall implements RawRequest {
     return this.bytes
   }
 
-  /** Made when somebody asks: an AbortController costs more than a small answer. */
+  /** Created on first use, because an AbortController costs more than a small response. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       const abort = new AbortController()
@@ -229,16 +231,19 @@ class NodeCall implements RawRequest {
   }
 }
 
-/** Path and query of a request, undecoded. A client that takes us for a proxy sends the whole url. */
+/** Returns the undecoded path and query of a request. A client that uses this server as a proxy sends the whole URL. */
 export function targetOf(request: IncomingMessage): string {
   const target = request.url ?? '/'
   return target.startsWith('/') ? target : target.replace(/^[a-z]+:\/\/[^/?]*/i, '')
 }
 
-/** Only what a socket cannot take at once waits. Smaller answers are counted when they do. */
+/**
+ * Size from which memory for a response is checked first. Smaller responses are counted only if the socket does not take
+ * them immediately.
+ */
 const largeAnswer = 65_536
 
-/** What answers are sent with. */
+/** The means to send responses. */
 interface Ways {
   readonly streams: OpenStreams
   readonly outgoing: Outgoing
@@ -256,7 +261,9 @@ function send(answer: RawResponse, call: RawRequest, response: ServerResponse, w
     return
   }
   if (body !== null && body.length > largeAnswer && !crowd.makesRoom(body.length))
-    throw new BufferFull('What was asked was done, but its answer finds no room: ask for less at once')
+    throw new BufferFull(
+      'The request was processed, but the memory limit leaves no space for its response. Request less at a time',
+    )
   if (call.method !== 'HEAD' && status !== 204 && status !== 304) {
     list.push('content-length', String(body === null ? 0 : body.length))
   }
@@ -268,7 +275,7 @@ function send(answer: RawResponse, call: RawRequest, response: ServerResponse, w
   }
 }
 
-/** Sends the head at once and each chunk as it comes; a client that goes away cancels the stream. */
+/** Sends the head immediately and each chunk when it is available. A client that disconnects cancels the stream. */
 async function sendStream(
   status: number,
   headers: string[],
@@ -286,7 +293,7 @@ async function sendStream(
     streams.count--
   }
   response.on('close', forget)
-  // Noticed while it waits for the reader, too, who takes nothing of what else there is.
+  // Detects a slow reader also while the stream waits for it to receive earlier chunks.
   reader.closed.catch((error) => {
     if (!(error instanceof ReaderTooSlow) || response.destroyed) return
     forget()
@@ -297,14 +304,14 @@ async function sendStream(
   response.flushHeaders()
   try {
     for (;;) {
-      // What is read may be made at that moment.
+      // Reading may compute the chunk, so it takes a turn.
       const { done, value } = await new Promise<ReadableStreamReadResult<Uint8Array>>((resolve, reject) => {
         takeTurn(call, response.req.socket, () => void reader.read().then(resolve, reject))
       })
       if (done) break
       if (value.length >= bulky) await new Promise<void>((resolve) => inBulk(value.length, resolve))
       if (!response.write(value)) {
-        // What others read as well is held once for all of them.
+        // A chunk that several streams send is counted only once.
         if (!held.holds(value)) outgoing.hold(response, value.length)
         await drained(response)
         outgoing.taken(response)
@@ -314,27 +321,30 @@ async function sendStream(
     response.end()
   } catch {
     if (response.destroyed) return
-    // The stream broke off: the client shall see that it is not complete, and what was sent before that.
+    // The stream failed. Send what was written, then break the connection so that the client sees that it is
+    // incomplete.
     if (response.socket === null) response.destroy()
     else response.socket.destroySoon()
   }
 }
 
-/** An answer that HTTP has no form for. What makes answers refuses such values; this is the last door. */
+/**
+ * A response that HTTP cannot express. Such values are rejected where responses are created; this is the last check.
+ */
 class CannotBeSent extends Error {}
 
 function statusOf({ status }: RawResponse): number {
   if (Number.isInteger(status) && status >= 200 && status <= 999) return status
-  throw new CannotBeSent(`The answer cannot be sent: ${status} is not an HTTP status.`)
+  throw new CannotBeSent(`The response cannot be sent: ${status} is not an HTTP status.`)
 }
 
-/** Names and values by turns. */
+/** Returns names and values alternately. */
 function headersOf({ headers }: RawResponse): string[] {
   const list: string[] = []
   for (const [name, value] of headers) {
     if (!isHeader(name, value)) {
       throw new CannotBeSent(
-        `The answer cannot be sent: its header ${JSON.stringify(name)} has characters that HTTP does not allow.`,
+        `The response cannot be sent: its header ${JSON.stringify(name)} contains characters that HTTP does not allow.`,
       )
     }
     list.push(name, value)
@@ -353,11 +363,11 @@ function refuseStream(body: ReadableStream<Uint8Array>, response: ServerResponse
   sendError(
     response,
     503,
-    `${limit} event streams are open already. Close one, or start the server with a larger limit.`,
+    `The server has ${limit} open event streams, which is its limit. Close one, or start the server with a larger --max-streams.`,
   )
 }
 
-/** The rest of the body is not read, so the connection cannot be used again. */
+/** Rejects a request without reading the rest of its body, so the connection cannot be used again. */
 function refuseBody(response: ServerResponse, { status, message }: BodyRefused): void {
   if (response.headersSent) return
   response.setHeader('connection', 'close')
@@ -377,13 +387,13 @@ export function drained(response: ServerResponse): Promise<void> {
   })
 }
 
-/** Keeps a request out whose body may not have come yet. */
+/** Rejects a request whose body may not have arrived. */
 export function refuse(request: IncomingMessage, response: ServerResponse, why: string): void {
   leaveBody(response, endToEnd(request.rawHeaders).bodyLength)
   sendError(response, 403, why)
 }
 
-/** A refusal as the services and the control API write theirs: clients of both read the body as JSON, and nothing else. */
+/** Sends an error in the form of the services and of the control API: clients read the body as JSON. */
 export function sendError(response: ServerResponse, status: number, error: string): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error }))
 }

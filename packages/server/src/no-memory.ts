@@ -7,18 +7,18 @@ import { frees } from '../../../src/store/command/memory.js'
 import { blockingTable, commandTable } from '../../../src/store/commands/index.js'
 import type { HeapWatch } from './heap-watch.js'
 
-/** What redis-server says when it may not take more memory. */
+/** Error of redis-server when it may not use more memory. */
 export const outOfMemory = "OOM command not allowed when used memory > 'maxmemory'."
 
-/** Commands of health checks, and reads that answer a number or a word: they run while there is any memory at all. */
+/** Commands of health checks, and reads that return a number or a word. They run while any memory is left. */
 const small = new Set(
   `PING ECHO TIME INFO DBSIZE EXISTS TOUCH TTL PTTL EXPIRETIME PEXPIRETIME TYPE STRLEN GETBIT LLEN SCARD SISMEMBER HLEN
 HEXISTS HSTRLEN ZCARD ZSCORE XLEN`.split(/\s+/),
 )
-/** They have no such flag, and may write or keep what they were given. */
+/** Commands without a write flag that may write or keep their arguments. */
 const runs = new Set(['EVAL', 'EVALSHA', 'FCALL', 'SCRIPT LOAD', 'FUNCTION LOAD', 'FUNCTION RESTORE'])
 
-/** Whether a command may make the data store hold more. */
+/** Returns whether a command may make the store hold more data. */
 export function storesMore(argv: readonly Bytes[]): boolean {
   const command = argv.length === 0 ? undefined : (blockingTable.find(argv) ?? commandTable.find(argv))
   return command !== undefined && (runs.has(command.name) || (command.writes && !frees.has(command.name)))
@@ -32,7 +32,7 @@ function isSmall([name]: readonly Bytes[]): boolean {
   return name === undefined || small.has(name.toUpperCase())
 }
 
-/** What the native protocol says to a command for which there is no memory; `undefined` lets it in. */
+/** Returns the error for a command of the Redis protocol when memory is low, or `undefined` to run it. */
 export function refusesCommand(heap: HeapWatch, argv: readonly Bytes[]): string | undefined {
   heap.look()
   if (!heap.isFull) return undefined
@@ -40,10 +40,10 @@ export function refusesCommand(heap: HeapWatch, argv: readonly Bytes[]): string 
   return storesMore(argv) ? outOfMemory : undefined
 }
 
-/** Longer ones are not looked into. */
+/** Longer bodies are not inspected. */
 const legible = 65_536
 
-/** The answer to a call to a tenant's services for which there is no memory; `undefined` lets it in. */
+/** Returns the response to a request to a tenant's services when memory is low, or `undefined` to run it. */
 export function refusedFor(
   heap: HeapWatch,
   call: RawRequest,
@@ -65,10 +65,13 @@ export function refusedFor(
   return heap.isCritical && !doMakeRoom && !rows.every(isSmall) ? unavailable(heap) : undefined
 }
 
-/** Orders that empty something, end something, or move time. */
+/** Control operations that delete something, end something, or move time. */
 const freeing = /^(?:(?:queue\/)?reset|stats\/clear|clock(?:\/.*)?|(?:queue\/messages|workflow\/runs)\/[^/]+\/cancel)$/
 
-/** The same for an order to the control API. What frees memory, and what moves time, is still done. */
+/**
+ * Returns the response to a control call when memory is low, or `undefined` to run it. Operations that free memory or
+ * move time still run.
+ */
 export function refusedOrder(heap: HeapWatch, call: RawRequest, path: string): RawResponse | undefined {
   heap.look()
   if (!heap.isFull) return undefined
@@ -86,18 +89,21 @@ export function refusedOrder(heap: HeapWatch, call: RawRequest, path: string): R
   return method === 'GET' && !heap.isCritical && !large.test(verb) ? undefined : unavailable(heap)
 }
 
-/** Orders whose answers are as large as what is kept. */
+/** Control operations whose responses are as large as the stored data. */
 const large = /^(?:state|snapshot|(?:store|queue)\/dump|store\/changes|traffic\/trace)$/
 
 function unavailable(heap: HeapWatch): RawResponse {
   return json({ error: heap.sentence }, 503, [['retry-after', '1']])
 }
 
-/** The commands of a request to the store, as far as they are needed; `undefined` for what is too long to look into. */
+/**
+ * Returns the commands of a request to the store with as many arguments as needed; `undefined` for a body that is too
+ * long to inspect.
+ */
 function rowsOf(path: string, body: Bytes): readonly (readonly Bytes[])[] | undefined {
   const [, first = '', second = ''] = path.split('/', 3)
   const isRow = first === 'pipeline' || first === 'multi-exec'
-  // With the last word in the body.
+  // The last argument is in the body.
   if (first !== '' && !isRow) return [[decodeSegment(first), decodeSegment(second)].map((word) => latin1(word))]
   if (body.length > legible) return undefined
   try {
@@ -105,12 +111,12 @@ function rowsOf(path: string, body: Bytes): readonly (readonly Bytes[])[] | unde
     const rows = isRow ? given : [given]
     return (rows as unknown[][]).map((words) => words.map((word) => latin1(String(word))))
   } catch {
-    // Refused for its form.
+    // The store will reject the form of this body.
     return []
   }
 }
 
-/** The command of an order that runs one. */
+/** Returns the command of a control call that runs one. */
 function commandIn(body: Bytes | Promise<Bytes>): readonly Bytes[] | undefined {
   if (typeof body !== 'string' || body.length > legible) return undefined
   try {

@@ -4,28 +4,28 @@ import type { ChunkHolder, HeldChunks } from '../../../src/protocol/event-stream
 import type { Crowd, MemoryHolder } from '../../../src/store/resp/crowd.js'
 import { takenFrom } from './sockets.js'
 
-/** Answers that their readers have not taken yet, of all connections. */
+/** Responses of all connections that their readers have not received yet. */
 export class Outgoing {
   readonly #crowd: Crowd
   readonly #patience: number
   readonly #readers = new WeakMap<ServerResponse, AnswerReader>()
 
-  /** @param patience host milliseconds in which a reader has to take something */
+  /** @param patience host milliseconds in which a reader must receive some bytes */
   constructor(crowd: Crowd, patience: number) {
     this.#crowd = crowd
     this.#patience = patience
   }
 
-  /** Counts what was written until it is taken; drops its reader where there is no room for it. */
+  /** Counts written bytes until they are received. Drops the reader if the limit is reached. */
   hold(response: ServerResponse, bytes: number): void {
     const reader = this.#readers.get(response) ?? this.#readerOf(response)
     const { socket } = response.req
-    // Node itself destroys a connection whose time is over; bytes that its reader takes begin it anew.
+    // Node.js destroys a connection after its timeout, which starts again when its reader receives bytes.
     if (reader.held === 0) socket.setTimeout(this.#patience)
     if (!reader.hold(bytes)) socket.destroy()
   }
 
-  /** The reader has everything. */
+  /** The reader has received everything. */
   taken(response: ServerResponse): void {
     const reader = this.#readers.get(response)
     if (reader === undefined || reader.held === 0) return
@@ -42,7 +42,7 @@ export class Outgoing {
   }
 }
 
-/** Whoever is sent an answer. */
+/** The reader of a response. */
 class AnswerReader implements MemoryHolder {
   readonly #response: ServerResponse
   readonly #crowd: Crowd
@@ -82,12 +82,12 @@ class AnswerReader implements MemoryHolder {
   }
 }
 
-/** Whoever reads an event stream: what is held for it, others may be sent as well. */
+/** The reader of an event stream. Its chunks may be shared with other readers. */
 export class HeldStream implements MemoryHolder, ChunkHolder {
   readonly #response: ServerResponse
   readonly #crowd: Crowd
   readonly #all: HeldChunks
-  /** How often it waits for each. */
+  /** Number of times that each chunk is pending. */
   readonly #own = new Map<Uint8Array, number>()
   held = 0
 

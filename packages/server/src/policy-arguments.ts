@@ -3,7 +3,7 @@ import { didYouMean } from '../../../src/kernel/nearest-name.js'
 import type { Policy } from '../../../src/policy/policy.js'
 import { policySchema, policyWith } from '../../../src/policy/schema.js'
 
-/** As `--help` shows it. */
+/** Placeholder in the help. */
 export const policyHint = 'NAME=VALUE'
 
 interface Group {
@@ -11,8 +11,8 @@ interface Group {
 }
 
 /**
- * The policies of `--policy name=value`. A name may be a path, `queueLimits.maxRetries`; a value is JSON, or else a text;
- * `null` is for none.
+ * Returns the policies of `--policy name=value`. A name may be a path, such as `queueLimits.maxRetries`. A value is
+ * JSON, or else text; `null` removes a limit.
  * @throws UsageError for an unknown name, with the nearest one, and for a value that its policy cannot have
  * @example policyFrom(['retries=5', 'queueLimits.maxRetries=5', 'queuePlan=free'])
  */
@@ -39,8 +39,8 @@ export function policyFrom(given: readonly string[]): Partial<Policy> {
 }
 
 function needsBoth(word: string): string {
-  if (word === '') return `--policy needs a value: --policy ${policyHint}.`
-  return `--policy is a name and a value, such as --policy retries=5 or --policy queueLimits.maxRetries=5, not ${JSON.stringify(word)}.`
+  if (word === '') return `--policy needs a value. Write --policy ${policyHint}.`
+  return `--policy must be ${policyHint}, such as --policy retries=5 or --policy queueLimits.maxRetries=5 (got ${JSON.stringify(word)}).`
 }
 
 function checkNames(names: readonly string[]): void {
@@ -48,22 +48,23 @@ function checkNames(names: readonly string[]): void {
   for (const [index, name] of names.entries()) {
     const entries = entriesOf(schema)
     const above = names.slice(0, index).join('.')
-    if (entries === undefined) throw new UsageError(`The policy ${above} has no parts: write --policy ${above}=VALUE.`)
+    if (entries === undefined)
+      throw new UsageError(`--policy: ${above} has no part ${JSON.stringify(name)}. Write --policy ${above}=VALUE.`)
     if (!Object.hasOwn(entries, name)) {
-      const what = index === 0 ? 'There is no policy' : `The policy ${above} has no`
+      const what = index === 0 ? '--policy: there is no policy' : `--policy: ${above} has no`
       throw new UsageError(`${what} ${JSON.stringify(name)}.${didYouMean(name, Object.keys(entries))}`)
     }
     schema = entries[name]
   }
 }
 
-/** The fields of an object's schema, which may be optional. */
+/** Returns the fields of an object schema, which may be wrapped as optional. */
 function entriesOf(schema: unknown): Readonly<Record<string, unknown>> | undefined {
   const { entries, wrapped } = schema as { entries?: Readonly<Record<string, unknown>>; wrapped?: unknown }
   return entries ?? (wrapped === undefined ? undefined : entriesOf(wrapped))
 }
 
-/** A text needs no quotes, which a shell would take away. */
+/** Parses a value as JSON, or else takes it as text: a shell would remove the quotes of a JSON string. */
 function valueFrom(text: string): unknown {
   try {
     return JSON.parse(text) ?? undefined

@@ -2,20 +2,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { standardRedaction } from '../../../src/report/redaction.js'
 import { targetOf } from './listener.js'
 
-/** One answered request, as `--log` prints it: a JSON object on a line. */
+/** One finished request, as `--log` prints it: a JSON object on one line. */
 export interface RequestLogEntry {
-  /** Host time, ISO. */
+  /** Host time in ISO format. */
   readonly time: string
   readonly method: string
-  /** Path and query; secrets in it are `***`. */
+  /** Path and query, in which secrets are `***`. */
   readonly path: string
-  /** 0 when the connection ended without an answer. */
+  /** HTTP status; 0 when the connection ended without a response. */
   readonly status: number
-  /** Host milliseconds from the head of the request to the end of the answer. */
+  /** Host milliseconds from the head of the request to the end of the response. */
   readonly durationMs: number
 }
 
-/** Logs a request once it is over. */
+/** Logs a request when it has finished. */
 export function logRequest(
   request: IncomingMessage,
   response: ServerResponse,
@@ -33,7 +33,7 @@ export function logRequest(
   })
 }
 
-/** `/{tenant}/store/…` may be a command with its words; every other path is a url. */
+/** Redacts a path. `/{tenant}/store/…` may be a command with its arguments; every other path is a URL. */
 function shownPath(target: string): string {
   return /^\/[^/?#]*\/store\//.test(target) ? standardRedaction.storeUrl(target) : standardRedaction.url(target)
 }

@@ -2,31 +2,31 @@ import type { Duration } from '../../../src/kernel/duration.js'
 import { maxBuffered } from '../../../src/queue/destinations/network.js'
 import { heapLimit } from './heap-watch.js'
 
-/** What the server takes before it refuses, so that one client cannot starve the others. */
+/** Limits of a server, which keep one client from starving the others. */
 export interface ServerLimits {
-  /** Bytes of one request body. Default 128 MiB: more than the largest batch of the queue. */
+  /** Bytes of one request body. Default 128 MiB, which is more than the largest batch of the queue. */
   readonly maxBodyBytes: number
-  /** Host time in which a request has to arrive, its body included: `'2m'`, or milliseconds. Default 2 minutes. */
+  /** Host time in which a request must arrive with its body: `'2m'`, or milliseconds. Default 2 minutes. */
   readonly requestTimeout: Duration
-  /** Event streams that are open at once. Default 1,000. */
+  /** Open event streams. Default 1,000. */
   readonly maxStreams: number
   /**
-   * Connections of the native protocol that are open at once. Default 10,000. Of HTTP as many, and no more than one for
+   * Open connections of the Redis protocol. Default 10,000. HTTP has the same limit, and at most one connection for
    * each 64 KiB of `buffered`.
    */
   readonly maxConnections: number
-  /** Tenants that exist at once. Default 1,000. */
+  /** Existing tenants. Default 1,000. */
   readonly maxTenants: number
-  /** Entries of the traffic log of each tenant; beyond it the older half is dropped. Default 200,000. */
+  /** Entries of the traffic log of each tenant; beyond the limit the older half is dropped. Default 200,000. */
   readonly maxTrafficEntries: number
   /**
-   * Bytes of all clients together that are on their way: bodies that arrive, commands that wait for EXEC, output that was
-   * not taken, answers of destinations that arrive. Default 512 MiB, or a quarter of the heap where that is less.
+   * Bytes in transit, over all clients: arriving bodies, commands that wait for EXEC, output that was not yet received,
+   * and arriving responses of destinations. Default 512 MiB, or a quarter of the heap if that is less.
    */
   readonly buffered: number
 }
 
-/** The same, in milliseconds where it is a time. */
+/** Limits with all durations in milliseconds. */
 export interface ResolvedLimits extends ServerLimits {
   readonly requestTimeout: number
 }
@@ -41,19 +41,19 @@ export const defaultLimits: ResolvedLimits = {
   buffered: Math.min(maxBuffered, Math.floor(heapLimit() / 4)),
 }
 
-/** Bytes of the head of a request. Paths may be commands, headers may be forwarded. */
+/** Bytes of the head of a request. Paths may contain commands, and headers may be forwarded. */
 export const maxHead = 65_536
 
-/** Of what may be on its way, large answers of destinations have so many hundredths; one tenant half of that. */
+/** Percentage of `buffered` that large responses of destinations may use. One tenant may use half of it. */
 export const responsesShare = 50
 
-/** Headers of a request, however short, that Node itself takes. */
+/** Maximum number of headers of a request. Node.js enforces it. */
 export const maxHeaders = 1_000
 
-/** Bytes that are read of the body of a request whose answer does not depend on it. */
+/** Bytes that are read of a body that does not affect the response. */
 export const maxUnwanted = 65_536
 
-/** A request is not taken: one sentence, and the end of its connection. */
+/** A rejected request body. The client gets the message, and the connection is closed. */
 export class BodyRefused extends Error {
   constructor(
     readonly status: 413 | 503,
@@ -63,23 +63,26 @@ export class BodyRefused extends Error {
   }
 }
 
-/** The client sent more than the server takes. */
+/** A request body that is larger than the limit. */
 export class BodyTooLarge extends BodyRefused {
   constructor(limit: number) {
-    super(413, `A request body has at most ${limit} bytes here. Send less, or start the server with a larger limit.`)
+    super(
+      413,
+      `A request body must have at most ${limit} bytes. Send less, or start the server with a larger --max-body-bytes.`,
+    )
   }
 }
 
-/** As many tenants exist as may: a mistake of nobody who asks, so the answer is 503. */
+/** The server has the maximum number of tenants. The client made no mistake, so the response is 503. */
 export class TenantsFull extends RangeError {}
 
-/** All clients together have sent, and not taken, as much as the server holds. */
+/** The bytes in transit of all clients have reached the limit of the server. */
 export class BufferFull extends BodyRefused {
-  /** @param done what has happened, as a sentence */
-  constructor(done = 'Nothing was done: ask again later') {
+  /** @param done what has happened and what to do, as the beginning of the message */
+  constructor(done = 'Nothing was done. Retry later') {
     super(
       503,
-      `All clients together have as many bytes on their way as the server holds. ${done}, or start the server with a larger --max-buffered.`,
+      `The bytes in transit of all clients have reached the limit of the server. ${done}, or start the server with a larger --max-buffered.`,
     )
   }
 }

@@ -18,58 +18,64 @@ import { defaultLimits, type ResolvedLimits, type ServerLimits } from './server-
 import { openTenantScenario } from './tenant-scenario/open-tenant-scenario.js'
 import type { TenantScenario } from './tenant-scenario/tenant-scenario.js'
 
-// What a server is started with, and what that comes to.
+// Options of a server, and the checked plan that they result in.
 
 /** Options of `startServer()`. */
 export interface ServerOptions extends Omit<SandboxOptions, 'name' | 'urls'>, RealRedisChoice {
-  /** Address to listen on. Default `localhost`, both of its addresses, so that nobody else can reach it. */
+  /**
+   * Address to listen on. Default `localhost`, which means both loopback addresses, so that no other machine can
+   * connect.
+   */
   readonly host?: string
   /**
-   * Names and addresses by which clients call this server, beside `localhost`, the address that they reach and `host`: the
-   * name of its service in Docker Compose or Kubernetes, or of a machine. A name that is not listed is refused, because somebody
-   * else could answer for it.
+   * Additional host names and addresses of this server, such as its service name in Docker Compose or Kubernetes.
+   * `localhost`, `host` and the address that a client reaches are always allowed. Requests for any other name are
+   * rejected, because another machine could respond under it.
    */
   readonly allowHosts?: readonly string[]
-  /** Default 4010; 0 takes a free one. */
+  /** Port to listen on. Default 4010; 0 selects a free port. */
   readonly port?: number
   /**
-   * Port of the native protocol of the data store (RESP2 and RESP3), on the same address; 0 takes a free one. Without it
-   * there is none. A tenant's user is `w1/default`; without a tenant it is of `main`.
+   * Port of the Redis protocol (RESP2 and RESP3), on the same address; 0 selects a free port. Default: none. The user
+   * of tenant `w1` is `w1/default`; a user name without a tenant belongs to `main`.
    */
   readonly redisPort?: number
-  /** A certificate and its key, both PEM: the native protocol is spoken over TLS then. */
+  /** Certificate and private key in PEM, which turn on TLS for the Redis protocol. */
   readonly redisTls?: Certificate
-  /** Receives what went wrong inside, `console.error` by default. */
+  /** Receives internal errors and warnings as text. Default `console.error`. */
   readonly onError?: (text: string) => void
-  /** What the control API asks for as a bearer token. Default: nothing on this machine, else one derived from `secret`. */
+  /** Bearer token of the control API. Default: none on a loopback address, otherwise a token derived from `secret`. */
   readonly controlToken?: string
   /**
-   * The secret from which tokens and keys of each tenant are derived, unless they are given. At least 16 characters. Default: on this
-   * machine none, with public defaults; where other machines can call, a random one.
+   * Secret from which the tokens and keys of each tenant are derived, unless they are given. At least 16 characters.
+   * Default: on a loopback address none, which means public defaults; otherwise a random secret.
    */
   readonly secret?: string
   readonly limits?: Partial<ServerLimits>
-  /** Receives every request that is over, with tokens taken out. */
+  /** Receives an entry for every finished request, with tokens removed. */
   readonly onRequest?: (request: RequestLogEntry) => void
   /**
-   * Keeps every tenant in this file and takes them from it at the start. Written atomically, at most 200 ms after a
-   * change; a damaged file is refused and left as it is.
+   * File that all tenants are saved to and loaded from. It is written atomically, at most 200 ms after a change. A
+   * damaged file makes the start fail and is not changed.
    */
   readonly state?: string
-  /** Moves all times of a tenant in the state file back that is ahead of a real clock, instead of refusing it. */
+  /**
+   * Moves the times of tenants in the state file back to now if they are ahead of a real clock. Default: such a file is
+   * rejected.
+   */
   readonly rebaseTime?: boolean
-  /** What every new tenant begins with, and again after a reset: its initial state, its destinations and its faults. */
+  /** Scenario whose initial state, destinations and faults every new tenant gets, and gets again after a reset. */
   readonly scenario?: Scenario
   /**
-   * Makes it one node of a cluster, whose tenants outlive it: an engine keeps them, and whichever node is asked for a tenant
-   * hands the request on to the one that has it. Not with `state`, `redisPort` and `scenario`.
+   * Makes the server a node of a cluster, whose tenants are kept in Redis and outlive the node. Every node forwards
+   * requests to the node that owns the tenant. Excludes `state`, `redisPort` and `scenario`.
    */
   readonly cluster?: ClusterOptions
-  /** Starts although `NODE_ENV` is `production`. */
+  /** Allows the start when `NODE_ENV` is `production`. Default `false`. */
   readonly allowProduction?: boolean
 }
 
-/** What is no option of a sandbox; the compiler keeps it complete. */
+/** Options that a sandbox does not have. The type makes the compiler check that the list is complete. */
 const serverNames: Readonly<Record<Exclude<keyof ServerOptions, keyof SandboxOptions>, true>> = {
   host: true,
   allowHosts: true,
@@ -91,17 +97,17 @@ const serverNames: Readonly<Record<Exclude<keyof ServerOptions, keyof SandboxOpt
   allowRedisHosts: true,
 }
 
-/** What the options come to, checked. */
+/** The checked options of a server, with their defaults. */
 export interface Plan {
   readonly host: string
   readonly port: number
-  /** The address that `host` stands for. */
+  /** Resolved address of `host`. */
   readonly address: string
-  /** Names and addresses by which clients may call the server, beside those of this machine. */
+  /** Further names and addresses by which clients may call the server, in addition to those of this machine. */
   readonly hosts: readonly string[]
-  /** Whether other machines can call. */
+  /** Whether other machines can connect. */
   readonly isWide: boolean
-  /** Options of each tenant's sandbox. */
+  /** Options of the sandbox of each tenant. */
   readonly world: SandboxOptions
   readonly secret: string | undefined
   readonly controlToken: string | undefined
@@ -110,7 +116,10 @@ export interface Plan {
   readonly tell: (text: string) => void
 }
 
-/** @throws TypeError for mistakes in the options: they must be reported now, not to the first request */
+/**
+ * Checks the options and returns the plan.
+ * @throws TypeError for invalid options, so that the start fails instead of the first request
+ */
 export async function planOf(options: ServerOptions): Promise<Plan> {
   const { host = defaultHost, port = defaultPort, allowHosts = [], cluster, scenario } = options
   checkNames(options, 'startServer()', 'A server', serverNames)
@@ -134,7 +143,7 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
   createSandbox(given).dispose()
   const limits = resolvedLimits(options.limits)
   const scene = scenario === undefined ? undefined : await openTenantScenario(scenario, given)
-  // A server delivers for real, as far as `deliverTo` allows, and may run for days.
+  // Deliveries of a server use the network, as far as `deliverTo` allows, and a server may run for days.
   const policy = { maxTrafficEntries: limits.maxTrafficEntries, maxTrafficBytes: mostTraffic(), ...given.policy }
   return {
     host,
@@ -175,7 +184,7 @@ function checkLimits(limits: Partial<ServerLimits>): void {
   }
 }
 
-/** @throws RangeError for a time that is none */
+/** @throws RangeError for an invalid duration */
 function resolvedLimits({ requestTimeout, ...given }: Partial<ServerLimits> = {}): ResolvedLimits {
   return {
     ...defaultLimits,
@@ -184,7 +193,7 @@ function resolvedLimits({ requestTimeout, ...given }: Partial<ServerLimits> = {}
   }
 }
 
-/** The options that a sandbox has as well. */
+/** Returns the options that apply to a sandbox. */
 function worldOf(options: ServerOptions): SandboxOptions {
   const own = Object.entries(options).filter(([name]) => !Object.hasOwn(serverNames, name))
   const world: SandboxOptions = Object.fromEntries(own)
@@ -195,11 +204,11 @@ function checkedHost(given: string): string {
   const host = listedHost(given)
   if (host !== undefined) return host
   throw new TypeError(
-    `allowHosts (--allow-host) are names or addresses without a port, such as "stuntdouble", not ${JSON.stringify(given)}.`,
+    `allowHosts (--allow-host) must be names or addresses without a port, such as "stuntdouble" (got ${JSON.stringify(given)}).`,
   )
 }
 
-/** What a tenant keeps of its past: in a small heap less than in an ordinary one. */
+/** Returns the maximum size of a tenant's traffic log, which is smaller in a small heap. */
 function mostTraffic(): number {
   return Math.min(defaultPolicy.maxTrafficBytes!, Math.floor(heapLimit() / 16))
 }
@@ -207,20 +216,23 @@ function mostTraffic(): number {
 function refuseProduction(allowProduction = false): void {
   if (allowProduction || process.env.NODE_ENV !== 'production') return
   throw new Error(
-    'NODE_ENV is production: a double would take the place of the real service there. Start it elsewhere, or with --allow-production (in a program: allowProduction: true).',
+    'NODE_ENV must not be production, because a double would replace the real service and lose data. Start it elsewhere, or with --allow-production (in a program: allowProduction: true).',
   )
 }
 
-/** Whoever publishes makes this machine send requests, and reads the answers. */
+/**
+ * Rejects public tokens when other machines can connect: a client that can publish makes this machine send requests and
+ * reads their responses.
+ */
 function refusePublic(world: SandboxOptions, host: string): void {
   const names = publicOnes(world)
   if (names.length === 0) return
   throw new TypeError(
-    `What was given as ${names.join(', ')} is public, and other machines can call ${JSON.stringify(host)}: leave it out for tokens of this server's own, leave out --dev-user, or listen on localhost.`,
+    `startServer(): ${names.join(', ')} must not be public, because other machines can connect to ${JSON.stringify(host)}. Omit them (and --dev-user) to get tokens of this server's own, or listen on localhost.`,
   )
 }
 
-/** Comes of the secret as well, so that one thing is to be kept. */
+/** Derives the control token from the secret, so that users must keep only the secret. */
 function controlTokenOf(secret: string): string {
   return createHmac('sha256', secret).update('stuntdouble\0control').digest().subarray(0, 24).toString('base64url')
 }

@@ -24,7 +24,7 @@ import { StateWriter } from './state/state-writer.js'
 import { Tenants } from './tenants.js'
 import { Turns } from './turns.js'
 
-/** How long requests that run may go on after `close()`, in host milliseconds. */
+/** Host milliseconds that running requests have to finish after `close()`. */
 const usualGrace = 2_000
 
 /** A server from its start to its end. */
@@ -32,7 +32,7 @@ export class Serving {
   readonly #plan: Plan
   readonly #options: ServerOptions
   readonly tenants: Tenants
-  /** All who are sent what was not taken yet, over HTTP and the native protocol. */
+  /** All readers with pending output, over HTTP and the Redis protocol. */
   readonly #crowd: Crowd
   readonly #turns = new Turns()
   readonly #connections: Connections
@@ -49,7 +49,7 @@ export class Serving {
   node: ClusterRuntime | undefined
   native: RedisPort | undefined
   engine: LocatedRedis | undefined
-  /** Whether the state file holds everything. */
+  /** Whether the state file contains everything. */
   isKept = true
 
   constructor(plan: Plan, options: ServerOptions) {
@@ -65,7 +65,7 @@ export class Serving {
     this.#serve = this.#listener()
   }
 
-  /** Starts, or gives back what it has taken. */
+  /** Starts the server. If the start fails, it closes everything that was opened. */
   async start(): Promise<void> {
     const { state } = this.#options
     const file = state === undefined ? undefined : fileOf(state)
@@ -144,7 +144,7 @@ export class Serving {
       crowd: this.#crowd,
       turns: this.#turns,
       report: (error: unknown) =>
-        tell(`stuntdouble: the native port failed: ${error instanceof Error ? error.stack : error}`),
+        tell(`stuntdouble: the Redis port failed: ${error instanceof Error ? error.stack : error}`),
       tell,
     }
     const { openRedisPort } = await import('./redis-port/redis-port.js')
@@ -168,7 +168,7 @@ export class Serving {
         crowd: this.#crowd,
         turnsAway: (call) =>
           this.#linkFor(call) ?? (this.node === undefined ? tenants : this.node.front).turnsAway(call),
-        // A tenant of a cluster may be elsewhere, and its owner knows its tokens.
+        // The owner of a tenant may be another node of the cluster, and only the owner knows the tokens.
         isUnwanted: (call) =>
           (this.node === undefined || tenants.nameOf(call) === undefined) && tenants.isUnwanted(call),
         takeTurn: (call, connection, run) => this.#turns.take(groupOf(tenants.targetOf(call)), connection, run),
@@ -190,9 +190,9 @@ export class Serving {
     const { onRequest: log } = this.#options
     if (log !== undefined) logRequest(request, response, log)
     const path = targetOf(request)
-    // The store answers any page, as the service does; the rest can make this machine send requests.
+    // Every page may call the store, as with the service. All other paths can make this machine send requests.
     const open = /^\/[^/_][^/]*\/store(?:[/?]|$)/.test(path)
-    // Another node has let in what it hands on, and has signed that.
+    // Another node has checked and signed the requests that it forwards.
     const isPassed = this.node?.front.isPassed(request) === true
     const refused =
       open || isPassed ? undefined : originRejection(request, this.#guard, kindOf(path), this.#plan.controlToken)
@@ -207,26 +207,29 @@ export class Serving {
   }
 
   async #end(grace: number): Promise<void> {
-    // Other nodes go on with its tenants at once, so they end here before anything else does.
+    // Other nodes take over the tenants immediately, so close the tenants before anything else.
     await handedOver(this.node, this.#servers, this.#plan.tell)
     await Promise.all([ended(this.#servers, this.tenants, grace), this.native?.close(grace)])
     this.node?.end()
     await this.engine?.close()
-    // Even requests that were answered in the meantime are kept.
+    // Save the effects of requests that finished in the meantime, too.
     this.isKept = (await this.#keeper?.close()) ?? true
-    // A hanging write may still complete: until then nobody else writes.
+    // A hanging write may still complete. Keep the lock until then, so that no other process writes the file.
     if (this.isKept) await this.#lock?.release()
     else void this.#keeper?.idle().then(() => this.#lock?.release())
   }
 }
 
-/** Neither a script nor an image of another page is made of what the server says of itself. */
+/** Headers that keep other pages from loading the server's own responses as scripts or images. */
 const unreadable = [
   ['X-Content-Type-Options', 'nosniff'],
   ['Cross-Origin-Resource-Policy', 'same-origin'],
 ] as const
 
-/** The requests of a tenant share their turns; that it exists, or that they may, is not known yet. */
+/**
+ * Returns the group of requests that share turns, which is the tenant in the path. The tenant may not exist, and the
+ * request is not yet authorized.
+ */
 function groupOf(path: string): string {
   return /^\/(?:_control\/)?([^/?#]*)/.exec(path)?.[1] ?? ''
 }
@@ -236,7 +239,7 @@ function kindOf(path: string): 'control' | 'page' | 'service' {
   return path.startsWith('/_') ? 'control' : 'service'
 }
 
-/** How clients on this machine name the server. */
+/** Returns the host name by which clients on this machine call the server. */
 function nameOf(host: string, address: string): string {
   if (isEveryAddress(address) || address === 'localhost') return '127.0.0.1'
   return host.includes(':') ? `[${address}]` : host

@@ -3,17 +3,19 @@ import { Server as NetServer, type Socket } from 'node:net'
 import { hostClearTimeout, hostSetTimeout } from '../../../src/kernel/host.js'
 import { maxHead, type ResolvedLimits } from './server-limits.js'
 
-/** Host milliseconds in which the head of a request has to arrive. */
+/** Host milliseconds in which the head of a request must arrive. */
 export const headArrival = 20_000
-/** How often it is looked which requests have not arrived in time, in host milliseconds. */
+/** Interval in which late requests are checked, in host milliseconds. */
 export const arrivalLook = 10_000
-/** Bytes that the other end has taken. How far a write is that is under way, only what Node times its sockets by tells. */
+/**
+ * Returns the bytes that the other end has received. Only internals of Node.js show the progress of a pending write.
+ */
 export function takenFrom(stream: object): number {
   const { _handle } = stream as { _handle?: { bytesWritten?: number; writeQueueSize?: number } | null }
   return (_handle?.bytesWritten ?? 0) - (_handle?.writeQueueSize ?? 0)
 }
 
-/** Commands may come as paths, and some are long. A client that sends slowly shall not hold a socket for ever. */
+/** HTTP options of a server: long heads, because a path may be a command, and timeouts for clients that send slowly. */
 export function timeouts({ requestTimeout: arrival }: Pick<ResolvedLimits, 'requestTimeout'>): HttpOptions {
   return {
     maxHeaderSize: maxHead,
@@ -25,8 +27,8 @@ export function timeouts({ requestTimeout: arrival }: Pick<ResolvedLimits, 'requ
 }
 
 /**
- * Connections that may be open at once, all servers of one host together: as many as may be open at all, and so few that
- * the heads they may half send all fit into what may be on its way.
+ * Limit of open connections, over all servers of one host. It is the configured maximum, but so low that all heads that
+ * clients may half send fit into the bytes in transit.
  */
 export class Connections {
   readonly #most: number
@@ -36,7 +38,7 @@ export class Connections {
     this.#most = Math.min(connections, Math.max(1, Math.floor(buffered / maxHead)))
   }
 
-  /** Closes what is one too many. */
+  /** Closes connections above the limit. */
   count(server: Server): Server {
     return server.prependListener('connection', (socket: Socket) => {
       if (this.#open >= this.#most) {
@@ -52,8 +54,9 @@ export class Connections {
 }
 
 /**
- * Takes no new connections. What still comes on those that are there is answered for so many host milliseconds, and is the
- * last on its connection: who sent it before it heard of the end would otherwise not know whether it has happened.
+ * Stops accepting connections. Requests on existing connections get responses for some more milliseconds of host time,
+ * each as the last one on its connection. Otherwise a client that did not know about the end could not know whether its
+ * request was processed.
  */
 export async function lastAnswers(servers: readonly Server[], ms: number): Promise<void> {
   const drained = servers.map(
@@ -62,7 +65,7 @@ export async function lastAnswers(servers: readonly Server[], ms: number): Promi
         server.prependListener('request', (_, response) => {
           response.shouldKeepAlive = false
         })
-        // That of HTTP closes idle connections at once.
+        // The `close` of HTTP servers would close idle connections immediately.
         NetServer.prototype.close.call(server, () => resolve())
       }),
   )
@@ -74,11 +77,14 @@ export async function lastAnswers(servers: readonly Server[], ms: number): Promi
   hostClearTimeout(timer!)
 }
 
-/** Open streams end with their sandboxes, idle connections at once, requests that run with their answer or the grace. */
+/**
+ * Ends servers: streams with their sandboxes, idle connections immediately, and running requests with their response or
+ * after the grace period.
+ */
 export async function ended(servers: readonly Server[], tenants: { dispose(): void }, grace: number): Promise<void> {
   tenants.dispose()
   const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
-  // Connections that served a stream or a request that runs are idle a little later.
+  // Connections become idle a little later after a stream or a running request.
   let sweep: NodeJS.Timeout
   const swept = (): void => {
     for (const server of servers) server.closeIdleConnections()

@@ -8,40 +8,40 @@ import { planOf, type ServerOptions } from './server-options.js'
 import { Serving } from './serving.js'
 import type { Tenants } from './tenants.js'
 
-/** A server of many sandboxes, one for each tenant: `http://HOST:PORT/{tenant}/{store|queue|mgmt}`. */
+/** A server with one sandbox per tenant, at `http://HOST:PORT/{tenant}/{store|queue|mgmt}`. */
 export interface StuntdoubleServer extends AsyncDisposable {
   readonly origin: string
   readonly host: string
   readonly port: number
-  /** Of the native protocol, where it is served. */
+  /** Port of the Redis protocol, or `undefined` if it is not served. */
   readonly redisPort: number | undefined
-  /** The bearer token of the control API, where it asks for one. */
+  /** Bearer token of the control API, or `undefined` if it needs none. */
   readonly controlToken: string | undefined
-  /** The secret of the tenants' tokens: they are the same after a restart with the same one. */
+  /** Secret that the tokens of tenants are derived from. The same secret gives the same tokens after a restart. */
   readonly secret: string | undefined
   /**
-   * A link to the inspector. Where the control API asks for a token, it lets in one browser, once, within an hour; reading it
-   * again makes another one.
+   * Link to the inspector. If the control API needs a token, the link works once, in one browser, within an hour; each
+   * read of this property returns a new link.
    */
   readonly inspectorUrl: string
   /**
-   * The sandbox of a tenant, made on first use with a clock of its own.
+   * Returns the sandbox of a tenant. The first call creates it, with its own clock.
    * @example
    * const { store } = server.tenant('main')
    * store.run('SET', 'greeting', 'hello')
    */
   tenant(name: string): Sandbox
   /**
-   * Serves a sandbox that you made yourself, with options of its own, under a name of this server; instead of the one
-   * that had the name. It is disposed with the server, or by `drop`.
-   * @throws TypeError where other machines can call and its tokens are defaults that everybody knows
+   * Serves a sandbox that you created yourself under a name of this server, and replaces the sandbox that had the name.
+   * The server or `drop()` disposes it.
+   * @throws TypeError when other machines can connect and the sandbox has public default tokens
    * @example
    * server.adopt('orders', createSandbox({ seed: 7 }))
    * expect(server.tenants).toContain('orders')
    */
   adopt(name: string, sandbox: Sandbox): void
   /**
-   * Serves a sandbox no more that goes on elsewhere: it is not disposed. `false` when there is none of this name.
+   * Stops serving a sandbox without disposing it. Returns `false` if the name is unknown.
    * @example
    * const sandbox = createSandbox()
    * server.adopt('orders', sandbox)
@@ -49,41 +49,42 @@ export interface StuntdoubleServer extends AsyncDisposable {
    */
   release(name: string): boolean
   /**
-   * Disposes the sandbox of a tenant; `false` when there is none of this name.
+   * Disposes the sandbox of a tenant. Returns `false` if the name is unknown.
    * @example
    * server.tenant('main')
    * expect(server.drop('main')).toBe(true)
    */
   drop(name: string): boolean
   /**
-   * Addresses and environment of a tenant, who is not made by this.
+   * Returns the URLs and the environment of a tenant without creating it.
    * @example
    * const { urls } = server.describeTenant('main')
    * expect(server.tenants).toEqual([])
    */
   describeTenant(name: string): Pick<Sandbox, 'urls' | 'env'>
-  /** Itself, where it is a node of a cluster: the others know it by this. */
+  /** This node of a cluster as other nodes know it, or `undefined` without a cluster. */
   readonly node: ClusterNode | undefined
-  /** The tenants that were used so far. */
+  /** Names of the tenants that exist. */
   readonly tenants: readonly string[]
   /**
-   * Another scenario instead of the one it was started with: for new tenants all of it, for those that are there its
-   * destinations and faults. Tells how many are there.
+   * Replaces the scenario of the server: new tenants get all of it, existing ones its destinations and faults. Returns
+   * the number of existing tenants.
+   * @throws TypeError when the server was started without a scenario
    * @example
    * await using server = await startServer({ port: 0, scenario: scenarios.flappingDestination })
    * server.setScenario(scenarios.thunderingHerd)
    */
   setScenario(scenario: Scenario): number
   /**
-   * Resolves when a twin was told everything that has run; at once where there is none.
+   * Resolves when a shadow Redis has received every command that ran. Resolves immediately without one.
    * @example await server.shadowSettled()
    */
   shadowSettled(): Promise<void>
-  /** After `close()`: whether the state file holds everything; `true` where there is none. */
+  /** Whether the state file contains everything, after `close()`. `true` without a state file. */
   readonly isStateSaved: boolean
   /**
-   * Lets running requests end for at most two seconds, or for `grace` of the host's time (`'5s'`, or milliseconds), ends event streams, and disposes
-   * every sandbox.
+   * Stops the server. Running requests have two seconds of host time to finish, or `grace` (`'5s'`, or milliseconds).
+   * Then event streams end and every sandbox is disposed.
    * @example await server.close({ grace: '5s' })
    */
   close(options?: { readonly grace?: Duration }): Promise<void>
@@ -91,9 +92,9 @@ export interface StuntdoubleServer extends AsyncDisposable {
 
 /**
  * Starts a server and resolves when it listens.
- * @throws Error where `NODE_ENV` is `production`, because a double in the place of the service loses data
- * @throws TypeError for tokens that everybody knows where other machines can call
- * @throws Error where it cannot listen: with the `code` of the system, and what to give instead
+ * @throws Error when `NODE_ENV` is `production`, because a double that replaces the service loses data
+ * @throws TypeError for public tokens when other machines can connect
+ * @throws Error when it cannot listen, with the `code` of the system
  * @example
  * await using server = await startServer({ port: 0 })
  * const { env, clock } = server.tenant('main')
@@ -111,7 +112,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Stuntdou
   const own = (): Tenants => {
     if (serving.node === undefined) return tenants
     throw new TypeError(
-      'The tenants of a cluster are at the nodes that own them: reach them over the network, with connect(url, { tenant }).',
+      'server: tenants of a cluster are on the nodes that own them. Use connect(url, { tenant }) to reach one.',
     )
   }
   return {
@@ -135,7 +136,9 @@ export async function startServer(options: ServerOptions = {}): Promise<Stuntdou
     },
     setScenario: (scenario) => {
       if (scene !== undefined) return scene.change(checkedScenario(scenario, 'The scenario'))
-      throw new TypeError('This server was started without a scenario: there is none to change.')
+      throw new TypeError(
+        'server.setScenario(): the server was started without a scenario. Start it with one to replace it later.',
+      )
     },
     shadowSettled: async () => engine?.compared(),
     get isStateSaved() {

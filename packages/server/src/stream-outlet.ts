@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { RawResponse } from '../../../src/protocol/service.js'
 import { drained } from './listener.js'
 
-/** Serves bodies of event streams, each once and at an address that nobody can guess. */
+/** Serves bodies of event streams, each one once and at a random URL. */
 export interface StreamOutlet {
   serve(answer: RawResponse): string
   close(): Promise<void>
@@ -35,7 +35,7 @@ export async function openStreamOutlet(): Promise<StreamOutlet> {
   }
 }
 
-/** After a redirect to another origin the page's own origin is not told any more. */
+/** Allows every origin: after a redirect to another origin, browsers no longer send the origin of the page. */
 async function pipe({ status, headers, body }: RawResponse, response: ServerResponse): Promise<void> {
   response.writeHead(status, { ...Object.fromEntries(headers), 'access-control-allow-origin': '*' })
   response.flushHeaders()
@@ -46,7 +46,7 @@ async function pipe({ status, headers, body }: RawResponse, response: ServerResp
       if (!response.write(read.value)) await drained(response)
     response.end()
   } catch {
-    // What came before the break has to get through.
+    // Data that was sent before the failure must still arrive.
     if (response.socket === null) response.destroy()
     else response.socket.destroySoon()
   }

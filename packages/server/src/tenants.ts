@@ -28,13 +28,13 @@ import { defaultLimits, responsesShare, TenantsFull } from './server-limits.js'
 import { isTenantName } from './tenant-name.js'
 import type { TenantScenario } from './tenant-scenario/tenant-scenario.js'
 
-/** A call to a foreign host, as it comes to the address that stands for it. */
+/** An outbound request to an external host, as it arrives at the URL that replaces this host. */
 interface ForeignAddress {
   readonly name: string
   readonly url: string
 }
 
-/** `/w1/outbound/https://bank.test/charges`; on the way a client may have made one slash of two, or escaped them. */
+/** Parses `/w1/outbound/https://bank.test/charges`. Clients may have merged the two slashes or escaped them. */
 function foreignIn(path: string): ForeignAddress | undefined {
   const match = /^\/([^/?#]+)\/outbound\/(https?)(?::|%3a)(?:\/|%2f){1,2}(.+)$/i.exec(path)
   if (match === null) return undefined
@@ -42,38 +42,38 @@ function foreignIn(path: string): ForeignAddress | undefined {
   return URL.canParse(url) ? { name: decodeSegment(match[1]!), url: new URL(url).href } : undefined
 }
 
-/** The sandboxes of a server by name. */
+/** The sandboxes of a server, by name. */
 export class Tenants {
   origin = ''
-  /** Where the native protocol is served, if it is. */
+  /** URL of the Redis port, if the server has one. */
   redis: string | undefined
-  /** The data store of the one tenant, where it is a real engine. */
+  /** Store of the only tenant, if a real Redis holds it. */
   elsewhere: ExternalStore | undefined
-  /** Names that the user listed: pages of them are pages of this machine. */
+  /** Host names that the user listed. Pages on these hosts count as local pages. */
   hosts: readonly string[] = []
-  /** Its id in a cluster. */
+  /** ID of this node in a cluster. */
   node: string | undefined
   readonly #options: SandboxOptions
   readonly #most: number
   readonly #controlToken: string | undefined
   readonly #scene: TenantScenario | undefined
-  /** Where other machines can call: who comes in. */
+  /** Checks tokens when other machines can connect. */
   readonly #door: AccessGate | undefined
-  /** What is refused for want of memory. */
+  /** Rejects requests when the heap is nearly full. */
   readonly #heap: HeapWatch
   readonly #buffered: Account
-  /** Large answers of destinations. */
+  /** Memory of large responses of destinations. */
   readonly #answers: Account
   #orders = 0
   #sandboxes = new Map<string, Sandbox>()
 
   /**
-   * @param most tenants that may exist at once
-   * @param controlToken what the control API asks for
-   * @param scene what every new tenant begins with
-   * @param isWide whether other machines can call: then nothing is made or answered without a valid token
-   * @param tell says what whoever runs the server should know
-   * @param buffered counts what is on its way
+   * @param most maximum number of tenants
+   * @param controlToken token that the control API needs
+   * @param scene scenario that every new tenant begins with
+   * @param isWide whether other machines can connect; then every request needs a valid token
+   * @param tell prints a line for the user who runs the server
+   * @param buffered account of the bytes in transit
    */
   constructor(
     options: SandboxOptions,
@@ -102,7 +102,9 @@ export class Tenants {
     if (isWide) this.#door = new AccessGate((name) => this.#optionsOf(name))
   }
 
-  /** How many orders were given: some change a world without leaving an entry in its traffic. */
+  /**
+   * Number of control calls that may have changed a sandbox, because some changes leave no entry in the traffic log.
+   */
   get orders(): number {
     return this.#orders
   }
@@ -121,48 +123,48 @@ export class Tenants {
     return sandbox
   }
 
-  /** @throws TypeError, RangeError */
+  /** @throws TypeError for an invalid name, RangeError when no more tenants are possible */
   #checkNew(name: string): void {
     const [only] = this.#sandboxes.keys()
     if (this.elsewhere !== undefined && only !== undefined) {
       throw new RangeError(
-        `One engine is for one tenant, and ${JSON.stringify(only)} has it: there is none for ${JSON.stringify(name)}. Start another server with an engine of its own.`,
+        `tenant ${JSON.stringify(name)}: the real Redis of this server is used by tenant ${JSON.stringify(only)}, and it can have only one. Start another server with its own Redis.`,
       )
     }
     if (!isTenantName(name)) {
       throw new TypeError(
-        `${JSON.stringify(name)} cannot be the name of a tenant: use letters, digits, '-', '_' and '.', not beginning with '_' or '.'.`,
+        `tenant ${JSON.stringify(name)}: a name must consist of letters, digits, '-', '_' and '.', and must not begin with '_' or '.'.`,
       )
     }
     if (this.#sandboxes.size < this.#most) return
     throw new TenantsFull(
-      `There are ${this.#most} tenants already. Drop one with DELETE /_control/NAME, or start the server with a larger limit.`,
+      `The server has ${this.#most} tenants, which is its limit. Drop one with DELETE /_control/NAME, or start the server with a larger --max-tenants.`,
     )
   }
 
   #optionsOf(name: string): SandboxOptions {
     const own = { name, urls: { base: `${this.origin}/${name}`, redis: this.redis } }
     const options = { ...(this.#scene?.options(this.#options) ?? this.#options), ...own }
-    // A scenario that was imported verifies with keys that everybody knows.
+    // An imported scenario may contain public signing keys, which are not safe when other machines can connect.
     return this.#door === undefined ? options : withoutPublicOnes(options)
   }
 
-  /** The tenant that a request asks for, made where it may make one. @throws HttpError where it may not */
+  /** Returns the tenant of a request, and creates it if the request may do so. @throws HttpError when it may not */
   asked(name: string, { headers }: RawRequest): Sandbox {
     const known = this.#sandboxes.get(name)
     if (known !== undefined) return known
-    // Who passes the door has a token, which no foreign page has.
+    // A request that passed the token check does not come from a page of another site.
     if (this.#door !== undefined || mayMakeTenant(headers, this.hosts)) return this.#newcomer(name)
     throw new HttpError(
       403,
-      `There is no tenant ${JSON.stringify(name)} yet, and a page of another site cannot create one. Call it from the test process first.`,
+      `tenant ${JSON.stringify(name)} does not exist, and a page of another site cannot create it. Call it from the test process first.`,
     )
   }
 
   /**
-   * Whom a name and a password of the native protocol open: `w1/default`, or a user of `main`. A tenant is made by its
-   * own tokens only.
-   * @throws ReplyError where it cannot be made
+   * Signs in a user of the Redis protocol: `w1/default` with a tenant, otherwise a user of `main`. Only the tokens of a
+   * tenant itself create it.
+   * @throws ReplyError when the tenant cannot be created
    */
   enter(name: string | undefined, password: string): ReturnType<RespHost['enter']> {
     const [, tenant = 'main', userName = 'default'] = /^(?:([^/]*)\/)?(.*)$/s.exec(name ?? '') ?? []
@@ -178,7 +180,7 @@ export class Tenants {
     return porterOf(sandbox, this.#refusesCommand).enter(userName || 'default', password)
   }
 
-  /** What the native protocol says to a command for which there is no memory. */
+  /** Returns the Redis error for a command that is rejected for lack of memory, or `undefined`. */
   readonly #refusesCommand = (argv: readonly Bytes[]): string | undefined => refusesCommand(this.#heap, argv)
 
   #newcomer(name: string): Sandbox {
@@ -187,7 +189,7 @@ export class Tenants {
     return this.get(name)
   }
 
-  /** A stray request is told why it has no tenant, as an answer. */
+  /** Returns the tenant of a request, or the error to respond with. */
   #made(name: string, call: RawRequest): Sandbox | RangeError | HttpError {
     return this.#madeBy(() => this.asked(name, call))
   }
@@ -201,7 +203,7 @@ export class Tenants {
     }
   }
 
-  /** Serves a sandbox that lives at addresses of its own under a name of this server as well. */
+  /** Serves a sandbox that has its own URLs under a name of this server as well. */
   adopt(name: string, sandbox: Sandbox): void {
     const { tokens, queue } = sandbox
     if (
@@ -209,7 +211,7 @@ export class Tenants {
       [...Object.values(tokens), ...Object.values(queue.signingKeys.pair())].some(isPublic)
     ) {
       throw new TypeError(
-        `The sandbox for ${JSON.stringify(name)} has public tokens, and other machines can call this server: create it with a secret, createSandbox({ secret, name }).`,
+        `server.adopt(${JSON.stringify(name)}): the sandbox has public tokens, and other machines can connect to this server. Create it with a secret, createSandbox({ secret, name }).`,
       )
     }
     this.#sandboxes.set(name, sandbox)
@@ -220,7 +222,7 @@ export class Tenants {
     for (let number = 2; given === undefined && this.#sandboxes.has(name); number++) name = `${of}-fork-${number}`
     this.#checkNew(name)
     if (this.#sandboxes.has(name)) {
-      throw new TypeError(`There is a tenant ${JSON.stringify(name)} already: give the fork another name, or none.`)
+      throw new TypeError(`fork(): tenant ${JSON.stringify(name)} already exists. Use another name, or omit it.`)
     }
     this.#sandboxes.set(name, sandbox)
     return name
@@ -230,14 +232,14 @@ export class Tenants {
     return this.#sandboxes
   }
 
-  /** Makes a tenant as it was. */
+  /** Loads a dump into a tenant. */
   restore(name: string, dump: SandboxDump, options: LoadOptions): void {
     this.get(name).load(dump, options)
   }
 
   /**
-   * Other machines, and those before a container, have another address of the server than it has of itself; and a fork
-   * speaks of its origin's addresses, where it does not answer.
+   * Replaces the origin in a URL by the host that the client used. Clients on other machines or outside of a container
+   * use another address than the server itself, and a fork has the URLs of its original, which does not respond for it.
    */
   reached(given: string, { headers }: RawRequest, name: string): string {
     const address = this.#addressOf(given, name)
@@ -253,33 +255,36 @@ export class Tenants {
     return relocator(own, served)(given) ?? given
   }
 
-  /** Serves a sandbox no more that its owner goes on with. */
+  /** Stops serving a sandbox, whose owner continues to use it. */
   release(name: string): boolean {
     return this.#sandboxes.delete(name)
   }
 
-  /** @throws TypeError for the one that has the engine: another one would find what it left there */
+  /** @throws TypeError for the tenant of a real Redis: the next tenant would find its data */
   drop(name: string): boolean {
     if (this.elsewhere !== undefined && this.#sandboxes.has(name)) {
       throw new TypeError(
-        `The tenant ${JSON.stringify(name)} has the engine of this server: reset it with POST /_control/${name}/reset, or end the server.`,
+        `tenant ${JSON.stringify(name)} uses the real Redis of this server and cannot be dropped. Reset it with POST /_control/${name}/reset, or stop the server.`,
       )
     }
     this.#sandboxes.get(name)?.dispose()
     return this.#sandboxes.delete(name)
   }
 
-  /** Serves the world of a tenant that is kept elsewhere, for as long as it is here. */
+  /** Serves a sandbox of the cluster while this node owns it. */
   serve(name: string, sandbox: Sandbox): void {
     this.#sandboxes.set(name, sandbox)
   }
 
-  /** A world as a tenant of this name begins. */
+  /** Returns a new sandbox with the initial state of a tenant. */
   fresh(name: string): Sandbox {
     return new Sandbox(this.#optionsOf(name), hintsFor(this.origin, name), this.elsewhere, this.#room())
   }
 
-  /** Of what answers hold that are on their way, one tenant has half at most, so that others can be answered. */
+  /**
+   * Returns the memory for responses in transit. One tenant may use at most half of it, so that others can receive
+   * responses.
+   */
   #room(): RoomForResponses {
     return {
       all: this.#buffered,
@@ -301,12 +306,12 @@ export class Tenants {
     return this.#sandboxes.has(name)
   }
 
-  /** Path and query of a call. */
+  /** Returns the path and query of a request. */
   targetOf({ url }: RawRequest): string {
     return url.slice(this.origin.length)
   }
 
-  /** The tenant that a call is for; `undefined` where it is for the server itself. */
+  /** Returns the tenant of a request, or `undefined` for a request to the server itself. */
   nameOf(call: RawRequest): string | undefined {
     const path = this.targetOf(call)
     const [, ordered] = /^\/_control\/([^/?#]+)/.exec(path) ?? []
@@ -315,7 +320,7 @@ export class Tenants {
     return this.mayControl(call) && name !== 'openapi.json' && isTenantName(name) ? name : undefined
   }
 
-  /** Whether a call may make the tenant that it is for. */
+  /** Returns whether a request may create its tenant. */
   mayMake(call: RawRequest, name: string): boolean {
     const path = this.targetOf(call)
     if (/^\/_control\//.test(path))
@@ -329,7 +334,7 @@ export class Tenants {
     const path = this.targetOf(call)
     const first = path.slice(1, path.indexOf('/', 1))
     const known = this.#sandboxes.get(first)
-    // Names of tenants begin with neither `_` nor, in this form, with `v2`.
+    // Tenant names do not begin with `_`, and `v2` in this form is the queue at the origin.
     if (known !== undefined && !/^\/v2\//i.test(path) && known.owns(call.url)) return this.#entered(call, first, known)
     if (/^\/_control(?:[/?#]|$)/.test(path)) {
       if (!this.mayControl(call)) return noToken(call)
@@ -345,7 +350,7 @@ export class Tenants {
     if (to !== undefined) return this.#entered(to.call, to.name, to.sandbox)
     const foreign = foreignIn(path)
     if (foreign !== undefined) return this.#standIn(call, foreign)
-    const error = `There is nothing at ${path}. The services of the tenant "main" are at /main/store, /main/queue and /main/mgmt, its control API at /_control/main.`
+    const error = `Not found: ${path}. The services of tenant "main" are at /main/store, /main/queue and /main/mgmt, and its control API is at /_control/main.`
     return json({ error }, 404)
   }
 
@@ -357,21 +362,23 @@ export class Tenants {
     )
   }
 
-  /** Answers for a foreign host what the tenant has registered, and never asks the host itself: it notes what it refuses. */
+  /**
+   * Responds to an outbound request with the registered response. It never contacts the host, and logs rejected
+   * requests.
+   */
   #standIn(call: RawRequest, { name, url }: ForeignAddress): RawResponse | Promise<RawResponse> {
     const calls = this.#sandboxes.get(name)?.outbound
     if (calls?.takes(call.method, url) === true) return calls.exchange(moved(call, url), { outside: true })
     const known = calls?.wrongWith(call.method, url)
     const error =
       known ??
-      `The tenant ${JSON.stringify(name)} has nothing registered for ${call.method} ${shownUrl(url)}, and nothing is forwarded. ${hintsFor(this.origin, name).call(shownPattern(url))}.`
+      `tenant ${JSON.stringify(name)} has no response for ${call.method} ${shownUrl(url)}, and requests are not forwarded. ${hintsFor(this.origin, name).call(shownPattern(url))}.`
     if (calls !== undefined) outboundInternals.of(calls).refuse(call.method, url, error)
     return json({ error }, 502)
   }
 
   /**
-   * The answer for a call that has no right to another one: a server gives it before it reads a body.
-   * `undefined` lets it in.
+   * Returns the response for a request without a valid token, before its body is read. `undefined` admits the request.
    */
   turnsAway(call: RawRequest): RawResponse | Promise<RawResponse> | undefined {
     const path = this.targetOf(call)
@@ -382,8 +389,8 @@ export class Tenants {
   }
 
   /**
-   * Whether what a call that was let in is answered does not depend on its body: the services refuse it, or it is for no
-   * service, and for no foreign host that a tenant has registered.
+   * Returns whether the response to an admitted request does not depend on its body: the service rejects it, no service
+   * has the path, or no tenant has registered its external host.
    */
   isUnwanted(call: RawRequest): boolean {
     const path = this.targetOf(call)
@@ -395,12 +402,12 @@ export class Tenants {
     return !hasToken(to.call, to.sandbox?.options ?? this.#optionsOf(to.name), to.sandbox)
   }
 
-  /** Whose services a call is for, and as they know it. */
+  /** Returns the tenant that a request is for, with the request as that tenant expects it. */
   #addressee(
     call: RawRequest,
     path: string,
   ): { name: string; call: RawRequest; sandbox: Sandbox | undefined } | undefined {
-    // The queue SDK in development mode expects the queue right at the origin. [queue.md 13]
+    // The queue SDK in development mode expects the queue directly at the origin. [queue.md 13]
     if (queueAtOrigin.test(path)) {
       return {
         name: 'main',
@@ -415,7 +422,7 @@ export class Tenants {
     return adopted === undefined ? undefined : { name, call: moved(call, adopted), sandbox }
   }
 
-  /** What a tenant answers, who is made at the first call that may come in. */
+  /** Responds for a tenant, which the first admitted request creates. */
   #entered(call: RawRequest, name: string, known: Sandbox | undefined): RawResponse | Promise<RawResponse> {
     const refusal = this.#door?.turnsAway(call, name, known)
     if (refusal !== undefined) return refusal
@@ -426,13 +433,13 @@ export class Tenants {
     return json({ error: sandbox.message }, sandbox instanceof HttpError ? sandbox.status : 503)
   }
 
-  /** How many tenants there are is for those to know who may call. */
+  /** Returns the number of tenants, but only to clients that have the control token. */
   #census(call: RawRequest): { tenants?: number; node?: string } {
     if (this.#door !== undefined && !this.mayControl(call)) return {}
     return { tenants: this.#sandboxes.size, ...(this.node !== undefined && { node: this.node }) }
   }
 
-  /** Whether a call brings what the control API asks for. */
+  /** Returns whether a request has the token of the control API. */
   mayControl({ headers }: RawRequest): boolean {
     const token = this.#controlToken
     if (token === undefined) return true
@@ -441,17 +448,17 @@ export class Tenants {
     )
   }
 
-  /** Whether a tenant of this name would answer: a stray request shall not make one. */
+  /** Returns whether a tenant of this name would serve the URL, without creating the tenant. */
   #wouldOwn(name: string, url: string): boolean {
     return isTenantName(name) && locator(sandboxUrlsOf({ base: `${this.origin}/${name}` }))(url) !== undefined
   }
 
-  /** From now on what stores more is refused when there is no memory. */
+  /** Starts to reject requests that store more when the heap is nearly full. */
   watchMemory(): void {
     this.#heap.start()
   }
 
-  /** What is known of the past can be missed: the older half of each log, and what past worlds are played from. */
+  /** Frees memory: drops the older half of each traffic log and the journals of past instants. */
   #forget(): void {
     for (const { store } of this.#sandboxes.values()) {
       const { front, inputs } = storeInternals.of(store)
@@ -466,14 +473,14 @@ export class Tenants {
   }
 }
 
-/** Not the services of a tenant that is called `v2`. */
+/** Matches the queue at the origin, but not the services of a tenant named `v2`. */
 const queueAtOrigin = /^\/v2\/(?!store(?:[/?#]|$)|queue(?:[-/?#]|$)|mgmt(?:[/?#]|$))./i
 
 function noToken(call: RawRequest): RawResponse {
   const given = call.headers.every(([name]) => name.toLowerCase() !== 'authorization')
     ? ''
-    : ', and the one given is a different one'
-  const error = `The control API asks for its token, which the server printed${given}. Give it with --control-token or STUNTDOUBLE_CONTROL_TOKEN, in connect(url, { controlToken }), or as Authorization: Bearer TOKEN.`
+    : ', and the given token is wrong'
+  const error = `The control API asks for its token, which the server printed at its start${given}. Pass it as --control-token, STUNTDOUBLE_CONTROL_TOKEN, connect(url, { controlToken }) or Authorization: Bearer TOKEN.`
   return json({ error }, 401, [['www-authenticate', 'Bearer']])
 }
 

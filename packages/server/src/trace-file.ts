@@ -6,15 +6,18 @@ import type { Trace } from '../../../src/report/trace.js'
 import type { Traffic } from '../../../src/report/traffic-view.js'
 import { readText } from './text-file.js'
 
-/** Bytes of a trace: some hundred thousand entries. */
+/** Maximum bytes of a trace, which is enough for several hundred thousand entries. */
 export const maxTrace = 268_435_456
 
-/** The trace of a file, `-` for the standard input. @throws UsageError */
+/** Returns the trace of a file, or of standard input for `-`. @throws UsageError when it is not a trace */
 export async function readTrace(file: string): Promise<Traffic> {
   return (await readRecording(file)).view
 }
 
-/** The same with all that the file holds: what the store went through, too. @throws UsageError */
+/**
+ * Returns the trace and the complete content of its file, which includes store changes.
+ * @throws UsageError when it is not a trace
+ */
 export async function readRecording(file: string): Promise<{ readonly view: Traffic; readonly given: Trace }> {
   const text = await readText(file, maxTrace)
   try {
@@ -22,7 +25,7 @@ export async function readRecording(file: string): Promise<{ readonly view: Traf
     return { view: loadTrace(given ?? text), given }
   } catch (error) {
     if (error instanceof TypeError)
-      throw new UsageError(`${file === '-' ? 'the standard input' : plainText(file)}: ${plainText(error.message)}`)
+      throw new UsageError(`${file === '-' ? 'standard input' : plainText(file)}: ${plainText(error.message)}`)
     throw error
   }
 }

@@ -1,30 +1,29 @@
 import { hostPause } from '../../../src/kernel/host.js'
 
-/** Host milliseconds of one turn of the event loop that requests may take before those of others are asked. */
+/** Host milliseconds in one turn of the event loop that requests may use before other connections have their turn. */
 const usualSlice = 20
 
-/** What the requests wait with. Tests give their own. */
+/** Clock and pause that the turns use. Tests replace them. */
 export interface TurnHost {
   now(): number
-  /** Resolves when the host has done all its work, sockets included. */
+  /** Resolves when the host has processed all its events, sockets included. */
   pause(): Promise<void>
 }
 
 /**
- * Shares the event loop among the connections of a server. In each turn of the loop requests run until a slice of time is
- * used up. What comes later waits for the next turn: then groups of connections, such as those of a tenant, have their
- * turn one after the other, and so have the connections within a group. So neither many requests nor many connections of
- * one tenant keep the others waiting. Requests of one connection run in their order.
- *
- * A slice is timed because it covers everything, the reading of JSON and the encoding of answers included. It decides only
- * whose request comes first, which the network decides otherwise. One request alone is bounded by `policy.maxWork`.
+ * Shares the event loop among the connections of a server. In each turn of the loop, requests run until a slice of time
+ * is used up. Later requests wait for the next turn, in which groups of connections, such as those of a tenant,
+ * alternate, and so do the connections within a group. So neither many requests nor many connections of one tenant
+ * delay the others. Requests of one connection run in their order.
+ * The slice is measured in time because this covers everything, including JSON parsing and encoding. It decides only
+ * which request runs first, which otherwise depends on the network. `policy.maxWork` limits a single request.
  */
 export class Turns {
   readonly #host: TurnHost
   readonly #slice: number
   /** Waiting requests, by group and connection. */
   readonly #waiting = new Round<unknown, Round<object, (() => void)[]>>()
-  /** When the slice of the present turn is used up; `undefined` while nothing has run in it. */
+  /** Time at which the slice of this turn ends; `undefined` while nothing has run in it. */
   #until: number | undefined
 
   constructor(
@@ -49,7 +48,7 @@ export class Turns {
       .push(run)
   }
 
-  /** How many requests of a connection wait. */
+  /** Returns the number of waiting requests of a connection. */
   waiting(group: unknown, connection: object): number {
     return this.#waiting.get(group)?.get(connection)?.length ?? 0
   }
@@ -67,7 +66,7 @@ export class Turns {
     while (this.#waiting.size > 0 && this.#host.now() < this.#until!)
   }
 
-  /** Takes the next request out, and puts its connection and its group last. */
+  /** Removes the next request, and moves its connection and its group to the end. */
   #first(): () => void {
     return this.#waiting.turn((connections) => {
       const run = connections.turn((requests) => [requests.shift()!, requests.length > 0])
@@ -76,10 +75,10 @@ export class Turns {
   }
 }
 
-/** Who waits, in the order of turns. */
+/** Waiting entries, in the order of their turns. */
 class Round<K, V> {
   readonly #waiting = new Map<K, V>()
-  /** Who had the last turn. */
+  /** Key that had the last turn. */
   #last: K | undefined
 
   get size(): number {
@@ -90,7 +89,10 @@ class Round<K, V> {
     return this.#waiting.get(key)
   }
 
-  /** What waits for a key. Who comes anew is before the one that had the last turn: else it would wait for two of its requests. */
+  /**
+   * Returns the entry of a key. A new key goes before the key that had the last turn, because otherwise it would wait
+   * for two requests of that key.
+   */
   of(key: K, make: () => V): V {
     const known = this.#waiting.get(key)
     if (known !== undefined) return known
@@ -102,7 +104,7 @@ class Round<K, V> {
     return made
   }
 
-  /** Takes from the first what `take` does, which tells whether more of it waits. */
+  /** Passes the first entry to `take`, which returns a result and whether the entry has more. */
   turn<T>(take: (first: V) => readonly [T, boolean]): T {
     const [key, first] = this.#waiting.entries().next().value!
     const [taken, hasMore] = take(first)

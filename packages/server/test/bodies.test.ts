@@ -34,7 +34,7 @@ function sent(server: StuntdoubleServer, text: string): Socket {
 const half = (head: string, path = '/main/store', token = 't'): string =>
   `POST ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\n${head}\r\n\r\n`
 
-/** Whatever the server sends until it ends the connection. */
+/** Returns the data that the server sends until it closes the connection. */
 async function untilEnd(socket: Socket): Promise<string> {
   let text = ''
   socket.setEncoding('latin1').on('data', (chunk) => {
@@ -53,19 +53,19 @@ const ping = (server: StuntdoubleServer): Promise<number> =>
 
 const long = `content-length: ${1.5 * megabyte}`
 
-test('what a body announces takes no room from those that come', async () => {
+test('a body takes memory only for bytes that have arrived', async () => {
   const server = await start({ limits: { buffered: 4 * megabyte } })
   for (let number = 0; number < 20; number++) sent(server, half(`content-length: ${3 * megabyte}`))
   const whole = `${half(`${long}\r\nconnection: close`, '/main/store/set/k')}${'x'.repeat(1.5 * megabyte)}`
   expect(await untilEnd(sent(server, whole))).toMatch(/^HTTP\/1\.1 200 /)
 })
 
-test('a body that never fits is refused before it comes', async () => {
+test('a body above the memory limit is rejected before it arrives', async () => {
   const server = await start({ limits: { buffered: megabyte } })
   expect(await untilEnd(sent(server, half(long)))).toMatch(/^HTTP\/1\.1 413 .*1048576 bytes/s)
 })
 
-test('of bodies that stand still the first one makes room for one that comes', async () => {
+test('a stalled body is dropped first when another one needs memory', async () => {
   const server = await start({ limits: { buffered: 4 * megabyte } })
   const still: Promise<string>[] = []
   for (let number = 0; number < 2; number++) {
@@ -77,7 +77,8 @@ test('of bodies that stand still the first one makes room for one that comes', a
   void Promise.race(still).then((response) => {
     refused = response
   })
-  // On a busy machine the server reads the still bodies later than this one: while it has a part of them, all fit.
+  // On a busy machine the server reads the stalled bodies later than this one. While it has only a part of them, all
+  // fit.
   do expect(await untilEnd(sent(server, whole))).toMatch(/^HTTP\/1\.1 200 /)
   while (refused === undefined)
   expect(refused).toMatch(/^HTTP\/1\.1 503 /)
@@ -87,11 +88,11 @@ test('of bodies that stand still the first one makes room for one that comes', a
   expect(await ping(server)).toBe(200)
 })
 
-test('a body in chunks is held as it grows', async () => {
+test('a body in chunks is counted as it grows', async () => {
   const server = await start({ limits: { buffered: 4 * megabyte } })
   const chunk = `${megabyte.toString(16)}\r\n${' '.repeat(megabyte)}\r\n`
   const refused = await untilEnd(sent(server, half('transfer-encoding: chunked') + chunk.repeat(5)))
-  // Who is still sending may see the answer or the closed connection.
+  // A client that is still sending may see the response or the closed connection.
   if (refused !== '') expect(refused).toMatch(/^HTTP\/1\.1 413 /)
   const fits = `${half('transfer-encoding: chunked\r\nconnection: close')}${chunk.repeat(2)}8\r\n["PING"]\r\n0\r\n\r\n`
   expect(await untilEnd(sent(server, fits))).toContain('PONG')
@@ -101,34 +102,42 @@ test.each([
   ['a wrong token of the store', half(long, '/main/store', 'wrong'), 401],
   ['a wrong token of the queue', half(long, '/main/queue/v2/publish/https://a.test', 'wrong'), 401],
   ['no token', `POST /main/store HTTP/1.1\r\nhost: localhost\r\n${long}\r\n\r\n`, 401],
-  ['a foreign page that would make a tenant', half(`${long}\r\norigin: https://evil.example`, '/w9/store'), 403],
-  ['a foreign page at the queue', half(`${long}\r\norigin: https://evil.example`, '/main/queue/v2/batch', 'q'), 403],
+  [
+    'a page of another site that would create a tenant',
+    half(`${long}\r\norigin: https://evil.example`, '/w9/store'),
+    403,
+  ],
+  [
+    'a page of another site at the queue',
+    half(`${long}\r\norigin: https://evil.example`, '/main/queue/v2/batch', 'q'),
+    403,
+  ],
   ['no control token', half(long, '/_control/main/clock/advance', 'wrong'), 401],
-  ['a foreign host', `POST /_control HTTP/1.1\r\nhost: evil.example\r\n${long}\r\n\r\n`, 403],
-] as const)('%s is refused before the body has come', async (_, request, status) => {
+  ['another host', `POST /_control HTTP/1.1\r\nhost: evil.example\r\n${long}\r\n\r\n`, 403],
+] as const)('%s is rejected before the body has arrived', async (_, request, status) => {
   const server = await start({ controlToken: 'secret of control' })
   server.tenant('main')
   const early = await untilEnd(sent(server, request))
   expect(early).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
   expect(early).toMatch(/^connection: close\r$/im)
-  // As if the body had come.
+  // The response is the same with a complete body.
   const whole = await untilEnd(sent(server, `${request.replace(long, 'content-length: 2\r\nconnection: close')}[]`))
   const body = (text: string): string => text.slice(text.indexOf('\r\n\r\n'))
   expect(body(early)).toBe(body(whole))
 })
 
 test.each([
-  ['a path that is nothing', '/nosuch', 404],
+  ['an unknown path', '/nosuch', 404],
   ['the root', '/', 404],
-  ['the health', '/_health', 200],
+  ['the health check', '/_health', 200],
   ['the inspector', '/_inspector', 404],
-  ['what begins as the server does', '/_nosuch/x', 404],
-  ['a node that is none', '/_cluster/x', 404],
+  ['a path with the prefix of the server', '/_nosuch/x', 404],
+  ['an unknown node', '/_cluster/x', 404],
   ['a tenant without a service', '/main/nosuch', 404],
-  ['a foreign host', '/main/outbound/https://bank.test/charges', 502],
-  ['an order that there is not', '/_control/main/nosuch', 404],
-  ['an order of another method', '/_control/main/traffic', 405],
-] as const)('%s is answered before the body has come', async (_, path, status) => {
+  ['an external host', '/main/outbound/https://bank.test/charges', 502],
+  ['an unknown operation', '/_control/main/nosuch', 404],
+  ['an operation with another method', '/_control/main/traffic', 405],
+] as const)('%s gets a response before the body has arrived', async (_, path, status) => {
   const server = await start()
   const { outbound } = server.tenant('main')
   const request = half(long, path)
@@ -144,7 +153,7 @@ test.each([
     ).toMatch(/^HTTP\/1\.1 201 /)
 })
 
-test('a body in chunks of a stranger is read no further than it may be', async () => {
+test('a body in chunks of an unauthorized client is read only up to its limit', async () => {
   const server = await start()
   const chunk = `8000\r\n${' '.repeat(0x8000)}\r\n`
   const answer = await untilEnd(
@@ -153,7 +162,7 @@ test('a body in chunks of a stranger is read no further than it may be', async (
   expect(answer).toMatch(/^HTTP\/1\.1 401 /)
 })
 
-test('a body is what was sent, however it was cut', async () => {
+test('a body in chunks is complete for any sizes of the chunks', async () => {
   const server = await start()
   const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 4_000, max: 9_000 })), {
     minLength: 1,
@@ -173,7 +182,7 @@ test('a body is what was sent, however it was cut', async () => {
 
 const ask = 'GET /main/store/get/large HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer t\r\n\r\n'
 
-test('answers that nobody takes are counted: the oldest reader is dropped, who reads gets everything', async () => {
+test('responses that are not received are counted: the oldest reader is dropped, and the others receive everything', async () => {
   const server = await start({ limits: { buffered: 40_000_000 } })
   const size = 9_000_000
   server.tenant('main').store.run('SET', 'large', 'x'.repeat(size))
@@ -186,7 +195,7 @@ test('answers that nobody takes are counted: the oldest reader is dropped, who r
   expect((await untilEnd(readers[0]!)).length).toBeLessThan(size)
 })
 
-test('requests that come together cannot ask for more than there is room for', async () => {
+test('pipelined requests cannot request more than the memory limit allows', async () => {
   const server = await start({ limits: { buffered: 40_000_000 } })
   const { store, traffic } = server.tenant('main')
   store.run('SET', 'large', 'x'.repeat(9_000_000))
@@ -196,7 +205,7 @@ test('requests that come together cannot ask for more than there is room for', a
   expect(traffic.ofType('request').length).toBeLessThan(10)
 })
 
-test('an answer for which there is no room at all says so', async () => {
+test('a response above the memory limit gets 503 with --max-buffered', async () => {
   const server = await start({ limits: { buffered: 2 * megabyte } })
   server.tenant('main').store.run('SET', 'large', 'x'.repeat(3 * megabyte))
   const answer = await fetch(`${server.origin}/main/store/get/large?_token=t`)
@@ -204,7 +213,7 @@ test('an answer for which there is no room at all says so', async () => {
   expect(await ping(server)).toBe(200)
 })
 
-test('no more connections than there is room for their heads', async () => {
+test('connections are limited so that all their heads fit into memory', async () => {
   const server = await start({ limits: { buffered: 10 * 65_536 } })
   const open = Array.from({ length: 12 }, () => sent(server, 'GET /'))
   let closed = 0
@@ -214,8 +223,8 @@ test('no more connections than there is room for their heads', async () => {
 
 test.each([
   ['a batch of the queue', 'POST', '/main/queue/v2/batch', '[', '{},', '{}]', maxQueueValues],
-  ['an order', 'PUT', '/_control/main/state', '{"a":[', '[],', '[]]}', maxControlValues],
-])('%s of too many values is refused before it is read', async (_, method, path, begin, item, end, most) => {
+  ['a control call', 'PUT', '/_control/main/state', '{"a":[', '[],', '[]]}', maxControlValues],
+])('%s with too many values is rejected before it is read', async (_, method, path, begin, item, end, most) => {
   const server = await start()
   const body = begin + item.repeat(most) + end
   const answer = await fetch(server.origin + path, { method, body, headers: { authorization: 'Bearer q' } })
@@ -232,14 +241,14 @@ test.each([
   ['/main/queue/v2/events', fromAfar, 403],
   ['/main/mgmt/v2/redis/databases', fromAfar, 403],
   ['/_control/main', fromAfar, 403],
-] as const)('what the listener itself says at %s, %o, is an error as JSON', async (path, init, status) => {
+] as const)('errors of the listener at %s with %o are JSON', async (path, init, status) => {
   const server = await start({ limits: { maxBodyBytes: 1_000 } })
   const answer = await fetch(server.origin + path, init)
   expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'application/json'])
   expect(await answer.json()).toEqual({ error: expect.any(String) })
 })
 
-test('a reader who is behind again and again leaves no listeners behind', () => {
+test('a reader that is behind many times leaves no event listeners', () => {
   const socket = Object.assign(new EventEmitter(), { setTimeout: () => undefined, destroy: () => undefined })
   const response = Object.assign(new EventEmitter(), { req: { socket } }) as unknown as ServerResponse
   const crowd = new Crowd(new Account(megabyte))
@@ -256,7 +265,7 @@ test('a reader who is behind again and again leaves no listeners behind', () => 
   expect(crowd.buffered.held).toBe(0)
 })
 
-test('readers of event streams who take nothing make room for others', () => {
+test('readers of event streams that take nothing are dropped when others need memory', () => {
   const crowd = new Crowd(new Account(megabyte))
   const all = new HeldChunks(crowd.buffered)
   const gone: number[] = []

@@ -7,7 +7,7 @@ export const shop = 'https://shop.test/orders'
 
 let server: StuntdoubleServer | undefined
 
-/** The sandbox in the process and the one behind a server: whoever awaits every answer cannot tell. */
+/** A sandbox in the process and one behind a server. Tests that await every result run with both. */
 export const kinds: readonly (readonly [string, () => Promise<Sandbox | RemoteSandbox>])[] = [
   ['in process', async () => createSandbox({ ...world, name: 'w1' })],
   [
@@ -25,7 +25,7 @@ export async function ended(sandbox: Sandbox | RemoteSandbox): Promise<void> {
   server = undefined
 }
 
-/** A command as a client sends it. */
+/** Sends a command as a client does. */
 export async function asClient(sandbox: Sandbox | RemoteSandbox, ...command: string[]): Promise<Response> {
   const send = 'fetch' in sandbox ? sandbox.fetch : fetch
   return send(sandbox.urls.store, {

@@ -7,13 +7,13 @@ import { onTestFinished } from 'vitest'
 import { programBundle } from '../../../test/support/bundle.js'
 
 const root = new URL('../../..', import.meta.url).pathname
-/** A folder for the program and for files of tests, until the process ends. */
+/** Folder for the program and for files of tests, deleted when the process ends. */
 export const place = mkdtempSync(join(tmpdir(), 'stuntdouble-cli-'))
 export const program = join(place, 'cli.mjs')
 process.once('exit', () => rmSync(place, { recursive: true, force: true }))
 
-// The program as users run it, without waiting for a whole build. It is built when the first file of a process imports
-// this one, because test files share a process and hooks of an imported file run for the first of them only.
+// Builds the program as users run it, without a whole build. It is built when the first file of a process imports this
+// one, because test files share a process and hooks of an imported file run only for the first of them.
 symlinkSync(join(root, 'node_modules'), join(place, 'node_modules'))
 mkdirSync(join(place, 'dist'))
 symlinkSync(join(root, 'packages/server/scenarios'), join(place, 'dist/scenarios'))
@@ -51,7 +51,7 @@ export function startedWith(input: 'ignore' | 'pipe', ...args: string[]) {
     err += chunk
   })
   const ended = new Promise<Ended>((resolve) => child.on('close', (code) => resolve({ code, out, err })))
-  /** What was printed up to the line `ready`. */
+  /** Output up to the line `ready`. */
   const ready = new Promise<string>((resolve, reject) => {
     heard = () => {
       if (/^ready$/m.test(out)) resolve(out)
@@ -59,7 +59,7 @@ export function startedWith(input: 'ignore' | 'pipe', ...args: string[]) {
     void ended.then(() => reject(new Error(`ended before it was ready: ${err}`)))
   })
   ready.catch(() => undefined)
-  /** Resolves once what was printed fits. */
+  /** Resolves when the output matches. */
   const printed = (wanted: RegExp): Promise<string> =>
     new Promise((resolve, reject) => {
       const look = (): void => {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { connect } from 'stuntdouble/client'
 import { afterEach, describe, expect, test } from 'vitest'
 
-// The commonest mistake is a wrong port, where somebody else listens.
+// The most common mistake is a wrong port where another program listens.
 let server: Server | undefined
 afterEach(() => {
   server?.close()
@@ -16,18 +16,18 @@ async function answering(status: number, type: string, body: string): Promise<st
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-describe('connect() to a server that is not ours', () => {
+describe('connect() to a server that is not stuntdouble, which returns', () => {
   test.each([
     ['a page', 200, 'text/html', '<html>'],
     ['no body', 200, 'text/plain', ''],
-    ['JSON of its own', 200, 'application/json', '{"ok":true}'],
+    ['other JSON', 200, 'application/json', '{"ok":true}'],
     ['a list', 200, 'application/json', '[]'],
     ['null', 200, 'application/json', 'null'],
     ['broken JSON', 200, 'application/json', '{'],
-    ['a refusal in plain text', 404, 'text/plain', 'nope'],
-    ['an empty refusal', 500, 'text/plain', ''],
-    ['a refusal in words of its own', 404, 'application/json', '{"message":"Not Found"}'],
-    ['an error that is no text', 400, 'application/json', '{"error":{"code":7}}'],
+    ['an error in plain text', 404, 'text/plain', 'nope'],
+    ['an empty error', 500, 'text/plain', ''],
+    ['an error in another JSON format', 404, 'application/json', '{"message":"Not Found"}'],
+    ['an error that is not a text', 400, 'application/json', '{"error":{"code":7}}'],
   ])('%s', async (_, status, type, body) => {
     const url = await answering(status, type, body)
     await expect(connect(url)).rejects.toThrow(

@@ -20,30 +20,30 @@ interface Told {
 
 const asked = async (path: string): Promise<Told[]> => (await fetch(base + path)).json() as Promise<Told[]>
 
-test('a long poll answers at once with what is there', async () => {
+test('a long poll responds immediately with existing entries', async () => {
   server.tenant('main').store.run('SET', 'k', 'v')
   expect(await asked('/traffic?type=command&wait=60s')).toMatchObject([{ argv: ['SET', 'k', 'v'] }])
 })
 
-test('a long poll waits for what is not there yet', async () => {
+test('a long poll waits for the next entry', async () => {
   const { store, traffic } = server.tenant('main')
   store.run('SET', 'k', 'v')
   const { seq } = traffic.entries.at(-1)!
   const answer = asked(`/traffic?type=command&after=${seq}&wait=60s`)
-  // A request that is on its way must not overtake it: the server knows of the poll once it has answered another one.
+  // The publish must not overtake the poll: the server has received the poll when it has responded to another request.
   await asked('/traffic')
   store.run('GET', 'k')
   expect(await answer).toMatchObject([{ argv: ['GET', 'k'] }])
 })
 
-test('a long poll gives up with nothing', async () => {
+test('a long poll times out with an empty list', async () => {
   expect(await asked('/traffic?wait=10ms')).toEqual([])
 })
 
 test.each([
   ['is reset', () => server.tenant('main').reset()],
   ['is dropped', () => server.drop('main')],
-])('a long poll ends when its world %s', async (_, over) => {
+])('a long poll ends when its sandbox %s', async (_, over) => {
   server.tenant('main')
   const answer = asked('/traffic?wait=60s')
   await asked('/traffic')
@@ -52,10 +52,10 @@ test.each([
 })
 
 test.each([
-  ['wait=soon', 'wait is a duration'],
-  ['after=-1', 'after is a whole number'],
-  ['type=attempts', 'There are no entries of type "attempts"'],
-])('a mistake is told: %s', async (query, sentence) => {
+  ['wait=soon', 'wait must be a duration'],
+  ['after=-1', 'after must be a whole number'],
+  ['type=attempts', 'There is no entry type "attempts"'],
+])('GET /traffic rejects %s', async (query, sentence) => {
   const answer = await fetch(`${base}/traffic?${query}`)
   expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([
     400,
@@ -63,7 +63,7 @@ test.each([
   ])
 })
 
-test('a stream tells entries as they come, and again at their end what went on', async () => {
+test('a stream sends new entries, and open ones again at their end', async () => {
   const { destinations, queue, clock } = server.tenant('main')
   let answer = (_: Response): void => {}
   destinations.on(
@@ -89,9 +89,9 @@ test('a stream tells entries as they come, and again at their end what went on',
   await reader.cancel()
 })
 
-test('a long log goes to a reader piece by piece, in order and whole', async () => {
+test('a stream sends a long log in parts, in order and completely', async () => {
   const { store, traffic } = server.tenant('main')
-  // More than any buffer on the way holds.
+  // More data than any buffer in between holds.
   for (let n = 0; n < 20_000; n++) store.run('SET', `key ${n}`, 'x'.repeat(200))
   const reader = new EventReader(await fetch(`${base}/traffic/stream?type=command`))
   const first = JSON.parse((await reader.next())!.slice('data: '.length)) as Told
@@ -107,25 +107,25 @@ test('a long log goes to a reader piece by piece, in order and whole', async () 
   await reader.cancel()
 })
 
-test('a trace hides secrets', async () => {
+test('a trace redacts secrets', async () => {
   const { store, tokens } = server.tenant('main')
   store.run('SET', 'k', tokens.queue)
   const trace = (await (await fetch(`${base}/traffic/trace`)).json()) as { format: string; entries: Told[] }
   expect(trace.format).toBe('stuntdouble/trace')
   expect(trace.entries.at(-1)!.argv).toEqual(['SET', 'k', '***'])
-  // What the store went through comes along, for whoever opens it.
+  // The trace also contains the store changes.
   const { changes } = trace as unknown as { changes: { key: string; now: object }[] }
   expect(changes).toMatchObject([{ key: 'k', now: { type: 'string', value: '***' } }])
 })
 
-test('a stream ends with its tenant', async () => {
+test('a stream ends when its tenant is dropped', async () => {
   const reader = new EventReader(await fetch(`${base}/traffic/stream`))
   expect(await (await fetch(base, { method: 'DELETE' })).json()).toEqual({ dropped: true })
   expect(await reader.rest()).toEqual([])
   expect(server.tenants).toEqual([])
 })
 
-test('the story is there as text', async () => {
+test('GET /traffic/timeline returns text', async () => {
   server.tenant('main').store.run('SET', 'k', 'v')
   const timeline = await fetch(`${base}/traffic/timeline`)
   expect(timeline.headers.get('content-type')).toContain('text/plain')
@@ -134,13 +134,13 @@ test('the story is there as text', async () => {
   expect((await fetch(`${base}/traffic/diagram?format=png`)).status).toBe(400)
 })
 
-test('entries can be forgotten', async () => {
+test('DELETE /traffic deletes all entries', async () => {
   server.tenant('main').store.run('SET', 'k', 'v')
   await fetch(`${base}/traffic`, { method: 'DELETE' })
   expect(await asked('/traffic?type=command')).toEqual([])
 })
 
-test('a scenario is played beside the tenant, and judged', async () => {
+test('POST /scenarios/play plays a scenario in a separate sandbox and returns its verdict', async () => {
   const scenario = {
     name: 'an outage',
     destinations: [{ url: 'https://shop.test/orders', script: [{ kind: 'status', status: 503 }] }],

@@ -7,7 +7,7 @@ import { type Ended, place, started } from './command-line.js'
 const file = join(place, 'trace.json')
 const copy = (...args: string[]): Promise<Ended> => started('copy', file, ...args).ended
 
-test('what a trace shows is copied in each form', async () => {
+test('copies from a trace in each format', async () => {
   const trace = await captured(capturedWorlds[0]!)
   writeFileSync(file, JSON.stringify(trace))
   const { messageId } = trace.entries.find(({ type }) => type === 'published')!
@@ -34,14 +34,14 @@ test('what a trace shows is copied in each form', async () => {
 })
 
 test.each([
-  [['--entry', '1'], '--as says in which form: curl, sdk,'],
-  [['--as', 'telex', '--entry', '1'], '--as says in which form: curl, sdk,'],
-  [['--as', 'curl', '--entry', '999'], 'There is no entry 999. They go from 1 to '],
-  [['--as', 'curl', '--entry', 'x'], '--entry is the number of an entry, such as 12.'],
-  [['--as', 'curl'], 'curl does not fit this. These do: vitest, jest,'],
-  [['--as', 'curl', '--entry', '1', '--from', '2'], 'Choose one entry with --entry,'],
-  [['--as', 'vitest', '--message', 'msg_none'], 'There is no such message in this trace'],
-])('%j is answered with a sentence', async (args, sentence) => {
+  [['--entry', '1'], '--as must be one of curl, sdk,'],
+  [['--as', 'telex', '--entry', '1'], '--as must be one of curl, sdk,'],
+  [['--as', 'curl', '--entry', '999'], '--entry 999 is not in this trace'],
+  [['--as', 'curl', '--entry', 'x'], '--entry must be the number of an entry'],
+  [['--as', 'curl'], '--as curl is not possible for this selection. Use one of vitest, jest,'],
+  [['--as', 'curl', '--entry', '1', '--from', '2'], 'copy takes only one selection'],
+  [['--as', 'vitest', '--message', 'msg_none'], '--message is not the ID of a message'],
+])('rejects %j with one message', async (args, sentence) => {
   const { code, err } = await copy(...args)
   expect(code).toBe(2)
   expect(err).toContain(sentence)

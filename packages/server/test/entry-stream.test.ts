@@ -22,7 +22,7 @@ class EntryReader {
     onTestFinished(() => this.#reader.cancel().catch(() => undefined))
   }
 
-  /** The data of the events of the next chunk. */
+  /** Returns the data of the events of the next chunk. */
   async next(): Promise<{ seq?: number; type?: string; argv?: string[]; by?: string; count?: number }[]> {
     const { value, done } = await this.#reader.read()
     if (done) return []
@@ -41,7 +41,7 @@ const commands = (sandbox: Sandbox, count: number, value = 'v'): void => {
   for (let at = 0; at < count; at++) sandbox.store.run('SET', `k${at}`, value)
 }
 
-test('a long log is read in parts, each when it is asked for, every entry once and in order', async () => {
+test('entryStream() sends a long log in parts on demand, each entry once and in order', async () => {
   const sandbox = sandboxOfTest()
   commands(sandbox, 5_000)
   const latest = sandbox.traffic.entries.at(-1)!.seq
@@ -53,7 +53,7 @@ test('a long log is read in parts, each when it is asked for, every entry once a
   }
 })
 
-test('many readers who wait for nothing hold nothing of a long log', async () => {
+test('entryStream() holds no memory of a long log for readers that do not read', async () => {
   const sandbox = sandboxOfTest()
   commands(sandbox, 3_000)
   let looks = 0
@@ -68,7 +68,7 @@ test('many readers who wait for nothing hold nothing of a long log', async () =>
   expect(looks).toBe(0)
 })
 
-test('an entry that changes before it is read comes once, one that changes later again, and before what came since', async () => {
+test('entryStream() sends an entry once if it changes before it is read, and again if it changes later', async () => {
   const sandbox = sandboxOfTest()
   let answer = (_: Response): void => {}
   sandbox.destinations.on('https://a.test', () => new Promise((resolve) => (answer = resolve)))
@@ -91,7 +91,7 @@ test('an entry that changes before it is read comes once, one that changes later
   expect((await reader.next()).map(({ type }) => type)).toEqual(['attempt', 'published'])
 })
 
-test('a reader who takes nothing is dropped, but not for what one turn of the loop brings, and not while it reads', async () => {
+test('entryStream() drops a reader that takes nothing, but not because of one turn of the event loop', async () => {
   const sandbox = sandboxOfTest()
   const megabyte = 'x'.repeat(1_000_000)
   const send = (): unknown =>
@@ -109,7 +109,7 @@ test('a reader who takes nothing is dropped, but not for what one turn of the lo
   await expect(deaf.next()).rejects.toThrow('too slow')
 })
 
-test('a reader of several worlds is told of each', async () => {
+test('entryStream() sends an event for each reset', async () => {
   const sandbox = sandboxOfTest()
   const reader = new EntryReader(sandbox, 0, ['command'])
   for (let count = 0; count < 6; count++) {
@@ -120,11 +120,11 @@ test('a reader of several worlds is told of each', async () => {
   while (got.filter((word) => word === 'reset').length < 6)
     for (const { by, argv } of await reader.next()) got.push(by ?? argv!.at(-1)!)
   expect(got.filter((word) => word === 'reset')).toHaveLength(6)
-  // Of worlds that are over long since nothing more is sent.
+  // Entries of old sandboxes are no longer sent.
   expect(got.slice(-5)).toEqual(['reset', '4', 'reset', '5', 'reset'])
 })
 
-test('a large entry is one array for all who read it in place, and is held once', async () => {
+test('entryStream() shares the array of a large entry among all readers, and counts it once', async () => {
   const sandbox = sandboxOfTest()
   const account = new Account(3_000_000)
   const held = new HeldChunks(account)

@@ -6,13 +6,13 @@ import { checkCluster } from '../src/cluster/cluster-options.js'
 
 const secret = 'a secret of sixteen'
 
-test('a server takes its spans of time as texts', async () => {
+test('a server takes durations as texts', async () => {
   const server = await startServer({ port: 0, limits: { requestTimeout: '2m' } })
   await server.close({ grace: '1s' })
   await expect(startServer({ port: 0, limits: { requestTimeout: '2 minutes' as never } })).rejects.toThrow("Use '2m'")
 })
 
-test('so does a cluster, between its bounds', () => {
+test('a cluster takes a lease between its bounds as a text', () => {
   const check = (lease: unknown) => () => checkCluster({ url: 'redis://a', secret, lease: lease as never }, {}, false)
   expect(check('2s')).not.toThrow()
   expect(check(1500)).not.toThrow()
@@ -20,6 +20,6 @@ test('so does a cluster, between its bounds', () => {
   expect(check('soon')).toThrow('"soon" is not a duration')
 })
 
-test('generated moves of the clock are no longer than the longest', () => {
+test('generated clock moves have at most the maximum length', () => {
   fc.assert(fc.property(arb.clockMove({ maxLength: '90s' }), ({ advance }) => advance <= 90_000))
 })

@@ -14,7 +14,7 @@ beforeEach(async () => {
 })
 afterEach(() => server.close())
 
-test('a connected look stays at its instant, while time goes on', async () => {
+test('asOf() of a connected sandbox stays at its instant while time advances', async () => {
   await sandbox.store.run('SET', 'stock', '5')
   await sandbox.clock.advance('10s')
   const [past, now] = [sandbox.asOf('-5s'), sandbox.asOf('-0s')]
@@ -32,7 +32,7 @@ test('a connected look stays at its instant, while time goes on', async () => {
   expect((await (await past.fork()).clock.now()) - (await (await now.fork()).clock.now())).toBe(-5000)
 })
 
-test('a connected look is refused after a reset, with what to do', async () => {
+test('asOf() of a connected sandbox throws after a reset', async () => {
   await sandbox.clock.advance('10s')
   const past = sandbox.asOf('-5s')
   await past.store.get('stock')
@@ -45,7 +45,7 @@ test('a connected look is refused after a reset, with what to do', async () => {
   await expect(sandbox.asOf({ seq: 99 }).fork()).rejects.toThrow('(got 99)')
 })
 
-test('forks of forks of a tenant are tenants', async () => {
+test('fork() of a fork creates another tenant', async () => {
   await sandbox.destinations.respond('https://shop.test/*', 200)
   const { id } = await sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '30s' })
   await sandbox.clock.advance('10s')
@@ -80,7 +80,7 @@ test('nothing leaves a fork unless it may deliver as its tenant does', async () 
   }
 })
 
-test('a place that nobody gave is refused, and harms nothing', async () => {
+test('POST /store/as-of rejects an unknown instant without side effects', async () => {
   await sandbox.store.run('SET', 'a', '1')
   const post = (at: unknown): Promise<Response> =>
     fetch(`${server.origin}/_control/main/store/as-of`, {

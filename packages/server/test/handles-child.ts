@@ -1,4 +1,5 @@
-// Starts a server, uses it in every way that opens something, stops it, and shall then end by itself.
+// Starts a server, uses every feature that opens a handle, and stops it. The process must then end without
+// process.exit().
 import { join } from 'node:path'
 import { connect } from '../../../src/client/connect.js'
 import { startServer } from '../src/server.js'
@@ -8,7 +9,7 @@ for (let time = 0; time < 3; time++) {
   const server = await startServer({
     port: 0,
     clock: time === 1 ? 'real' : 'manual',
-    // What a world of 2030 left is ahead of the host's time.
+    // The saved tenant of 2030 is ahead of the host's time.
     state: join(process.argv[2]!, 'state.json'),
     rebaseTime: true,
     scenario: { name: 'slow', faults: [{ on: 'store.request', fault: { kind: 'latency', waitMs: 1 } }] },
@@ -28,7 +29,7 @@ for (let time = 0; time < 3; time++) {
   await traffic.body?.cancel().catch(() => undefined)
   await poll
 }
-// Sockets that this client keeps for the next request are closed by the server's end; that takes a turn or two.
+// The sockets that this client keeps alive close one or two turns after the server.
 await new Promise((resolve) => setTimeout(resolve, 50))
 const left = process.getActiveResourcesInfo()
 console.log(JSON.stringify({ before, left }))

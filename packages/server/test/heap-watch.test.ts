@@ -24,7 +24,7 @@ const asked = (method: string, path: string, body = ''): RawRequest => ({
   body: () => latin1(body),
 })
 
-test('a heap that is far from its limit is left alone, and told of once when it is not', () => {
+test('frees memory and warns once, only when the heap is nearly full', () => {
   const { heap, host, forget, tell } = heapThatHolds(590)
   expect([heap.isFull, forget.mock.calls.length, tell.mock.calls.length]).toEqual([false, 0, 0])
   for (const bytes of [610, 810, 610]) {
@@ -38,7 +38,7 @@ test('a heap that is far from its limit is left alone, and told of once when it 
   expect(heap.isFull).toBe(false)
 })
 
-test('who waits for room is called back once, and looked for by and by where nothing else happens', () => {
+test('calls each waiting caller back once, and checks the heap regularly meanwhile', () => {
   const { heap, host, tell, collect, later } = heapThatHolds(700)
   const goOn = vi.fn()
   heap.whenRoom(goOn)
@@ -50,13 +50,13 @@ test('who waits for room is called back once, and looked for by and by where not
   later.mock.calls[1]![0]()
   heap.collected()
   expect(goOn).toHaveBeenCalledTimes(2)
-  // Nobody waits any more: it looks no further, and says it no second time.
+  // Without a waiting caller it stops checking and prints no second warning.
   later.mock.calls.at(-1)![0]()
   heap.whenRoom(goOn)
   expect([collect.mock.calls.length, tell.mock.calls.length]).toEqual([2, 2])
 })
 
-test('it is collected when it has grown near its limit, and after a deletion', () => {
+test('collects garbage when the heap has grown near its limit, and after a deletion', () => {
   const { heap, host, collect } = heapThatHolds(500)
   const look = (times: number): void => {
     for (let time = 0; time < times; time++) heap.look()
@@ -71,7 +71,7 @@ test('it is collected when it has grown near its limit, and after a deletion', (
     expect([heap.isFull, collect.mock.calls.length]).toEqual([true, 1])
     host.ms += 10_000
     look(100)
-    // What was forgotten when it had become full, may be enough.
+    // The memory that was freed when the heap became full may be enough.
     expect(collect).toHaveBeenCalledTimes(2)
     host.ms += 10_000
     look(100)
@@ -91,23 +91,23 @@ test.each(
   'SET|APPEND|LPUSH|HSET|ZADD|SADD|XADD|SETBIT|INCR|JSON.SET|EVAL|EVALSHA|FCALL|SCRIPT LOAD|COPY|SORT|MSET|set|PFADD'.split(
     '|',
   ),
-)('%s may store more', (name) => {
+)('storesMore() is true for %s', (name) => {
   expect(storesMore(words(`${name} k v`))).toBe(true)
 })
 
-// Without the flag `denyoom` in redis-server 7.0.
+// Commands without the flag `denyoom` in redis-server 7.0.
 const others =
   'GET|MGET|DEL|UNLINK|FLUSHALL|FLUSHDB|EXPIRE|PERSIST|LPOP|RPOP|LREM|LTRIM|SPOP|SREM|HDEL|ZREM|ZPOPMIN|XDEL|XTRIM|GETDEL|RENAME|PING|INFO|EVAL_RO|BLPOP|del|JSON.DEL'
-test.each(others.split('|'))('%s runs without memory', (name) => {
+test.each(others.split('|'))('storesMore() is false for %s', (name) => {
   expect(storesMore(words(`${name} k`))).toBe(false)
 })
 
-test('most commands that write may store more', () => {
+test('storesMore() is true for most commands that write', () => {
   const writing = commandTable.commands.filter(({ writes }) => writes)
   expect(writing.filter(({ name }) => storesMore(words(name))).length).toBeGreaterThan(writing.length / 2)
 })
 
-test('a full heap refuses what stores, and lets in what reads and deletes', () => {
+test('a full heap rejects requests that store, and admits those that read or delete', () => {
   const { heap } = heapThatHolds(700)
   const status = (call: RawRequest): number | undefined => refusedFor(heap, call, locate)?.status
   const set = refusedFor(heap, asked('GET', '/store/set/k/v'), locate)
@@ -169,7 +169,7 @@ test.each([
   }
 })
 
-test('health checks and small reads are answered while there is any memory', () => {
+test('health checks and small reads run while any memory is left', () => {
   const { heap } = heapThatHolds(900)
   const status = (path: string, body?: string) =>
     refusedFor(heap, asked(body === undefined ? 'GET' : 'POST', path, body), locate)?.status
@@ -189,7 +189,7 @@ test('health checks and small reads are answered while there is any memory', () 
   }
 })
 
-test('a heap that is nearly used up refuses reads as well', () => {
+test('a heap above the second limit rejects reads, too', () => {
   const { heap } = heapThatHolds(900)
   expect(refusedFor(heap, asked('POST', '/store', '["GET","k"]'), locate)?.status).toBe(503)
   expect(refusedFor(heap, asked('POST', '/store', '["FLUSHALL"]'), locate)).toBeUndefined()

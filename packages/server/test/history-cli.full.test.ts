@@ -9,7 +9,7 @@ import { type RunHistory, replay } from '../../explore/src/checks.js'
 import { startServer } from '../src/server.js'
 import { program, run } from './command-line.js'
 
-// A run by hand, as the SDK would submit it: the command does not care who did.
+// A run that is created by hand with the requests of the SDK.
 
 const directory = mkdtempSync(join(tmpdir(), 'stuntdouble-history-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
@@ -29,7 +29,7 @@ const list = [
   { messageId: 'msg_2', body: encoded(nap), callType: 'step' },
 ]
 
-/** A server with a run of a tenant that has submitted a step. */
+/** Starts a server with a tenant whose workflow run has submitted a step. */
 async function production() {
   const server = await startServer({ port: 0, dialect: 'upstash', clock: 'manual' })
   const sandbox = await connect(server.origin, { tenant: 'w1' })
@@ -64,14 +64,14 @@ async function production() {
   return { server, sandbox }
 }
 
-describe('of a running server', () => {
-  test('the command, connect() and the control API give the same', async () => {
+describe('history of a run on a server', () => {
+  test('is the same from the command, connect() and the control API', async () => {
     const { server, sandbox } = await production()
     try {
       const { code, out, err } = await run('history', '--server', server.origin, '--tenant', 'w1', '--run', 'wfr_1')
       expect([code, err]).toEqual([
         0,
-        'wfr_1 of https://app.test/api/order: RUN_STARTED, 3 entries\nmissing: The value of the header authorization is hidden.\nPayload and results are in it as they are: look through it before you commit it.\n',
+        'wfr_1 of https://app.test/api/order: RUN_STARTED, 3 entries\nmissing: The value of the header authorization is hidden.\nIt contains the payload and all results unchanged. Check it before you commit it.\n',
       ])
       const history = JSON.parse(out) as RunHistory
       expect(history).toEqual(await sandbox.workflow.getRun('wfr_1').history())
@@ -106,9 +106,9 @@ describe('of a running server', () => {
     }
   })
 
-  test('without one, or without a run, it says what to do', async () => {
+  test('reports what to do without a run or a server', async () => {
     for (const [args, sentence] of [
-      [[], 'history needs a file, - for the standard input, or --run ID for a run of a running server.'],
+      [[], 'history needs a FILE or --run ID.'],
       [['--server', 'http://127.0.0.1:1', '--run', 'wfr_1'], 'npx stuntdouble serve'],
     ] as const) {
       const { code, out, err } = await run('history', ...args)
@@ -119,8 +119,8 @@ describe('of a running server', () => {
   })
 })
 
-describe('of a file', () => {
-  test('every option is used, a header may come several times, and the file is one that replays', async () => {
+describe('history of a file', () => {
+  test('uses every option, including repeated headers, and writes a file that can be replayed', async () => {
     const out = join(directory, 'order.json')
     const options = ['--url', url, '--run', 'wfr_1', '--created-at', '2030-01-01T09:00:00Z', '--out', out]
     const headers = ['--header', 'X-User: u1', '--header=x-shop:tea:green', '--header', 'authorization:Bearer abc-def']
@@ -152,13 +152,13 @@ describe('of a file', () => {
     expect(sandbox.workflow.runs).toEqual([])
   })
 
-  test('the standard input, and a history that was written before', () => {
+  test('is read from standard input, also from an existing history', () => {
     const piped = (input: string, ...args: string[]) =>
       spawnSync(process.execPath, [program, 'history', '-', ...args], { input, encoding: 'utf8' })
     const first = piped(`\ufeff${JSON.stringify(list)}`, '--url', url)
     expect(first.status).toBe(0)
     expect(first.stderr).toMatch(
-      /^wfr_unknown of https:\/\/app\.test\/api\/order: RUN_STARTED, 3 entries\n(missing: .*\n){3}Payload/,
+      /^wfr_unknown of https:\/\/app\.test\/api\/order: RUN_STARTED, 3 entries\n(missing: .*\n){3}It contains the payload/,
     )
     const again = piped(first.stdout, '--header', 'x-user:u1')
     expect(JSON.parse(again.stdout)).toMatchObject({ headers: { 'x-user': 'u1' }, entries: list })
@@ -170,18 +170,18 @@ describe('of a file', () => {
     ['no JSON', '\u001b[31m<html>', [], /not JSON: /],
     ['lines that are none', '[1,\n\n\nx\n]', [], /not JSON: /],
     ['an error', { error: 'not found\u001b[2J' }, [], /responded with an error: not found\\x1b\[2J\./],
-    ['a list without its url', list, [], /Set the URL with --url/],
-    ['a header without value', list, ['--url', url, '--header', 'x-user'], /--header is NAME:VALUE/],
-    ['a header that is none', list, ['--url', url, '--header', 'x user:1'], /is not a valid header/],
-    ['an option without value', list, ['--url', url, '--header'], /--header is NAME:VALUE/],
-    ['brackets without end', '['.repeat(1_000_000), [], /not JSON/],
+    ['a list without --url', list, [], /Set the URL with --url/],
+    ['a header without a value', list, ['--url', url, '--header', 'x-user'], /--header must be NAME:VALUE/],
+    ['an invalid header', list, ['--url', url, '--header', 'x user:1'], /is not a valid header/],
+    ['an option without a value', list, ['--url', url, '--header'], /--header must be NAME:VALUE/],
+    ['an unclosed bracket', '['.repeat(1_000_000), [], /not JSON/],
     [
-      'brackets all the way down',
+      'deeply nested brackets',
       '['.repeat(200_000) + ']'.repeat(200_000),
       ['--url', url],
       /Entry 1 of the list must be/,
     ],
-  ])('%s gets a sentence', async (_, content, args, sentence) => {
+  ])('rejects %s with one message', async (_, content, args, sentence) => {
     const { code, out, err } = await run('history', file('given.json', content), ...args)
     expect([code, out]).toEqual([2, ''])
     expect(err).toMatch(sentence)
@@ -190,8 +190,8 @@ describe('of a file', () => {
     expect(err.length).toBeLessThan(1000)
   })
 
-  test('a file that is not there', async () => {
+  test('rejects a file that does not exist', async () => {
     const { code, err } = await run('history', join(directory, 'none.json'))
-    expect([code, err]).toEqual([2, expect.stringContaining('There is no such file.')])
+    expect([code, err]).toEqual([2, expect.stringContaining('The file does not exist.')])
   })
 })

@@ -32,10 +32,10 @@ async function scheduled(id: string, cron: string): Promise<void> {
   expect((await fetch(`${urls.queue}/v2/schedules/${shop}`, { method: 'POST', headers })).status).toBe(200)
 }
 
-describe('a thousand years of an every-minute schedule', () => {
+describe('a thousand years of a schedule that fires each minute', () => {
   beforeEach(() => scheduled('minutes', '* * * * *'))
 
-  test('leave other tenants and the health check answered, and end when the client goes away', async () => {
+  test('does not block other tenants and the health check, and stops when the client disconnects', async () => {
     const client = new AbortController()
     const move = remote.clock.advance('365000d', { signal: client.signal })
     const begun = await remote.clock.now()
@@ -47,7 +47,7 @@ describe('a thousand years of an every-minute schedule', () => {
     }
     client.abort()
     await expect(move).rejects.toThrow()
-    // The next move is taken as soon as that one has ended.
+    // The clock accepts the next call as soon as that one has ended.
     await expect
       .poll(() =>
         remote.clock.advance(0).then(
@@ -60,7 +60,7 @@ describe('a thousand years of an every-minute schedule', () => {
     server.tenant('main').assertInvariants()
   })
 
-  test('end by an order, by a reset and with their tenant', async () => {
+  test('stops with an interrupt, a reset, or a drop of its tenant', async () => {
     for (const end of [() => remote.clock.interrupt(), () => remote.reset(), () => server.drop('main')]) {
       const move = order('POST', '/clock/advance', { by: '365000d' })
       const { clock } = server.tenant('main')
@@ -77,25 +77,25 @@ describe('a thousand years of an every-minute schedule', () => {
     expect((await order('POST', '/clock/interrupt')).json.interrupted).toBeNull()
   })
 
-  test('are too many slots to list; the sentence says how to ask, and following it gives all', async () => {
+  test('has too many fire times to list, and following the error message returns all of them', async () => {
     const path = '/queue/schedules/minutes/upcoming'
     expect(await order('POST', path, { from: 0, to: 8.64e15 })).toMatchObject({
       status: 400,
       json: {
         error: expect.stringMatching(
-          /^There are more than 500 slots in this span\. Ask up to 1970-01-01T08:19:00\.000Z, and then from 1970-01-01T08:20:00\.000Z on\.$/,
+          /^There are more than 500 fire times between these instants\. Request up to 1970-01-01T08:19:00\.000Z, and then from 1970-01-01T08:20:00\.000Z on\.$/,
         ),
       },
     })
     const first = await order('POST', path, { from: 0, to: '1970-01-01T08:19:00.000Z' })
     const next = await order('POST', path, { from: '1970-01-01T08:20:00.000Z', to: '1970-01-01T09:00:00Z' })
     expect([...first.json, ...next.json]).toEqual(Array.from({ length: 541 }, (_, minute) => minute * 60_000))
-    expect((await order('POST', path, { from: 1e300, to: 1e301 })).json.error).toContain('is not a time')
+    expect((await order('POST', path, { from: 1e300, to: 1e301 })).json.error).toContain('must be a time')
     expect((await order('POST', path, { from: -8.64e15, to: 0 })).json).toEqual([0])
   })
 })
 
-test('a schedule that never fires is asked for its slots', async () => {
+test('returns no fire times for a schedule that never fires', async () => {
   await scheduled('never', '0 0 30 2 *')
   expect(await order('POST', '/queue/schedules/never/upcoming', { from: 0, to: 8.64e15 })).toMatchObject({
     status: 200,
@@ -103,7 +103,7 @@ test('a schedule that never fires is asked for its slots', async () => {
   })
 })
 
-test('a play of many years lets others be answered, and ends with its client', async () => {
+test('POST /scenarios/play of many years does not block other requests, and stops with its client', async () => {
   const scenario = {
     name: 'years',
     destinations: [{ url: shop }],
@@ -118,15 +118,17 @@ test('a play of many years lets others be answered, and ends with its client', a
 })
 
 describe('long lists', () => {
-  test('are told in parts, and the client puts them together', async () => {
+  test('are returned in pages, which the client joins', async () => {
     const { queue } = server.tenant('main')
     for (let n = 0; n < 10_001; n++) queue.publish({ to: shop, delay: '1h', body: String(n) })
     const { status, json } = await order('GET', '/queue/messages')
     expect([status, json.error]).toEqual([
       400,
-      'There are 10001 messages; one answer has at most 10000 of them and 67108864 bytes of bodies. Ask for the first with ?limit=10000, and for the next with &skip=10000.',
+      'There are 10001 messages, and one response has at most 10000 of them and 67108864 bytes of bodies. Request the first page with ?limit=10000, and the next with &skip=10000.',
     ])
-    expect((await order('GET', '/queue/messages?limit=10001')).json.error).toBe('limit is a number from 1 to 10000.')
+    expect((await order('GET', '/queue/messages?limit=10001')).json.error).toBe(
+      'limit must be a number from 1 to 10000.',
+    )
     const last = await order('GET', '/queue/messages?limit=10000&skip=10000')
     expect([last.json.length, last.link]).toEqual([1, null])
     expect((await remote.queue.messages).map(({ body }) => Number(body))).toEqual(
@@ -134,20 +136,20 @@ describe('long lists', () => {
     )
     expect(await remote.clock.pending).toHaveLength(10_001)
     const { pending, more } = (await order('GET', '/clock')).json
-    expect([pending.length, more]).toEqual([1_000, '9001 more timers wait: GET /clock/pending has them.'])
-    expect((await order('GET', '/traffic')).json.error).toMatch(/^There are \d+ entries; /)
+    expect([pending.length, more]).toEqual([1_000, '9001 more timers are pending. GET /clock/pending lists them.'])
+    expect((await order('GET', '/traffic')).json.error).toMatch(/^There are \d+ entries, /)
     const { link } = await order('GET', '/traffic?type=published&limit=7')
     expect(link).toBe('<?type=published&limit=7&skip=7>; rel="next"')
   }, 60_000)
 
-  test('of large bodies have fewer items', async () => {
+  test('have fewer items per page if their bodies are large', async () => {
     const { queue } = server.tenant('main')
     for (let n = 0; n < 9; n++) queue.publish({ to: shop, delay: '1h', body: 'x'.repeat(10_000_000) })
     expect((await order('GET', '/queue/messages')).json.error).toContain('?limit=6,')
     expect(await remote.queue.messages).toHaveLength(9)
   }, 60_000)
 
-  test('rules of faults are refused beyond ten thousand', async () => {
+  test('POST /faults rejects more than ten thousand rules', async () => {
     const rules = Array.from({ length: 10_001 }, () => ({ on: 'queue.delivery', fault: { kind: 'lost-ack' } }))
     expect((await order('POST', '/faults', { rules })).json.error).toMatch(
       /^faults\.add\(\): a sandbox can have at most 10000 rules/,
@@ -157,7 +159,7 @@ describe('long lists', () => {
     expect((await order('DELETE', '/faults')).status).toBe(200)
   }, 60_000)
 
-  test('a script of a million steps and a group of 50,000 urls are taken', async () => {
+  test('accepts a script of a million steps and a group of 50,000 URLs', async () => {
     const steps = Array.from({ length: 1_000_000 }, () => ({ kind: 'reset' }))
     expect((await order('POST', '/destinations/script', { to: shop, steps })).json).toEqual({})
     const endpoints = Array.from({ length: 50_000 }, (_, n) => `https://a.test/${n}`)
@@ -165,7 +167,7 @@ describe('long lists', () => {
   }, 60_000)
 })
 
-describe('deep JSON', () => {
+describe('deeply nested JSON', () => {
   const deep = '['.repeat(100_000) + ']'.repeat(100_000)
 
   test.each([
@@ -179,12 +181,15 @@ describe('deep JSON', () => {
     ['PUT', '/store/dump', `{"keys":${deep}}`],
     ['PUT', '/stats/queue/overrides', `{"x":${deep}}`],
     ['POST', '/clock/advance', deep],
-  ])('%s %s refuses it with a sentence', async (method, path, body) => {
+  ])('%s %s rejects it', async (method, path, body) => {
     const { status, json } = await order(method, path, body)
-    expect([status, json.error]).toEqual([400, 'The body of a control request may nest at most 1000 levels deep.'])
+    expect([status, json.error]).toEqual([
+      400,
+      'The body of a control request must nest at most 1000 levels. Send a flatter body.',
+    ])
   })
 
-  test.each([5_000, 100_000])('a batch takes items of %i levels, and delivers them as they are', async (levels) => {
+  test.each([5_000, 100_000])('a batch accepts items of %i levels, and delivers them unchanged', async (levels) => {
     const { urls, tokens } = server.tenant('main')
     const body = '{"a":['.repeat(levels) + ']}'.repeat(levels)
     await remote.destinations.record(shop)
@@ -199,7 +204,7 @@ describe('deep JSON', () => {
   })
 })
 
-test('a fault with a header that no answer can have is refused where it is given', async () => {
+test('rejects a fault with a header that is not valid in a response, when the fault is added', async () => {
   for (const value of ['\u20ac', 'a\r\nb', '\0', 'a\x7f']) {
     const fault = { kind: 'status', status: 503, headers: { 'x-note': value } }
     const { status, json } = await order('POST', '/faults', { rules: { on: 'store.request', fault } })

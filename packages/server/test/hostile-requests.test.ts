@@ -32,7 +32,7 @@ afterEach(async () => {
   for (const server of running.splice(0)) await server.close()
 })
 
-/** As another machine sees the server: at an address that is not loopback, where this machine has one. */
+/** Returns the URL by which another machine reaches the server: a non-loopback address, if this machine has one. */
 const outside = ({ port }: StuntdoubleServer): string => {
   const addresses = Object.values(networkInterfaces()).flat()
   const own = addresses.find((one) => one?.family === 'IPv4' && !one.internal)?.address
@@ -68,7 +68,8 @@ const basic = (user: string, key: string): Record<string, string> => ({
   authorization: `Basic ${btoa(`${user}:${key}`)}`,
 })
 
-// ---- what is attacked, and with what ------------------------------------------------------------------------------
+// ---- targets and credentials of attacks
+// ------------------------------------------------------------------------------
 
 interface Door {
   readonly service: 'store' | 'queue' | 'mgmt'
@@ -83,7 +84,7 @@ const tables = {
   mgmt: statsService({} as never, { user: '', key: '' }).endpoints,
 } as const
 
-/** Every row of every service's table, with something in the place of its parameters. */
+/** Every endpoint of every service, with values for its parameters. */
 const doors: readonly Door[] = (Object.keys(tables) as Door['service'][]).flatMap((service) =>
   tables[service].flatMap(({ method, path, auth }) =>
     [method].flat().map((one) => {
@@ -98,7 +99,7 @@ const { tokens: defaults } = plain
 
 const queueToken = neutralDialect.queueTokenQuery
 
-/** What a stranger can know, in every form in which a service takes it. */
+/** Credentials that an unauthorized client can know, in every form that a service takes. */
 const strangers: readonly (readonly [string, Record<string, string>, string])[] = [
   ['nothing', {}, ''],
   ['an empty token', bearer(''), `?_token=&${queueToken}=`],
@@ -112,7 +113,7 @@ const strangers: readonly (readonly [string, Record<string, string>, string])[] 
   ),
 ]
 
-/** What the service itself says to somebody with a wrong token. */
+/** Returns the response of the service itself to a wrong token. */
 const own = async ({ service, method, path }: Door, headers: Record<string, string>, body?: string): Promise<Told> => {
   const answer = await plain.fetch(plain.urls[service] + path, {
     method,
@@ -122,10 +123,11 @@ const own = async ({ service, method, path }: Door, headers: Record<string, stri
   return { status: answer.status, body: await answer.text() }
 }
 
-describe('who has no token', () => {
-  test('the tables are what they were when this was written, or more', () => {
+describe('a client without a valid token', () => {
+  test('is tested at all endpoints of the services', () => {
     expect(doors.length).toBeGreaterThan(50)
-    // The whole list of what answers without a token; anything that joins it must make no world and change nothing.
+    // The complete list of endpoints that need no token. An endpoint added here must create no sandbox and change
+    // nothing.
     expect(doors.filter(({ auth }) => auth === 'none').map(({ method, path }) => `${method} ${path}`)).toEqual([
       'OPTIONS /https://shop.test/a',
       'GET /',
@@ -133,7 +135,7 @@ describe('who has no token', () => {
     ])
   })
 
-  test('gets what the service says at every endpoint, makes no tenant and leaves no trace in one', async () => {
+  test('gets the error of the service at every endpoint, creates no tenant and leaves no entry', async () => {
     const server = await start({ dialect: 'neutral' })
     const { traffic } = server.tenant('main')
     const origin = outside(server)
@@ -142,7 +144,7 @@ describe('who has no token', () => {
       const body = method === 'POST' || method === 'PUT' ? '["SET","k","v"]' : undefined
       const expected = await own(door, {}, body)
       expect(expected.status).toBe(auth === 'none' ? 200 : 401)
-      // All that a stranger knows at one endpoint of each service and kind, a few things at the others.
+      // All credentials at one endpoint of each service and kind, and some of them at the others.
       const tried = ['/', '/v2/publish/https://shop.test/a', '/https://shop.test/a'].includes(path)
         ? strangers
         : strangers.filter((_, at) => at % 9 === doors.indexOf(door) % 9)
@@ -166,7 +168,7 @@ describe('who has no token', () => {
     expect(traffic.size).toBe(0)
   }, 120_000)
 
-  test('cannot guess: no token in a row of its neighbours, no name', async () => {
+  test('cannot guess a token from a similar token or name', async () => {
     const server = await start({ secret })
     const { tokens } = createSandbox({ secret, name: 'w1' })
     const origin = outside(server)
@@ -196,7 +198,7 @@ describe('who has no token', () => {
     )
   }, 60_000)
 
-  test('is answered before the body comes, so that nothing waits for it', async () => {
+  test('gets a response before its body arrives, so that nothing waits for it', async () => {
     const server = await start()
     const { clock } = server.tenant('main')
     const { hostname, port } = new URL(outside(server))
@@ -209,7 +211,7 @@ describe('who has no token', () => {
     socket.destroy()
   })
 
-  test('is told nothing of the server but that it lives', async () => {
+  test('learns only that the server runs', async () => {
     const server = await start()
     server.tenant('main')
     const origin = outside(server)
@@ -250,7 +252,7 @@ describe('who has no token', () => {
       })
       expect(attack.status).toBe(401)
     }
-    // With its own token the same way is open.
+    // The same request with a valid token is sent.
     const path = urls.queue.slice(server.origin.length)
     const own = await ask(`${outside(server)}${path}/v2/publish/${url}`, {
       method: 'POST',
@@ -262,8 +264,8 @@ describe('who has no token', () => {
   })
 })
 
-describe('who has the token', () => {
-  test('of a tenant comes in at every service, and makes it', async () => {
+describe('a client with a token', () => {
+  test('of a tenant reaches every service, and creates the tenant', async () => {
     const server = await start({ secret })
     const { tokens } = createSandbox({ secret, name: 'w1' })
     const origin = outside(server)
@@ -278,7 +280,7 @@ describe('who has the token', () => {
     expect(await at('/mgmt/v2/search/x/stats', basic('somebody', tokens.mgmtKey))).toBe(401)
   })
 
-  test('of a user whom ACL made comes in, until the user is gone', async () => {
+  test('of an ACL user is admitted until the user is disabled', async () => {
     const server = await start()
     const { store } = server.tenant('main')
     const token = String(store.run('ACL', 'GENTOKEN', 'alice'))
@@ -293,7 +295,7 @@ describe('who has the token', () => {
     expect((await ping(token)).status).toBe(401)
   })
 
-  test('of the control API gets them, on another machine, too', async () => {
+  test('of the control API gets the tokens of a tenant, also on another machine', async () => {
     const server = await start()
     const controlToken = server.controlToken!
     await using sandbox = await connect(outside(server), { tenant: 'w1', controlToken })
@@ -311,7 +313,7 @@ describe('who has the token', () => {
     expect(sandbox.tokens.store).toBe(store)
   })
 
-  test('meets faults and the limit of tenants; nobody else uses them up', async () => {
+  test('is affected by faults and the tenant limit, which clients without a token do not use up', async () => {
     const server = await start({ secret, limits: { maxTenants: 1 } })
     const { faults, tokens } = server.tenant('main')
     const origin = outside(server)
@@ -319,25 +321,27 @@ describe('who has the token', () => {
     expect((await ask(`${origin}/main/store/ping`)).status).toBe(401)
     expect((await ask(`${origin}/main/store/ping`, { headers: bearer(tokens.store) })).status).toBe(503)
     const w1 = createSandbox({ secret, name: 'w1' }).tokens
-    expect((await ask(`${origin}/w1/store/ping`, { headers: bearer(w1.store) })).body).toContain('There are 1 tenants')
+    expect((await ask(`${origin}/w1/store/ping`, { headers: bearer(w1.store) })).body).toContain(
+      'The server has 1 tenants',
+    )
     expect((await ask(`${origin}/w1/store/ping`)).status).toBe(401)
   })
 })
 
-describe('the secret', () => {
+describe('the secret of a server', () => {
   const tokensOf = async (options: ServerOptions): Promise<unknown> => {
     const server = await start(options)
     const { tokens, queue } = server.tenant('main')
     return [server.controlToken, tokens, queue.signingKeys.pair()]
   }
 
-  test('keeps every token across a restart; without one they are new', async () => {
+  test('keeps every token across a restart; without a secret all tokens are new', async () => {
     expect(await tokensOf({ secret })).toEqual(await tokensOf({ secret }))
     expect(await tokensOf({ secret })).not.toEqual(await tokensOf({ secret: `${secret}!` }))
     expect(await tokensOf({})).not.toEqual(await tokensOf({}))
   })
 
-  test('is told by the server, for the next start', async () => {
+  test('is a property of the server, for the next start', async () => {
     const first = await start()
     expect(first.secret).toMatch(/^[\w-]{32}$/)
     const again = await start({ secret: first.secret! })
@@ -345,26 +349,26 @@ describe('the secret', () => {
     expect(again.tenant('w1').tokens).toEqual(first.tenant('w1').tokens)
   })
 
-  test('gives way to what is given', async () => {
+  test('does not override given tokens', async () => {
     const server = await start({ secret, tokens: { queue: 'mine' }, controlToken: 'control' })
     expect(server.controlToken).toBe('control')
     expect(server.tenant('main').tokens.queue).toBe('mine')
     expect((await ask(`${outside(server)}/w1/queue/v2/keys`, { headers: bearer('mine') })).status).toBe(200)
   })
 
-  test('is taken on this machine as well, where everything else stays as it is', async () => {
+  test('is also used on a loopback address, where the other defaults stay', async () => {
     const server = await start({ host: 'localhost', secret })
     expect(server.controlToken).toBeUndefined()
     expect(server.tenant('main').tokens).toEqual((await start({ secret })).tenant('main').tokens)
     expect((await start({ host: 'localhost' })).secret).toBeUndefined()
   })
 
-  test('of a few letters is refused', async () => {
-    await expect(start({ secret: 'short' })).rejects.toThrow('must have at least 16 characters')
+  test('must have at least 16 characters', async () => {
+    await expect(start({ secret: 'short' })).rejects.toThrow('at least 16 characters')
   })
 })
 
-describe('what everybody knows is refused', () => {
+describe('public credentials on a non-loopback address', () => {
   test.each<[string, ServerOptions]>([
     ['tokens.store', { tokens: { store: defaults.store } }],
     ['tokens.storeReadonly', { tokens: { storeReadonly: defaults.store } }],
@@ -373,16 +377,16 @@ describe('what everybody knows is refused', () => {
     ['tokens.mgmtKey', { tokens: { mgmtKey: defaults.mgmtKey } }],
     ['signingKeys.current', { signingKeys: { current: devUsers[1]!.current } }],
     ['signingKeys.next', { signingKeys: { next: devUsers[2]!.current } }],
-  ])('as %s of a server', async (name, options) => {
-    await expect(start(options)).rejects.toThrow(`What was given as ${name} is public, and other machines can call`)
+  ])('are rejected as %s of a server', async (name, options) => {
+    await expect(start(options)).rejects.toThrow(`${name} must not be public`)
     const server = await start({ ...options, host: '127.0.0.1' })
     expect(server.tenant('main').options).toMatchObject(options)
   })
 
-  test('as a sandbox that was made elsewhere', async () => {
+  test('are rejected in an adopted sandbox', async () => {
     const server = await start()
     using known = createSandbox({ urls: { base: `${server.origin}/w1` } })
-    expect(() => server.adopt('w1', known)).toThrow('has public tokens')
+    expect(() => server.adopt('w1', known)).toThrow('public tokens')
     expect(server.tenants).toEqual([])
     using own: Sandbox = createSandbox({ secret, name: 'shop' })
     server.adopt('w1', own)
@@ -392,7 +396,7 @@ describe('what everybody knows is refused', () => {
     expect(own.traffic.ofType('request')).toHaveLength(1)
   })
 
-  test('as keys of a scenario, which gets others', async () => {
+  test('are replaced in the signing keys of a scenario', async () => {
     const { current, next } = devUsers[0]
     const destinations = [{ url: 'https://shop.test/a' }]
     const scenario = { name: 'imported', destinations, given: { signingKeys: { current, next } } }
@@ -404,7 +408,7 @@ describe('what everybody knows is refused', () => {
     expect((await start({ scenario: own })).tenant('main').queue.signingKeys.current).toBe('sig_a')
   })
 
-  test('in a dump that is loaded', async () => {
+  test('are replaced when a dump is loaded', async () => {
     const server = await start()
     await using sandbox = await connect(server.origin, { controlToken: server.controlToken! })
     const { tokens } = sandbox
@@ -419,7 +423,7 @@ describe('a state file', () => {
   const place = mkdtempSync(join(tmpdir(), 'stuntdouble-wide-'))
   afterAll(() => rmSync(place, { recursive: true, force: true }))
 
-  /** Tokens of the tenant after a start with this file, and whether its data is there. */
+  /** Returns the tokens of the tenant after a start with this file, and whether its data was loaded. */
   const session = async (
     options: ServerOptions,
     work: (sandbox: Sandbox) => unknown = () => {},
@@ -442,7 +446,7 @@ describe('a state file', () => {
     return { tokens, keys: sandbox.queue.signingKeys.pair(), kept }
   }
 
-  test('of a server on this machine brings its data, not its tokens', async () => {
+  test('of a server on a loopback address brings its data but not its tokens', async () => {
     const state = join(place, 'loopback.json')
     await session({ state, host: 'localhost' }, ({ store }) => store.run('SET', 'k', 'v'))
     const fresh = createSandbox({ secret, name: 'w1' })
@@ -450,7 +454,7 @@ describe('a state file', () => {
     expect([kept, tokens, keys]).toEqual(['v', fresh.tokens, fresh.queue.signingKeys.pair()])
   })
 
-  test('keeps tokens and keys that were changed, as long as the secret stays', async () => {
+  test('keeps changed tokens and keys as long as the secret stays', async () => {
     const state = join(place, 'wide.json')
     const before = await session({ state, secret }, ({ store, queue }) => {
       store.run('SET', 'k', 'v')
@@ -465,7 +469,7 @@ describe('a state file', () => {
   })
 })
 
-describe('which address decides', () => {
+describe('the listen address', () => {
   test.each<[string, string, boolean]>([
     ['localhost', 'localhost', true],
     ['LOCALHOST', 'localhost', true],
@@ -486,17 +490,17 @@ describe('which address decides', () => {
     ['192.0.2.1', '192.0.2.1', false],
     ['::ffff:192.0.2.1', '::ffff:192.0.2.1', false],
     ['fe80::1%lo', 'fe80::1%lo', false],
-  ])('%j listens at %j', async (host, address, isOwn) => {
+  ])('%j resolves to %j', async (host, address, isOwn) => {
     expect(await addressOf(host)).toBe(address)
     expect(isLoopbackAddress(address)).toBe(isOwn)
   })
 
-  test('a name is not what it looks like', async () => {
-    // Nobody resolves it; the pattern that was asked before took it for this machine.
+  test('of a host name is checked after it is resolved', async () => {
+    // This name does not resolve, but its prefix looks like a loopback address.
     await expect(start({ host: '127.evil.invalid' })).rejects.toThrow(/is not an address of this machine/)
   })
 
-  test.each(['0', '::', '[::]', ''])('a server on %j asks for tokens', async (host) => {
+  test.each(['0', '::', '[::]', ''])('%j requires tokens', async (host) => {
     const server = await start({ host })
     expect(server.controlToken).toBeDefined()
     expect(server.origin).toBe(`http://127.0.0.1:${server.port}`)
@@ -505,10 +509,10 @@ describe('which address decides', () => {
   })
 
   test.each(['127.0.0.1', '127.0.0.2', '[::1]', '::ffff:127.0.0.1', 'localhost'])(
-    'one on %s does not',
+    '%s requires no tokens',
     async (host) => {
       const server = await start({ host }).catch((error: NodeJS.ErrnoException) => {
-        // A machine without version 6 of the protocol.
+        // This machine has no IPv6.
         if (error.code !== 'EADDRNOTAVAIL' && error.code !== 'EAFNOSUPPORT') throw error
         return undefined
       })
@@ -522,16 +526,16 @@ describe('which address decides', () => {
 describe('the head of a request', () => {
   const short = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`x-${at}`, 'v']))
 
-  test('has as many headers, and as many bytes, as the table of limits says', async () => {
+  test('may have as many headers and bytes as the table of limits states', async () => {
     const { origin } = await start({ host: '127.0.0.1' })
     const status = async (headers: Record<string, string>) => (await ask(`${origin}/_health`, { headers })).status
-    // Beside its own few.
+    // Some headers are added by the client.
     expect(await status(short(maxHeaders - 10))).toBe(200)
     expect(await status({ long: 'x'.repeat(maxHead - 1_000) })).toBe(200)
     expect(await status({ long: 'x'.repeat(maxHead) })).toBe(431)
   })
 
-  test.skipIf(Number.parseInt(process.versions.node, 10) < 24)('of more headers is refused', async () => {
+  test.skipIf(Number.parseInt(process.versions.node, 10) < 24)('with more headers is rejected', async () => {
     const { origin } = await start({ host: '127.0.0.1' })
     const got = await ask(`${origin}/_health`, { headers: short(maxHeaders + 1) })
     expect(got.status).toBe(431)

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { run } from './command-line.js'
 
-// A server that is none of ours, and would like to write to a terminal.
+// A server of another program that tries to write to a terminal.
 const evil = '\x1b]0;owned\x07\x1b[31m\x9b2J\u202egnp\u2028\r\n'
 const unsafe = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e]/
 
@@ -33,11 +33,11 @@ const facts = (env: Record<string, unknown>) => ({
 test.each([
   ['a value with escapes', { STORE_URL: evil }],
   ['a value with a line break', { STORE_URL: 'a\nPATH=/tmp' }],
-  ['a name that is an order', { 'X=1; rm -rf ~ #': 'a' }],
+  ['a name that contains a command', { 'X=1; rm -rf ~ #': 'a' }],
   ['a name with escapes', { [evil]: 'a' }],
-  ['a value that is no text', { STORE_URL: { a: evil } }],
+  ['a value that is not a text', { STORE_URL: { a: evil } }],
 ])(
-  'env refuses %s',
+  'env rejects %s',
   async (_, env) => {
     const url = await serving(() => facts(env))
     for (const format of ['shell', 'dotenv', 'github', 'powershell', 'json']) {
@@ -49,13 +49,13 @@ test.each([
   30_000,
 )
 
-test.each(['tail', 'env'])('%s prints no escape out of an error', async (name) => {
+test.each(['tail', 'env'])('%s prints no escape sequence of an error', async (name) => {
   const url = await serving(() => ({ error: evil, message: evil }))
   const { out, err } = await run(name, '--url', url, ...(name === 'tail' ? ['--once'] : []))
   expect(out + err).not.toMatch(unsafe)
 })
 
-test('tail prints no escape out of a field that is no number', async () => {
+test('tail prints no escape sequence of a field with a wrong type', async () => {
   const entries = [
     {
       type: 'attempt',

@@ -11,7 +11,7 @@ const start = async (options: ServerOptions = {}): Promise<StuntdoubleServer> =>
 }
 afterEach(() => server?.close())
 
-/** A request as far as it is sent. */
+/** Sends a part of a request. */
 async function halfSent(head: string, body: string, tenant = 'main'): Promise<Socket> {
   const { tokens } = server.tenant(tenant)
   const socket = dial(server.port, '127.0.0.1')
@@ -19,17 +19,17 @@ async function halfSent(head: string, body: string, tenant = 'main'): Promise<So
   socket.write(
     `POST /${tenant}/store HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${tokens.store}\r\n${head}\r\n\r\n${body}`,
   )
-  // Another request has been served: the server has seen what came before it.
+  // Another request was served, so the server has received everything before it.
   expect((await fetch(`${server.origin}/_health`)).status).toBe(200)
   return socket
 }
 
-describe('a request whose last byte has not come', () => {
+describe('an incomplete request', () => {
   test.each([
     ['with a length', 'content-length: 100', '["SET",'],
     ['in chunks', 'transfer-encoding: chunked', '5\r\n["SET\r\n'],
-    ['that waits to be asked for its body', 'content-length: 100\r\nexpect: 100-continue', ''],
-  ])('%s holds no time up, and leaves nothing when it goes away', async (_, head, body) => {
+    ['with "Expect: 100-continue"', 'content-length: 100\r\nexpect: 100-continue', ''],
+  ])('%s does not block time, and leaves nothing when its client disconnects', async (_, head, body) => {
     await start()
     const { clock, traffic } = server.tenant('main')
     const socket = await halfSent(head, body)
@@ -42,7 +42,7 @@ describe('a request whose last byte has not come', () => {
     expect([clock.running, traffic.ofType('request')]).toEqual([[], []])
   })
 
-  test('is served at the time of its last byte', async () => {
+  test('is served at the instant of its last byte', async () => {
     await start()
     const { clock, store } = server.tenant('main')
     const body = '["SET","k","v","EX","60"]'
@@ -53,13 +53,13 @@ describe('a request whose last byte has not come', () => {
     expect(store.run('TTL', 'k')).toBe(60)
   })
 
-  test('has a limit of time, in which the others go on', async () => {
+  test('has a timeout, and does not block other requests', async () => {
     await start({ limits: { requestTimeout: 200 } })
     const socket = await halfSent('content-length: 100', '["SET",')
     expect(await textOf(socket)).toMatch(/^HTTP\/1\.1 408 /)
   })
 
-  test('stands in the way of the next on its connection only', async () => {
+  test('blocks only the next request on its own connection', async () => {
     await start()
     const { tokens } = server.tenant('main')
     const head = `POST /main/store HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${tokens.store}\r\n`
@@ -76,8 +76,8 @@ describe('a request whose last byte has not come', () => {
   })
 })
 
-describe('in the process', () => {
-  test('a body that never ends holds time up for some turns only; one that errors rejects', async () => {
+describe('a request in the process', () => {
+  test('blocks time for only some turns if its body never ends, and rejects if its body fails', async () => {
     using sandbox = createSandbox()
     const init = { method: 'POST', headers: { authorization: `Bearer ${sandbox.tokens.store}` }, duplex: 'half' }
     let controller: ReadableStreamDefaultController<Uint8Array> | undefined
@@ -100,7 +100,7 @@ describe('in the process', () => {
     expect(sandbox.clock.running).toEqual([])
   })
 
-  test('a request that is complete is served before time moves on', async () => {
+  test('is served before time advances if it is complete', async () => {
     using sandbox = createSandbox()
     const { clock, traffic, tokens, urls } = sandbox
     const headers = { authorization: `Bearer ${tokens.store}` }
@@ -112,8 +112,8 @@ describe('in the process', () => {
   })
 })
 
-describe('a request that sleeps when its world ends', () => {
-  test.each(['drop', 'reset', 'load'] as const)('is told so by %s', async (how) => {
+describe('a request that sleeps when its sandbox ends', () => {
+  test.each(['drop', 'reset', 'load'] as const)('gets an error after %s', async (how) => {
     await start()
     const sandbox = server.tenant('w1')
     const dump = sandbox.dump()
@@ -131,7 +131,7 @@ describe('a request that sleeps when its world ends', () => {
     ])
   })
 
-  test('a body that trickles breaks off', async () => {
+  test('breaks off a body that is sent slowly', async () => {
     await start()
     const sandbox = server.tenant('w1')
     sandbox.faults.add({ on: 'store.request', fault: fault.slowBody(1) })
@@ -141,7 +141,7 @@ describe('a request that sleeps when its world ends', () => {
     await expect(answer.text()).rejects.toThrow('terminated')
   })
 
-  test('what a delivery has asked for stays asleep: it belongs to a world that is over', async () => {
+  test('stays pending if a delivery of the old sandbox sent it', async () => {
     using sandbox = createSandbox({ onWarning: () => {} })
     const { urls, tokens, destinations, faults, queue, clock } = sandbox
     let wasTold = false

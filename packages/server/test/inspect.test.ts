@@ -24,7 +24,7 @@ interface Waiting {
   ask(method: string, path: string, init?: RequestInit): Promise<{ status: number; body: Record<string, unknown> }>
 }
 
-/** A test that waits in `inspect()`, as the page sees it. */
+/** Starts a test that waits in `inspect()`, with the access that the page has. */
 async function waiting(options: InspectOptions = {}): Promise<Waiting> {
   let text = ''
   const ended = inspect(sandbox, { ...options, print: (line) => (text += line) })
@@ -49,18 +49,16 @@ const isListening = (origin: string): Promise<boolean> =>
   })
 
 describe('inspect()', () => {
-  test('serves the world of the test, and goes on by the button; then nothing listens', async () => {
+  test('serves the sandbox of the test until the button is pressed, then closes the server', async () => {
     sandbox.store.run('SET', 'greeting', 'hello')
     const { ended, text, origin, ask } = await waiting({ title: 'a test' })
-    expect(text).toMatch(
-      /^stuntdouble: a test waits\. Look into it at\n {2}http:\/\/127\.0\.0\.1:\d+\/#code=[\w-]{32}\n/,
-    )
+    expect(text).toMatch(/^stuntdouble: a test waits\. Open\n {2}http:\/\/127\.0\.0\.1:\d+\/#code=[\w-]{32}\n/)
     expect((await fetch(`${origin}/`, { headers: { accept: 'text/html' } })).status).toBe(200)
     expect((await ask('GET', '/main/inspector')).body).toMatchObject({ name: 'a test', seed: 7, canGoOn: true })
     expect((await ask('POST', '/main/store/run', { body: '{"command":["GET","greeting"]}' })).body).toMatchObject({
       reply: 'hello',
     })
-    // What is done there is done to the test's own world.
+    // Actions in the page change the sandbox of the test.
     await ask('POST', '/main/clock/advance', { body: '{"by":"1h"}' })
     expect(sandbox.clock.now()).toBe(Date.parse('2030-01-01T10:00:00Z'))
     expect(await Promise.race([ended.then(() => 'went on'), Promise.resolve('waits')])).toBe('waits')
@@ -68,12 +66,12 @@ describe('inspect()', () => {
     expect(await ask('POST', '/main/continue')).toEqual({ status: 200, body: {} })
     await ended
     expect(await isListening(origin)).toBe(false)
-    // The world is the test's: it is as it was.
+    // The sandbox of the test is unchanged.
     expect(sandbox.store.get('greeting')).toBe('hello')
     await sandbox.clock.advance('1h')
   })
 
-  test('asks for the token of this once', async () => {
+  test('requires the token of this call', async () => {
     const first = await waiting()
     for (const headers of [{}, { authorization: 'Bearer nobody' }, { cookie: `token=${first.token}` }]) {
       const answer = await fetch(`${first.origin}/_control/main/continue`, { method: 'POST', headers })
@@ -91,7 +89,7 @@ describe('inspect()', () => {
     await second.ended
   })
 
-  test('tells the page the assertion that failed, without colours and secrets', async () => {
+  test('shows the failed assertion without colors and secrets', async () => {
     const text = `expected 1\x07 of ${sandbox.tokens.queue}\n\nReplay: npx vitest`
     rememberFailure(text, { replay: 'npx vitest' })
     const failure = { message: text.replace('expected', '\x1b[31mexpected\x1b[39m'), nearest: 4 }
@@ -103,7 +101,7 @@ describe('inspect()', () => {
     await ended
   })
 
-  test('does not wait for a page that still listens', async () => {
+  test('does not wait for a page that still reads a stream', async () => {
     const { ended, origin, token, ask } = await waiting()
     const stream = await fetch(`${origin}/_control/main/traffic/stream`, {
       headers: { authorization: `Bearer ${token}` },
@@ -114,11 +112,11 @@ describe('inspect()', () => {
     await ended
     expect(performance.now() - begun).toBeLessThan(1500)
     await read.catch(() => undefined)
-    // Nobody is told of what happens later.
+    // A later event has no reader.
     sandbox.store.run('SET', 'later', '1')
   })
 
-  test('stops a move of time that the page asked for and that is under way', async () => {
+  test('stops a clock that the page advances', async () => {
     const { ended, ask } = await waiting()
     sandbox.destinations.on('https://shop.test/slow', () => new Promise(() => {}))
     sandbox.queue.publish({ to: 'https://shop.test/slow' })
@@ -129,7 +127,7 @@ describe('inspect()', () => {
     expect(await moved).toBe('closed')
   })
 
-  test('goes on from wherever the page has gone: another tenant, or when the world was dropped', async () => {
+  test('continues from a page that shows another tenant, or after the sandbox was dropped', async () => {
     const one = await waiting({ title: 'a test', failure: { message: 'expected' } })
     const { body } = await one.ask('GET', '/a-fork/inspector')
     expect(body).toMatchObject({ name: 'a-fork', canGoOn: true })
@@ -143,7 +141,7 @@ describe('inspect()', () => {
     await two.ended
   })
 
-  test('goes on with Ctrl-C, which does nothing else while it waits', async () => {
+  test('continues after Ctrl-C, which does nothing else while it waits', async () => {
     const before = process.listenerCount('SIGINT')
     const { ended, origin } = await waiting()
     process.kill(process.pid, 'SIGINT')
@@ -152,7 +150,7 @@ describe('inspect()', () => {
     expect(process.listenerCount('SIGINT')).toBe(before)
   })
 
-  test('two worlds can be looked into at once, each by its own link', async () => {
+  test('can show two sandboxes at the same time, each with its own link', async () => {
     const one = await waiting({ title: 'one' })
     const other = sandbox
     sandbox = createSandbox()
@@ -167,14 +165,14 @@ describe('inspect()', () => {
     other.dispose()
   })
 
-  test.each(['true', '1', 'yes', 'woodpecker'])('with CI=%s it says one sentence and does not wait', async (ci) => {
+  test.each(['true', '1', 'yes', 'woodpecker'])('prints one line and does not wait with CI=%s', async (ci) => {
     vi.stubEnv('CI', ci)
     const said: string[] = []
     await inspect(sandbox, { print: (text) => said.push(text) })
     expect(said).toEqual([expect.stringMatching(/^stuntdouble: [^.]* does not wait[^.]*because CI is set\.\n$/)])
   })
 
-  test('waits although fake timers are there', async () => {
+  test('waits although fake timers are installed', async () => {
     vi.useFakeTimers()
     try {
       let text = ''
@@ -194,7 +192,7 @@ describe('inspect()', () => {
 
 const setImmediateReal = globalThis.setImmediate
 
-test('a server can listen on this machine where the sandbox has an address of it', async () => {
+test('startServer() listens on this machine although the sandbox replaces a URL of it', async () => {
   using sandbox = createSandbox({ urls: { base: 'http://127.0.0.1:4010/main' } })
   using _ = replaceFetch(sandbox)
   await using server = await startServer({ port: 0, host: '127.0.0.1' })

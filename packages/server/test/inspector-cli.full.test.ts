@@ -26,7 +26,7 @@ const statusFor = (url: string, headers: Record<string, string>): Promise<number
   })
 
 describe('open', () => {
-  test('serves a trace as a recording on a free port of this machine, and ends with Ctrl-C', async () => {
+  test('serves a trace on a free loopback port, and ends with Ctrl-C', async () => {
     written()
     const { ready, child, ended } = started('open', file)
     const link = linkIn(await ready)
@@ -35,14 +35,14 @@ describe('open', () => {
     const page = await answer.text()
     expect(answer.headers.get('content-security-policy')).toMatch(/frame-ancestors 'none'/)
     expect(answer.headers.get('content-security-policy')).not.toMatch(/unsafe/)
-    // What the page lets run by its own policy, the forms of copying among it, the server lets run too.
+    // The server also allows the scripts that the policy of the page allows, including that of the copy formats.
     const hashes = /script-src ([^;]+);/.exec(page)![1]!.split(' ')
     expect(hashes).toHaveLength(2)
     for (const hash of hashes) expect(answer.headers.get('content-security-policy')).toContain(hash)
     expect(page).toContain('id="recording"')
     expect(page).toContain('a trace.json')
     expect(page).toContain('hello')
-    // What was captured is no markup.
+    // Captured data is never markup.
     expect(page).not.toContain('<img')
     expect(await (await fetch(`${link}other`)).json()).toEqual({ error: expect.stringContaining('one page') })
     for (const headers of [{ origin: 'https://evil.example' }, { host: 'evil.example' }, { origin: 'null' }]) {
@@ -53,7 +53,7 @@ describe('open', () => {
     await expect(fetch(link)).rejects.toThrow()
   })
 
-  test('shows what the store went through, where the trace tells it', async () => {
+  test('shows the store changes of a trace', async () => {
     const changes = [{ seq: 1, at: 1_893_488_400_000, key: hostile, now: { type: 'string', value: 'as it was left' } }]
     writeFileSync(file, JSON.stringify({ ...JSON.parse(written()), changes }))
     const { ready, child, ended } = started('open', file)
@@ -65,7 +65,7 @@ describe('open', () => {
     expect(out).toContain('as it was left')
   })
 
-  test('takes a trace from the standard input', async () => {
+  test('reads a trace from standard input', async () => {
     const text = written()
     const { ready, child, ended } = startedWith('pipe', 'open', '--title', 'From a pipe')
     child.stdin!.end(text)
@@ -76,13 +76,13 @@ describe('open', () => {
   })
 
   test.each([
-    ['nowhere.json', /nowhere\.json cannot be read\. There is no such file\./],
+    ['nowhere.json', /nowhere\.json cannot be read\. The file does not exist\./],
     ['folder', /folder cannot be read\. It is a directory\./],
     ['text.json', /text\.json: This is not a valid trace: it must be JSON/],
     ['empty.json', /empty\.json: This is not a valid trace: it is empty\./],
     ['har.json', /har\.json: This is not a valid trace: .*Create one with traffic\.toTrace\(\)/],
     ['newer.json', /newer\.json: This trace has version 9, .* Use a newer version of the package\./],
-  ])('%s gets a sentence', async (name, sentence) => {
+  ])('rejects %s with one message', async (name, sentence) => {
     mkdirSync(join(place, 'folder'), { recursive: true })
     writeFileSync(join(place, 'text.json'), 'GET /')
     writeFileSync(join(place, 'empty.json'), '')
@@ -97,27 +97,30 @@ describe('open', () => {
   test.each([
     [['--port', 'many'], /--port/],
     [['--port', '65536'], /--port/],
-    [['one.json', 'two.json'], /open is written: stuntdouble open TRACE\.json\./],
-  ])('%j is a mistake', async (args, sentence) => {
+    [['one.json', 'two.json'], /at most 1 argument .*Write stuntdouble open \[OPTIONS\] \[TRACE\.json\]\./],
+  ])('rejects %j', async (args, sentence) => {
     written()
     const { code, err } = await run('open', file, ...args)
     expect(code).toBe(2)
     expect(err).toMatch(sentence)
   })
 
-  test('a port that is taken is told', async () => {
+  test('reports a port that is in use', async () => {
     written()
     const first = started('open', file)
     const { port } = new URL(linkIn(await first.ready))
     const { code, err } = await run('open', file, '--port', port)
-    expect([code, err]).toEqual([2, expect.stringMatching(/^stuntdouble: Port \d+ of 127\.0\.0\.1 is taken/)])
+    expect([code, err]).toEqual([
+      2,
+      expect.stringMatching(/^stuntdouble: port \(--port\): \d+ is already in use on 127\.0\.0\.1/),
+    ])
     first.child.kill('SIGINT')
     await first.ended
   })
 })
 
 describe('serve', () => {
-  test('prints the link of the page, with a code in its fragment where there is a token', async () => {
+  test('serve prints the link of the page, with a code in its fragment if there is a token', async () => {
     const free = started('serve', '--port', '0')
     const link = linkIn(await free.ready)
     expect(link).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/)
@@ -132,7 +135,7 @@ describe('serve', () => {
     await kept.printed(/"path":"\/"/)
     kept.child.kill('SIGINT')
     const { out } = await kept.ended
-    // The line of the token: neither the link nor the log has it.
+    // This is the line of the token. Neither the link nor the log contains it.
     expect(out.match(/a-token-of-ours/g)).toHaveLength(1)
   })
 })

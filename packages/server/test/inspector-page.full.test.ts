@@ -8,7 +8,7 @@ import { inspect, type RequestLogEntry, type StuntdoubleServer, startServer } fr
 
 const token = 'a-token-that-nobody-guesses'
 
-/** A page of somebody else's, at a port of its own. */
+/** Serves a page of another origin, on another port. */
 async function elsewhere(html: string): Promise<{ origin: string; heard: string[]; server: Server }> {
   const heard: string[] = []
   const server = createServer((request, response) => {
@@ -19,7 +19,7 @@ async function elsewhere(html: string): Promise<{ origin: string; heard: string[
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, heard, server }
 }
 
-describe.runIf(hasBrowser)('the page in a browser', () => {
+describe.runIf(hasBrowser)('the inspector page in a browser', () => {
   let browser: Browser
   const ends: (() => unknown)[] = []
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
 
   interface Opened {
     readonly page: Page
-    /** What the browser complained of: refusals of the policy among it. */
+    /** Console errors of the browser, including violations of the policy. */
     readonly complaints: string[]
     readonly requests: { readonly url: string; readonly headers: Record<string, string> }[]
   }
@@ -44,7 +44,7 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
     const complaints: string[] = []
     const requests: Opened['requests'] = []
     page.on('console', (line) => {
-      // What a server does not have is no complaint: a history that is not kept, an icon.
+      // Missing resources are not errors: a history that is not kept, an icon.
       if (line.type() === 'error' && !/^Failed to load resource/.test(line.text())) complaints.push(line.text())
     })
     page.on('pageerror', ({ message }) => complaints.push(message))
@@ -63,7 +63,7 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
 
   const shows = (page: Page, text: string | RegExp): Promise<void> => page.getByText(text).first().waitFor()
 
-  test('takes its token from the link, keeps it for its tab, and shows it to nobody', async () => {
+  test('takes its token from the link, keeps it for its tab, and does not expose it', async () => {
     const server = await started({ controlToken: token })
     const { page, complaints, requests } = await opened(server.inspectorUrl)
     await shows(page, /SET greeting/)
@@ -71,7 +71,7 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
     expect(await page.evaluate(() => history.length)).toBeLessThanOrEqual(2)
     expect(await page.evaluate(() => [document.cookie, localStorage.length])).toEqual(['', 0])
     expect(await page.content()).not.toContain(token)
-    // It is there after a reload, and not in another tab.
+    // The token remains after a reload, and is not in another tab.
     await page.reload()
     await shows(page, /SET greeting/)
     const other = await opened(`${server.origin}/`)
@@ -89,7 +89,7 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
     expect(JSON.stringify(server.logged)).not.toContain(token)
   })
 
-  test('needs no token where the server has none, and no policy refuses what it does', async () => {
+  test('needs no token on a server without one, and violates no policy', async () => {
     const server = await started()
     const { page, complaints } = await opened(server.inspectorUrl)
     await shows(page, /SET greeting/)
@@ -97,7 +97,7 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
     expect(page.url()).not.toContain('token')
   })
 
-  test('loads its editor by itself, and nothing that a tenant answers at the same origin', async () => {
+  test('loads its own editor, and no script that a tenant serves at the same origin', async () => {
     const server = await started()
     const { outbound } = server.tenant('main')
     const script = { status: 200, headers: { 'content-type': 'text/javascript' }, body: 'globalThis.struck = 1' }
@@ -105,7 +105,7 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
     const { page, complaints } = await opened(server.inspectorUrl)
     await shows(page, /SET greeting/)
     const struck = `${server.origin}/main/outbound/https://evil.test/x.js`
-    // What hostile markup in the page would do: a script that the parser finds, and handlers.
+    // Simulates hostile markup in the page: a script that the parser finds, and event handlers.
     await page.evaluate((url) => {
       const frame = document.createElement('div')
       frame.innerHTML = `<img src="data:," onerror="globalThis.struck = 2"><iframe srcdoc="<script src='${url}'></script>"></iframe>`
@@ -127,7 +127,7 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
     expect(loaded).toBe(true)
   })
 
-  test('is shown in no frame, and kept by no window that opens it', async () => {
+  test('cannot be embedded in a frame, and has no opener', async () => {
     const server = await started()
     const foreign = await elsewhere('<!doctype html><iframe></iframe><button>open</button>')
     ends.push(() => foreign.server.close())
@@ -150,7 +150,7 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
     await expect.poll(() => page.evaluate(() => (globalThis as { kept?: Window | null }).kept?.closed)).toBe(true)
   })
 
-  test('gives a page of another port neither itself nor an order', async () => {
+  test('does not give a page of another port its content or control', async () => {
     const server = await started()
     const foreign = await elsewhere(
       '<!doctype html><form method="post" enctype="text/plain"><input name="{" value="}"></form>',
@@ -178,7 +178,7 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
       },
       [server.origin, reset],
     )
-    // Without CORS a page would get an opaque answer: `Cross-Origin-Resource-Policy` refuses that one as well.
+    // Without CORS a page would get an opaque response, which `Cross-Origin-Resource-Policy` blocks as well.
     expect(told).toEqual(Array(5).fill('refused'))
     await page.evaluate((url) => {
       const form = document.querySelector('form')!
@@ -186,12 +186,12 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
       form.submit()
     }, reset)
     await page.waitForURL(reset)
-    await shows(page, /may not call this server/)
-    // Nothing of it was done.
+    await shows(page, /must not call the control API/)
+    // None of the operations ran.
     expect(server.tenant('main').store.get('greeting')).toBe('hello from the store')
   })
 
-  test('lets a test go on by its button, and says which assertion failed', async () => {
+  test('continues a test with its button, and shows the failed assertion', async () => {
     vi.stubEnv('CI', '')
     using sandbox = createSandbox({ seed: 7 })
     sandbox.store.run('SET', 'greeting', 'hello from the test')
@@ -210,13 +210,13 @@ describe.runIf(hasBrowser)('the page in a browser', () => {
     await page.getByRole('button', { name: 'Continue' }).click()
     await ended
     await shows(page, 'The test has continued; this page can be closed.')
-    // A server that is gone by intent is no mistake.
+    // A server that was closed on purpose is not an error.
     await page.waitForTimeout(1_500)
     expect(await page.getByRole('alert').count()).toBe(0)
     expect(await page.getByRole('button', { name: 'Continue' }).count()).toBe(0)
   })
 
-  test('sends no cookie, and an app at another port of this host gets nothing of the token', async () => {
+  test('sends no cookie, so that an app on another port of this host does not get the token', async () => {
     const server: StuntdoubleServer = await started({ controlToken: token })
     const app = await elsewhere('<!doctype html>app')
     ends.push(() => app.server.close())

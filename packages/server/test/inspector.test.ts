@@ -21,7 +21,7 @@ interface Told {
   readonly body: string
 }
 
-/** A request with headers that `fetch` keeps for browsers. */
+/** Sends a request with headers that `fetch` reserves for browsers. */
 const ask = (url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Told> =>
   new Promise((resolve, reject) => {
     request(url, { method, headers }, (answer) => {
@@ -40,8 +40,8 @@ const browser = {
   'sec-fetch-mode': 'navigate',
 }
 
-describe('the page at the root', () => {
-  test('is for browsers; others get the sentence', async () => {
+describe('page at the root', () => {
+  test('serves the page to browsers and the hint to other clients', async () => {
     const { origin } = await start()
     const page = await ask(`${origin}/`, browser)
     expect(page.status).toBe(200)
@@ -50,11 +50,11 @@ describe('the page at the root', () => {
     for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }]) {
       const answer = await ask(`${origin}/`, headers)
       expect(answer.status).toBe(404)
-      expect(JSON.parse(answer.body)).toEqual({ error: expect.stringContaining('There is nothing at /.') })
+      expect(JSON.parse(answer.body)).toEqual({ error: expect.stringContaining('Not found: /.') })
     }
   })
 
-  test('is at /_inspector for everybody, and its editor beside it', async () => {
+  test('serves the page and its editor at /_inspector to all clients', async () => {
     const { origin } = await start()
     const root = await ask(`${origin}/`, browser)
     for (const path of ['/_inspector', '/_inspector/', '/_inspector?x=1']) {
@@ -67,7 +67,7 @@ describe('the page at the root', () => {
     expect((await ask(`${origin}/_inspectors`)).status).toBe(404)
   })
 
-  test('has a policy that allows its own script and style, and nothing else', async () => {
+  test('has a content security policy that allows only its own script and style', async () => {
     const { origin } = await start()
     const { headers } = await ask(`${origin}/`, browser)
     const policy = String(headers['content-security-policy'])
@@ -95,7 +95,7 @@ describe('the page at the root', () => {
     for (const name of ['set-cookie', 'access-control-allow-origin']) expect(headers).not.toHaveProperty(name)
   })
 
-  test('holds no secret, and is given where other machines can call', async () => {
+  test('contains no secret, also on a server that other machines can call', async () => {
     const server = await start({ host: '0.0.0.0', secret: 'a secret of the server, 32 bytes' })
     const { body, status } = await ask(`${server.origin}/`, browser)
     expect(status).toBe(200)
@@ -106,7 +106,7 @@ describe('the page at the root', () => {
     expect(server.tenants).toEqual(['main'])
   })
 
-  test('answers HEAD with the same headers, and other methods as before', async () => {
+  test('answers HEAD with the same headers, and other methods unchanged', async () => {
     const { origin } = await start()
     const { status, headers, body } = await ask(`${origin}/`, browser, 'HEAD')
     expect([status, body]).toEqual([200, ''])
@@ -115,13 +115,13 @@ describe('the page at the root', () => {
   })
 })
 
-describe('the link', () => {
+describe('link to the inspector', () => {
   const token = 'a token/of +ours'
   const codeIn = (link: string): string => new URLSearchParams(new URL(link).hash.slice(1)).get('code')!
   const exchange = (origin: string, code: string, headers: Record<string, string> = {}): Promise<Told> =>
     ask(`${origin}/_inspector/token`, { authorization: `Bearer ${code}`, ...headers }, 'POST')
 
-  test('has a code in its fragment where there is a token, another one each time', async () => {
+  test('has a new code in its fragment each time if there is a token', async () => {
     const free = await start()
     expect(free.inspectorUrl).toBe(`${free.origin}/`)
     const kept = await start({ controlToken: token })
@@ -132,7 +132,7 @@ describe('the link', () => {
     expect(new URL(kept.inspectorUrl).hash).not.toBe(hash)
   })
 
-  test('gives the token once, and a sentence afterwards', async () => {
+  test('gives the token once, then an error', async () => {
     const { origin, inspectorUrl: inspector } = await start({ controlToken: token })
     const code = codeIn(inspector)
     const first = await exchange(origin, code, { origin, 'sec-fetch-site': 'same-origin' })
@@ -140,10 +140,12 @@ describe('the link', () => {
     expect(first.headers['cache-control']).toBe('no-store')
     const second = await exchange(origin, code, { origin })
     expect(second.status).toBe(403)
-    expect(JSON.parse(second.body).error).toMatch(/^This link was used already[^.]*POST \/_inspector\/link[^.]*\.$/)
+    expect(JSON.parse(second.body).error).toMatch(
+      /^This link was used already or has expired\. .*POST \/_inspector\/link[^.]*\.$/,
+    )
   })
 
-  test('gives nothing to a guess, to another method, and to pages of others', async () => {
+  test('rejects guesses, other methods and pages of other origins', async () => {
     const { origin, inspectorUrl: inspector } = await start({ controlToken: token })
     const code = codeIn(inspector)
     for (const guess of ['', 'x', token, code.slice(1)]) expect((await exchange(origin, guess)).status).toBe(403)
@@ -157,11 +159,11 @@ describe('the link', () => {
       { host: 'evil.example' },
     ]
     for (const headers of strange) expect((await exchange(origin, code, headers)).status).toBe(403)
-    // None of them has used it up.
+    // None of these attempts has used the code.
     expect((await exchange(origin, code)).status).toBe(200)
   })
 
-  test('is counted at one server only, and waits for no body', async () => {
+  test('counts on one server only, and is answered before the body arrives', async () => {
     const [one, other] = [await start({ controlToken: token }), await start({ controlToken: token })]
     expect((await exchange(other.origin, codeIn(one.inspectorUrl))).status).toBe(403)
     const told = await new Promise<string>((resolve) => {
@@ -178,7 +180,7 @@ describe('the link', () => {
     expect(told).toMatch(/^HTTP\/1\.1 403 /)
   })
 
-  test('is given to whoever has the token', async () => {
+  test('is given to clients that have the token', async () => {
     const { origin } = await start({ controlToken: token })
     const link = `${origin}/_inspector/link`
     expect((await ask(link, {}, 'POST')).status).toBe(401)
@@ -188,7 +190,7 @@ describe('the link', () => {
     expect(JSON.parse((await exchange(origin, code)).body)).toEqual({ token })
   })
 
-  test('is forgotten when 1,000 newer ones wait', () => {
+  test('expires when 1,000 newer ones are unused', () => {
     const links = new InspectorLinks(token, 'http://127.0.0.1:1')
     const statusOf = (link: string): number | undefined =>
       links.answer(
@@ -207,16 +209,19 @@ describe('the link', () => {
   })
 })
 
-describe('who is kept out', () => {
+describe('access from pages of other origins', () => {
   const token = 'a-token-that-nobody-guesses'
 
   test.each([
     ['a page of the public web', { origin: 'https://evil.example' }],
-    ['a page of the app under test, at another port', { origin: 'http://127.0.0.1:3000' }],
+    ['a page of the app under test on another port', { origin: 'http://127.0.0.1:3000' }],
     ['a page without an origin, such as a sandboxed frame', { origin: 'null' }],
     ['a page whose name was rebound to this machine', { host: 'evil.example' }],
-    ['the same, asking for its own page', { host: 'evil.example:4010', origin: 'http://evil.example:4010' }],
-  ])('%s gets neither the page nor an order', async (_, headers) => {
+    [
+      'a page with a rebound name that requests its own page',
+      { host: 'evil.example:4010', origin: 'http://evil.example:4010' },
+    ],
+  ])('rejects requests for the page and the control API from %s', async (_, headers) => {
     const { origin } = await start()
     for (const path of ['/', '/?x', '/_inspector', '/_inspector/editor.js', '/_control/main/inspector']) {
       const answer = await ask(`${origin}${path}`, { ...browser, ...headers } as Record<string, string>)
@@ -225,13 +230,13 @@ describe('who is kept out', () => {
     }
   })
 
-  test('a page of the server itself may call, as before', async () => {
+  test('accepts control requests from a page of the server itself', async () => {
     const { origin } = await start()
     const answer = await ask(`${origin}/_control/main/inspector`, { origin })
     expect(answer.status).toBe(200)
   })
 
-  test('the token counts as a header only: not as a cookie, not in the address', async () => {
+  test('accepts the token in a header only, not in a cookie or the address', async () => {
     const { origin } = await start({ controlToken: token })
     const wrong: [string, Record<string, string>][] = [
       ['', {}],
@@ -249,7 +254,7 @@ describe('who is kept out', () => {
     expect(good.status).toBe(200)
   })
 
-  test('no answer sets a cookie', async () => {
+  test('sets no cookie in any response', async () => {
     const server = await start({ controlToken: token })
     const { tokens } = server.tenant('main')
     const paths: [string, string][] = [
@@ -268,7 +273,7 @@ describe('who is kept out', () => {
     }
   })
 
-  test('a token that somebody puts into an address is in no log', async () => {
+  test('logs no token from an address', async () => {
     const logged: RequestLogEntry[] = []
     const { origin } = await start({ controlToken: token, onRequest: (one) => logged.push(one) })
     for (const path of [`/?token=${token}`, `/_inspector?token=${token}`, `/_control/main?control-token=${token}`]) {
@@ -278,7 +283,7 @@ describe('who is kept out', () => {
     expect(JSON.stringify(logged)).not.toContain(token)
   })
 
-  test('a client that sends the fragment as part of its target gets no further', async () => {
+  test('rejects a request target that contains the fragment', async () => {
     const { origin, port } = await start({ controlToken: token })
     const told = await new Promise<string>((resolve) => {
       const socket = dial(port, '127.0.0.1', () => {
@@ -295,11 +300,11 @@ describe('who is kept out', () => {
   })
 })
 
-describe('a request of another site that has no origin, such as an image', () => {
+describe('cross-site requests without an origin, such as for an image', () => {
   const token = 'a-token-that-nobody-guesses'
   const sites = ['cross-site', 'same-site', 'made-up']
 
-  test.each(sites)('is refused below /_control/: %s', async (site) => {
+  test.each(sites)('rejects them below /_control/: %s', async (site) => {
     const { origin } = await start()
     const headers = { 'sec-fetch-site': site, 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }
     for (const path of [
@@ -313,7 +318,7 @@ describe('a request of another site that has no origin, such as an image', () =>
         expect([path, method, (await ask(origin + path, headers, method)).status]).toEqual([path, method, 403])
   })
 
-  test('may read with the token, and do nothing else', async () => {
+  test('allows reads with the token, and nothing else', async () => {
     const server = await start({ controlToken: token })
     const { origin } = server
     server.tenant('main')
@@ -324,22 +329,25 @@ describe('a request of another site that has no origin, such as an image', () =>
       expect((await ask(path, { ...headers, authorization: 'Bearer x' } as Record<string, string>)).status).toBe(403)
       expect((await ask(path, { ...headers, authorization } as Record<string, string>, 'DELETE')).status).toBe(403)
     }
-    // The token does not make a name one of this machine.
+    // The token does not make a foreign host name valid.
     expect((await ask(`${origin}/_control/main`, { host: 'evil.example', authorization })).status).toBe(403)
   })
 
-  test.each(['same-origin', 'none'])('is none if the browser says so: %s', async (site) => {
-    const { origin } = await start()
-    expect((await ask(`${origin}/_control/main`, { 'sec-fetch-site': site })).status).toBe(200)
-  })
+  test.each(['same-origin', 'none'])(
+    'accepts requests that the browser reports as not cross-site: %s',
+    async (site) => {
+      const { origin } = await start()
+      expect((await ask(`${origin}/_control/main`, { 'sec-fetch-site': site })).status).toBe(200)
+    },
+  )
 
-  test('may open the page: a link in a chat or a report leads there', async () => {
+  test('serves the page, so that links in a chat or a report work', async () => {
     const { origin } = await start()
     expect((await ask(`${origin}/`, { ...browser, 'sec-fetch-site': 'cross-site' })).status).toBe(200)
   })
 })
 
-test('no other page can make a script or an image of what the server says of itself', async () => {
+test('prevents other pages from using responses of the server as a script or an image', async () => {
   const { origin } = await start({ controlToken: 'a-token-that-nobody-guesses' })
   const authorization = 'Bearer a-token-that-nobody-guesses'
   const asks: [number, string, Record<string, string>, string?][] = [
@@ -362,8 +370,8 @@ test('no other page can make a script or an image of what the server says of its
   }
 })
 
-describe('what the page asks for', () => {
-  test('facts of a world that runs', async () => {
+describe('requests of the page', () => {
+  test('returns the facts of a sandbox', async () => {
     const server = await start({ startAt: '2030-01-01T09:00:00Z', seed: 7 })
     const { urls } = server.tenant('w1')
     const { body } = await ask(`${server.origin}/_control/w1/inspector`)
@@ -378,10 +386,10 @@ describe('what the page asks for', () => {
     expect(JSON.parse(body)).not.toHaveProperty('failure')
   })
 
-  test('nothing goes on where nothing waits', async () => {
+  test('rejects continue if no test waits', async () => {
     const { origin } = await start()
     const answer = await ask(`${origin}/_control/main/continue`, {}, 'POST')
     expect(answer.status).toBe(404)
-    expect(JSON.parse(answer.body).error).toMatch(/^No test waits here\..*STUNTDOUBLE_INSPECT=1/)
+    expect(JSON.parse(answer.body).error).toMatch(/^No test waits on this server\..*STUNTDOUBLE_INSPECT=1/)
   })
 })

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { inSlices, sizeOfEntries, sizeOfState } from '../src/control/large.js'
 import { type StuntdoubleServer, startServer } from '../src/server.js'
 
-// What a tenant holds may be larger than what may be made of it at once: its size is known before anything is made.
+// The size of a response is checked before the response is created.
 
 let server: StuntdoubleServer
 let base: string
@@ -24,7 +24,7 @@ async function asked(path: string, body?: unknown): Promise<{ status: number; te
 
 const noStore = { before: { format: 'stuntdouble/store', version: 1, keys: [] } }
 
-test('a store that is too large is not dumped, and what helps is told', async () => {
+test('rejects a dump of a store that is too large, before creating it', async () => {
   const main = server.tenant('main')
   for (const key of ['a', 'b']) main.store.run('SETRANGE', key, 40_000_000, 'x')
   const made = vi.fn()
@@ -37,7 +37,7 @@ test('a store that is too large is not dumped, and what helps is told', async ()
   for (const [path, body] of [['/state'], ['/snapshot'], ['/store/dump'], ['/store/diff', noStore]] as const) {
     const { status, json } = await asked(path, body)
     expect([path, status]).toEqual([path, 400])
-    expect(json).toEqual({ error: expect.stringMatching(/ 80\d{6} bytes; .* 67108864 .*SCAN/) })
+    expect(json).toEqual({ error: expect.stringMatching(/bytes, and one response has at most 67108864.*SCAN/) })
   }
   expect(made).not.toHaveBeenCalled()
   main.store.run('DEL', 'a', 'b')
@@ -47,9 +47,9 @@ test('a store that is too large is not dumped, and what helps is told', async ()
 
 test.each([
   ['many small keys', (n: number) => ['SET', `key:${n}`, `value ${n}`]],
-  ['one key, written again and again', (n: number) => ['SET', 'k', n]],
+  ['one key with many writes', (n: number) => ['SET', 'k', n]],
   ['a list', (n: number) => ['RPUSH', 'l', `item ${n}`]],
-])('what is estimated of a snapshot is between a half and twice what is sent: %s', async (_, command) => {
+])('estimates the size of a snapshot within a factor of two: %s', async (_, command) => {
   const main = server.tenant('main')
   for (let n = 0; n < 5_000; n++) main.store.run(...command(n))
   const { text } = await asked('/snapshot')
@@ -58,26 +58,26 @@ test.each([
   expect(estimate / text.length).toBeLessThan(2)
 })
 
-test('a queue that is too large is not dumped', async () => {
+test('rejects a dump of a queue that is too large', async () => {
   const { queue } = server.tenant('main')
   for (let count = 0; count < 70; count++) queue.publish({ to: 'https://a.test', body: megabyte, delay: '1d' })
   for (const path of ['/state', '/queue/dump']) {
     const { status, json } = await asked(path)
-    expect([status, json]).toEqual([400, { error: expect.stringMatching(/ 67108864 .*\/queue\/messages\?limit=/) }])
+    expect([status, json]).toEqual([400, { error: expect.stringMatching(/ 67108864\. .*\/queue\/messages\?limit=/) }])
   }
 })
 
-test('a trace that is too large is told in parts, or with short bodies', async () => {
+test('returns a trace that is too large in parts, or with short bodies', async () => {
   const { store, traffic } = server.tenant('main')
   for (let count = 0; count < 140; count++) store.run('PUBLISH', 'channel', megabyte)
   const { status, json } = await asked('/traffic/trace')
-  expect([status, json]).toEqual([400, { error: expect.stringMatching(/ 134217728 .*`limit`.*`after`.*`bodies`/) }])
+  expect([status, json]).toEqual([400, { error: expect.stringMatching(/ 134217728\. .*`limit`.*`after`.*`bodies`/) }])
   const first = traffic.entries[0]!.seq
   const { entries } = (await asked(`/traffic/trace?after=${first}&limit=2`)).json as { entries: { seq: number }[] }
   expect(entries.map(({ seq }) => seq)).toEqual(traffic.entries.slice(1, 3).map(({ seq }) => seq))
 })
 
-test('a trace is what the sandbox itself tells, whole or in parts', async () => {
+test('returns the same trace as the sandbox, whole or in parts', async () => {
   const { store, traffic } = server.tenant('main')
   for (let count = 0; count < 5; count++) store.run('SET', `k${count}`, `höher ${count}`)
   const whole = await asked('/traffic/trace')
@@ -96,7 +96,7 @@ test('a trace is what the sandbox itself tells, whole or in parts', async () => 
   expect(left).toEqual(changes)
 })
 
-test.each(['timeline', 'diagram'])('a %s of many entries is asked for in parts', async (name) => {
+test.each(['timeline', 'diagram'])('returns a %s of many entries in parts', async (name) => {
   const { store, traffic } = server.tenant('main')
   for (let count = 0; count < 10_001; count++) store.run('PING')
   const part = name === 'timeline' ? 'limit=3' : `after=${traffic.entries.at(-4)!.seq}`
@@ -107,7 +107,7 @@ test.each(['timeline', 'diagram'])('a %s of many entries is asked for in parts',
   expect((await asked(`/traffic/${name}?${part}`)).status).toBe(200)
 })
 
-test('between the slices of an answer others have their turn', async () => {
+test('inSlices() lets other work run between slices', async () => {
   const order: unknown[] = []
   const other = (): void => {
     order.push('other')

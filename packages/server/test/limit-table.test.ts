@@ -7,13 +7,10 @@ import { defaultLimits } from '../src/server-limits.js'
 import { attacks, refusedForItsForm, takesTheTimeOfItsLength } from './endurance/attack-list.js'
 import { limitRows } from './limit-rows.js'
 
-test.each(['docs/server.md', 'SECURITY.md'])(
-  '%s lists every limit as the table has it (`npm run docs` writes it)',
-  (file) => {
-    const page = readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8')
-    expect(page).toBe(withLimitTable(page))
-  },
-)
+test.each(['docs/server.md', 'SECURITY.md'])('%s lists every limit of the table (`npm run docs` writes it)', (file) => {
+  const page = readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8')
+  expect(page).toBe(withLimitTable(page))
+})
 
 test('every limit of the server has a row and an option of the command line', () => {
   const options = limitRows.flatMap(({ set }) => (set.startsWith('--') ? [set.slice(2)] : []))
@@ -21,49 +18,46 @@ test('every limit of the server has a row and an option of the command line', ()
   for (const name of options) expect(serveArguments).toHaveProperty(name)
 })
 
-test('what stops an attack is a limit of the table', () => {
+test('every attack is stopped by a limit of the table', () => {
   const names = new Set(attacks.map(({ limit }) => limit))
   expect(names.size).toBeGreaterThan(15)
   for (const name of [refusedForItsForm, takesTheTimeOfItsLength]) names.delete(name)
   expect([...names].filter((name) => !limitRows.some(({ set, what }) => name === set || name === what))).toEqual([])
 })
 
-/** Constants that are named like limits and refuse nothing to anybody. */
+/** Constants with names like limits that reject nothing. */
 const noLimits: readonly (readonly [RegExp, string])[] = [
   [
     /^src\/(?:report|invariants|queue\/explain)\/|^packages\/inspector\/|^src\/workflow\/explain-run|^packages\/server\/src\/(?:mcp\/(?:printable|fenced-response|prompts)|programs\/live-timeline)/,
-    'how much of something is shown at once',
+    'how much of something is shown',
   ],
   [/ (?:maxShown|maxProblems|maxTold|maxStatesShown|maxRanges)$/, 'the same'],
   [
     /(?:search-errors|error-text|nearest-name|dumped|secret-names|recorded|problems|placeholders)\.ts \w+$|waiting\.ts maxKey|command\.ts maxValues/,
-    'how much of something a sentence or a look takes; what is longer is shown by its beginning, or searched no further',
+    'how much of something a message or a search uses; longer input is cut or not searched',
   ],
   [
     /[cC]ached|cacheLimit|checkedAtMost|sharedAtMost|maxRemembered|maxMoments|maxFree$/,
-    'caches: beyond it something is computed once more',
+    'caches: beyond the limit, something is computed again',
   ],
   [
     /values\/(?:compact|hyperloglog|geo|stream-id)[\w-]*\.ts|sorted-values|scalar-field|maxEmbedded|maxSplices|maxReplicas/,
-    'how values are laid out, as redis-server lays them out',
+    'memory layout of values, as in redis-server',
   ],
-  [/ (?:maxUnsigned|maxInt|maxBits|maxTime|maxBlock|maxNumber|scanLimit)$/, 'the range of a number of a command'],
+  [/ (?:maxUnsigned|maxInt|maxBits|maxTime|maxBlock|maxNumber|scanLimit)$/, 'range of a number of a command'],
   [
     /kernel\/(?:clock(?:-\w+)?|gate|cron|weight)\.ts|real-redis\/(?:real-redis|redis-node)\.ts|cluster\/(?:group-commit|cluster-\w+|redis-\w+)\.ts|maxRecord$|maxStemmed|heap-watch\.ts maxPause|network\.ts maxAtOnce/,
-    'tuning: how the work is cut, or how often it is tried',
+    'tuning: the size of work units, or the number of retries',
   ],
-  [/ maxEscape$/, 'the length of an escape of JSON'],
-  [/ defaultBufferLimit$/, 'policy.maxStreamBuffer, where no store says so'],
-  [/^packages\/drift\//, 'the client of a command that asks the real service, for whoever started it'],
-  [
-    /^packages\/explore\/src\/(?!campaign|workers)/,
-    'how far a check looks that a test calls, which its options or its report say',
-  ],
-  [/^packages\/lua\//, 'the language, as its reference has it; what ends a script for the sake of the host has rows'],
-  [/limits\.ts (?:defaultLimits|maxBuffered)$/, 'options, which have rows of their own'],
+  [/ maxEscape$/, 'length of a JSON escape'],
+  [/ defaultBufferLimit$/, 'policy.maxStreamBuffer, if the store has none'],
+  [/^packages\/drift\//, 'client of a command that calls the real service for its user'],
+  [/^packages\/explore\/src\/(?!campaign|workers)/, 'how far a check searches, which its options or its report state'],
+  [/^packages\/lua\//, 'limits of the language, from its reference; limits that protect the host have rows'],
+  [/limits\.ts (?:defaultLimits|maxBuffered)$/, 'options, which have their own rows'],
 ]
 
-test('every constant that is named like a limit has a row, or is known to be none', () => {
+test('every constant with a name like a limit has a row or is known as an exception', () => {
   const rows = readFileSync(new URL('./limit-rows.ts', import.meta.url), 'utf8')
   const named = new Set(
     [...rows.matchAll(/^import \{([^}]*)\} from '([^']+)'/gm)].flatMap(([, names = '', from = '']) => {
@@ -92,8 +86,8 @@ test('every constant that is named like a limit has a row, or is known to be non
   ).toEqual([])
 })
 
-test('every policy that is a limit and has a number has a row', () => {
-  // The entries of a log have a row as an option of the server.
+test('every policy that is a limit with a number has a row', () => {
+  // The limit of traffic log entries has a row as an option of the server.
   const limits = Object.entries(defaultPolicy).filter(
     ([name, value]) => /^max/.test(name) && value !== undefined && name !== 'maxTrafficEntries',
   )
@@ -102,10 +96,10 @@ test('every policy that is a limit and has a number has a row', () => {
   expect(missing).toEqual([])
 })
 
-test('no row has a number of its own', () => {
+test('no row contains a literal number', () => {
   const rows = readFileSync(new URL('./limit-rows.ts', import.meta.url), 'utf8')
   const table = rows.slice(rows.indexOf('export const limitRows'))
-  // Bytes of a mebibyte, milliseconds of a second or an hour, and hundredths are units; 408 is a status.
+  // Allowed are units: bytes of a mebibyte, milliseconds of a second or an hour, and percentages; 408 is a status.
   const units = /(?:\b100 \*|`408,|\/ (?:1_048_576|1024|1000|3_600_000))/g
   const numbers = table.replace(/'(?:[^'\\]|\\.)*'|"[^"]*"/g, "''").replace(units, '')
   expect(numbers.match(/(?<![\w$.])\d[\d_]*(?![\w])(?=,|\s\*)/g) ?? []).toEqual([])

@@ -32,7 +32,7 @@ async function listening(
   return (server.address() as AddressInfo).port
 }
 
-/** Speaks plain HTTP over a socket. */
+/** Sends plain HTTP over a socket. */
 async function raw(port: number, text: string): Promise<string> {
   const socket: Socket = connect(port, '127.0.0.1')
   socket.end(text)
@@ -41,7 +41,7 @@ async function raw(port: number, text: string): Promise<string> {
   return answer
 }
 
-test('neither the Host header nor a whole url as target changes the address', async () => {
+test('listener() ignores the Host header and the host of a whole URL', async () => {
   const urls: string[] = []
   const port = await listening((call) => {
     urls.push(call.url)
@@ -52,7 +52,7 @@ test('neither the Host header nor a whole url as target changes the address', as
   expect(urls).toEqual([`${origin}/a?b`, `${origin}/a%2Fb?c`])
 })
 
-test('headers of the connection are not part of the call; repeated ones are', async () => {
+test('listener() passes repeated headers, but not those of the connection', async () => {
   const calls: RawRequest[] = []
   const port = await listening((call) => {
     calls.push(call)
@@ -69,7 +69,7 @@ test('headers of the connection are not part of the call; repeated ones are', as
   ])
 })
 
-test('an answer with a body says how long it is, one to HEAD does not', async () => {
+test('listener() sends the length of a body, except for HEAD', async () => {
   const port = await listening((call) => (call.method === 'HEAD' ? { ...json('é'), body: null } : json('é')))
   const get = await raw(port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
   const head = await raw(port, 'HEAD / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
@@ -78,7 +78,7 @@ test('an answer with a body says how long it is, one to HEAD does not', async ()
   expect(head).not.toContain('content-length')
 })
 
-test('a mistake of ours is an answer 500 of one sentence; its stack is reported', async () => {
+test('listener() responds to a bug with status 500 and one line, and reports its stack', async () => {
   const reported: unknown[] = []
   const port = await listening(
     async () => {
@@ -92,7 +92,7 @@ test('a mistake of ours is an answer 500 of one sentence; its stack is reported'
   expect(reported).toEqual([expect.objectContaining({ message: 'a bug', stack: expect.stringContaining('    at ') })])
 })
 
-test('a client that goes away while it sends is no mistake, and nothing runs for it', async () => {
+test('listener() runs nothing and reports nothing for a client that disconnects while it sends', async () => {
   const reported: unknown[] = []
   const calls: RawRequest[] = []
   const port = await listening(
@@ -106,12 +106,12 @@ test('a client that goes away while it sends is no mistake, and nothing runs for
   const gone = new Promise((resolve) => request.on('error', () => {}).on('close', resolve))
   request.write('abc', () => request.destroy())
   await gone
-  // Those that come after it are served.
+  // Later requests are served.
   expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200)
   expect([calls.length, reported]).toEqual([1, []])
 })
 
-test('a call that is turned away is not waited for, and one that fails there is told', async () => {
+test('listener() responds to a rejected request without waiting for its body, and reports an error there', async () => {
   const reported: unknown[] = []
   const turnsAway = ({ url }: RawRequest): RawResponse => {
     if (url.endsWith('/bug')) throw new RangeError('a bug')
@@ -146,22 +146,22 @@ test('a call that is turned away is not waited for, and one that fails there is 
 })
 
 test.each([
-  ['a status that is none', { status: 99, headers: [], body: null }],
-  ['a status beyond all', { status: 1000, headers: [], body: null }],
-  ['a header beyond bytes', { status: 200, headers: [['x', '\u20ac']], body: null }],
+  ['an invalid status', { status: 99, headers: [], body: null }],
+  ['a status above 999', { status: 1000, headers: [], body: null }],
+  ['a header with characters above one byte', { status: 200, headers: [['x', '\u20ac']], body: null }],
   ['a line break in a header', { status: 200, headers: [['x', 'a\r\nset-cookie: b']], body: null }],
-  ['a name with a blank', { status: 200, headers: [['x y', 'z']], body: null }],
-  ['the same on a stream', { status: 200, headers: [['x', '\0']], body: new ReadableStream() }],
-] as const)('%s in an answer is told in one sentence', async (_, answer) => {
+  ['a header name with a space', { status: 200, headers: [['x y', 'z']], body: null }],
+  ['an invalid status of a stream', { status: 200, headers: [['x', '\0']], body: new ReadableStream() }],
+] as const)('listener() responds with one message to %s', async (_, answer) => {
   const port = await listening(() => answer as RawResponse)
   const told = await fetch(`http://127.0.0.1:${port}/`)
   expect([told.status, ((await told.json()) as { error: string }).error]).toEqual([
     500,
-    expect.stringMatching(/^The answer cannot be sent: [^\n]*\.$/),
+    expect.stringMatching(/^The response cannot be sent: [^\n]*\.$/),
   ])
 })
 
-test('a stream whose reader takes nothing is dropped with its socket, its bytes and its place', async () => {
+test('listener() drops a stream whose reader takes nothing, with its socket, memory and place', async () => {
   const streams: EventStream[] = []
   const buffered = new Account(100_000_000)
   const exchange: Exchange = ({ signal }) => {
@@ -177,7 +177,7 @@ test('a stream whose reader takes nothing is dropped with its socket, its bytes 
   deaf.on('error', () => {}).pause()
   deaf.write(get)
   await expect.poll(() => streams.length).toBe(1)
-  // More than a socket takes by itself, so that the server waits.
+  // More data than a socket takes immediately, so that the server waits.
   const frame = new Uint8Array(20_000_000)
   streams[0]!.sendFrame(frame)
   await expect.poll(() => buffered.held).toBe(frame.length)
@@ -191,12 +191,12 @@ test('a stream whose reader takes nothing is dropped with its socket, its bytes 
   late.write(get)
   const [head] = await once(late, 'data')
   expect(String(head)).toContain('200')
-  // It was closed, not only ended behind what nobody reads.
+  // The socket was closed, and not only ended behind unread data.
   deaf.resume()
   await once(deaf, 'close')
 })
 
-test('each part of a stream is read when it is the turn of its connection', async () => {
+test('listener() reads each part of a stream when its connection has a turn', async () => {
   let made = 0
   const body = new ReadableStream<Uint8Array>(
     {

@@ -5,7 +5,7 @@ import { LiveTimeline } from '../src/programs/live-timeline.js'
 
 const orders = 'https://shop.test/orders'
 
-/** A night with retries, a handler that uses the store, a limit, and a gap of days. */
+/** Plays retries, a handler that uses the store, a rate limit, and a gap of days. */
 async function night(): Promise<Sandbox> {
   const sandbox = createSandbox({ startAt: '2030-01-01T23:59:55Z', seed: 7 })
   const { clock, destinations, queue, store } = sandbox
@@ -29,7 +29,7 @@ async function night(): Promise<Sandbox> {
 
 const plain = (): LiveTimeline => new LiveTimeline((_, text) => text)
 
-/** Lines without the widths of the margin: number, time, gap; how deep, and what. */
+/** Splits lines into number, time, gap, indentation and text, independent of the width of the margin. */
 const parts = (lines: readonly string[]): string[][] => {
   const heads = lines.filter((line) => /#\d+ {2}/.test(line))
   const margin = Math.min(...heads.map((line) => /^ *#\d+ {2}\S+ {2}(?:\+\S+)? */.exec(line)![0].length))
@@ -41,12 +41,12 @@ const parts = (lines: readonly string[]): string[][] => {
   })
 }
 
-describe('the story of tail', () => {
-  test('is that of timeline(), with its dates, gaps, waits and what stands below what', async () => {
+describe('LiveTimeline', () => {
+  test('prints the same dates, gaps, waits and nesting as timeline()', async () => {
     using sandbox = await night()
     const told = plain().lines(sandbox.traffic.entries)
     const wanted = sandbox.traffic.timeline().split('\n')
-    // A gap that is wider than its column moves the text of its line: of these the margin says nothing.
+    // A gap that is wider than its column moves the text of its line, so its indentation is not compared.
     const narrow = (rows: string[][]): string[][] =>
       rows.map((row) => (row[2] !== undefined && row[2].length > 8 ? row.filter((_, at) => at !== 3) : row))
     expect(narrow(parts(told))).toEqual(narrow(parts(wanted)))
@@ -55,7 +55,7 @@ describe('the story of tail', () => {
     expect(told.filter((line) => line.includes('waits 12s until 2030-01-02 00:00:0'))).toHaveLength(2)
   })
 
-  test('is the same when it is told as it happens, each entry as it was in the end', async () => {
+  test('prints each entry in its final form when entries arrive one by one', async () => {
     const lines: string[] = []
     const live = plain()
     const sandbox = createSandbox({ startAt: '2030-01-01T23:59:55Z' })
@@ -84,7 +84,7 @@ describe('the story of tail', () => {
     sandbox.dispose()
   })
 
-  test('tells an entry that comes again as it was once', async () => {
+  test('prints nothing for an entry that arrives again unchanged', async () => {
     using sandbox = await night()
     const live = plain()
     const entries: readonly Entry[] = sandbox.traffic.entries
@@ -92,7 +92,7 @@ describe('the story of tail', () => {
     expect(live.lines(entries)).toEqual([])
   })
 
-  test('names no delivery where several are under way', async () => {
+  test('names no delivery when several are in flight', async () => {
     using sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
     const { clock, destinations, queue, store, traffic } = sandbox
     destinations.on(orders, async (_, task) => {

@@ -18,7 +18,7 @@ const eras = ['legacy', { pin: '2026-07-28' }] as const
 
 const greeting = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } }
 
-/** Speaks lines, so that anything can be said. */
+/** Starts the command with access to its lines, so that tests can send anything. */
 function spoken(...args: string[]) {
   const { child, ended } = startedWith('pipe', 'mcp', ...args)
   let heard = ''
@@ -42,8 +42,8 @@ function spoken(...args: string[]) {
   }
 }
 
-describe('over the standard streams', () => {
-  test.each(eras)('an agent has a world of its own, with nothing else running: %s', async (mode) => {
+describe('mcp over the standard streams', () => {
+  test.each(eras)('starts its own server for an agent: %s', async (mode) => {
     const transport = new StdioClientTransport({ command: process.execPath, args: [program, 'mcp'], stderr: 'pipe' })
     const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode } })
     await client.connect(transport)
@@ -67,7 +67,7 @@ describe('over the standard streams', () => {
       .toBe('down')
   })
 
-  test('joins a running server, as the tenant that is named, and leaves it running', async () => {
+  test('connects to the given tenant of a running server, and leaves the server running', async () => {
     await using server = await startServer({ port: 0, clock: 'manual', controlToken: 'a-token-of-the-control-api' })
     const args = [program, 'mcp', '--url', server.origin, '--tenant', 'w1']
     const env = { ...(process.env as Record<string, string>), STUNTDOUBLE_CONTROL_TOKEN: 'a-token-of-the-control-api' }
@@ -81,7 +81,7 @@ describe('over the standard streams', () => {
     expect((await fetch(`${server.origin}/_health`)).status).toBe(200)
   })
 
-  test('nothing but the protocol comes out, whatever goes in', async () => {
+  test('prints only the protocol, for any input', async () => {
     const { child, ended, say, ask, answer, lines } = spoken()
     for (const text of ['', 'no json', '{', '[]', '[1]', 'null', '{"jsonrpc":"2.0"}', '\x00\xff', '"'.repeat(5_000)])
       say(text)
@@ -100,7 +100,7 @@ describe('over the standard streams', () => {
     say(
       `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"publish","arguments":{"to":"${shop}","body":${deep}}}}`,
     )
-    // Longer than what is kept of a message: left out, and the next one is heard.
+    // A message above the limit is dropped, and the next one is processed.
     const huge = 'x'.repeat(1_000_000)
     child.stdin!.write('{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"publish","arguments":{"body":"')
     for (let count = 0; count < 20; count++) if (!child.stdin!.write(huge)) await once(child.stdin!, 'drain')
@@ -110,7 +110,7 @@ describe('over the standard streams', () => {
     child.stdin!.end()
     const { code, err } = await ended
     expect(code).toBe(0)
-    expect(err).toContain('was left out')
+    expect(err).toContain('was ignored')
     for (const line of lines()) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' })
     expect(lines().some((line) => line.includes('"id":5'))).toBe(false)
   })
@@ -126,7 +126,7 @@ describe('over the standard streams', () => {
     expect(performance.now() - before).toBeLessThan(10_000)
   })
 
-  test('ends with its parent, even one that was killed', async () => {
+  test('ends with its parent, even if that was killed', async () => {
     const script = `const { spawn } = require('node:child_process')
       const child = spawn(process.execPath, [${JSON.stringify(program)}, 'mcp'], { stdio: ['pipe', 'pipe', 'inherit'] })
       child.stdout.once('data', () => console.log(child.pid))
@@ -163,7 +163,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-describe('over HTTP', () => {
+describe('mcp over HTTP', () => {
   async function listening(...args: string[]) {
     const { child, ready, ended } = started('mcp', '--http', '--port', '0', ...args)
     const out = await ready
@@ -174,7 +174,7 @@ describe('over HTTP', () => {
   const initialize = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: greeting })
   const types = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
-  test('an agent with the token is served, nobody else is', async () => {
+  test('serves only clients with the token', async () => {
     const { child, ended, url, token } = await listening()
     const requestInit = { headers: { authorization: `Bearer ${token}` } }
     for (const mode of eras) {
@@ -209,7 +209,7 @@ describe('over HTTP', () => {
     expect((await ended).code).toBe(0)
   })
 
-  test('pages and rebound names are refused, with the token too', async () => {
+  test('rejects web pages and rebound names, even with the token', async () => {
     const { url, token } = await listening('--token', 'sixteen-characters')
     expect(token).toBe('as')
     const authorization = 'Bearer sixteen-characters'
@@ -240,7 +240,7 @@ describe('over HTTP', () => {
     )
   })
 
-  test('listens on this machine only', async () => {
+  test('listens only on this machine', async () => {
     const { url } = await listening()
     const { port } = new URL(url)
     const others = Object.values(networkInterfaces())
@@ -250,7 +250,7 @@ describe('over HTTP', () => {
       await expect(fetch(`http://${address}:${port}/mcp`, { signal: AbortSignal.timeout(2_000) })).rejects.toThrow()
   })
 
-  test('malformed and huge bodies are refused, and it goes on', async () => {
+  test('rejects malformed and huge bodies, and continues', async () => {
     const { url, token } = await listening()
     const authorization = `Bearer ${token}`
     const post = (body: string) => fetch(url, { method: 'POST', headers: { ...types, authorization }, body })
@@ -266,26 +266,26 @@ describe('over HTTP', () => {
   })
 })
 
-describe('a wrong command line is one sentence', () => {
+describe('mcp with a wrong command line', () => {
   test.each([
-    [['--url', 'http://127.0.0.1:1'], 'No server answers at http://127.0.0.1:1'],
-    [['--url', 'http://127.0.0.1:1', '--trace', 'x'], 'one world at a time'],
-    [['--url', 'http://127.0.0.1:1', '--seed', '7'], '--seed is for a server of its own'],
+    [['--url', 'http://127.0.0.1:1'], 'No server'],
+    [['--url', 'http://127.0.0.1:1', '--trace', 'x'], '--url and --trace exclude each other'],
+    [['--url', 'http://127.0.0.1:1', '--seed', '7'], '--seed applies only to a server that this command starts'],
     [['--trace', 'nowhere.json'], 'nowhere.json'],
-    [['--trace', '-'], 'the standard input is for the protocol'],
-    [['--token', 'sixteen-characters'], '--port and --token are for --http'],
+    [['--trace', '-'], '--trace must be a file'],
+    [['--token', 'sixteen-characters'], '--port and --token apply only with --http'],
     [['--http', '--token', 'short'], 'at least 16 characters'],
-    [['--http', '--port', '99999'], '--port is a number from 0 to 65535'],
-    [['--clock', 'sometimes'], '--clock is one of'],
-    [['--tenant', '../x'], 'cannot be the name of a tenant'],
-  ])('mcp %j', async (args, sentence) => {
+    [['--http', '--port', '99999'], '--port must be a number from 0 to 65535'],
+    [['--clock', 'sometimes'], '--clock must be one of'],
+    [['--tenant', '../x'], 'a name must consist of letters'],
+  ])('rejects mcp %j', async (args, sentence) => {
     const { code, out, err } = await run('mcp', ...args)
     expect([code, out]).toEqual([2, ''])
     expect(err).toContain(sentence)
     expect(err.trim().split('\n')).toHaveLength(1)
   })
 
-  test('without its package it says how to install it', async () => {
+  test('explains how to install the missing package', async () => {
     const bare = mkdtempSync(join(tmpdir(), 'stuntdouble-bare-'))
     mkdirSync(join(bare, 'node_modules'))
     const modules = new URL('../../../node_modules/', import.meta.url).pathname
@@ -308,7 +308,7 @@ describe('a wrong command line is one sentence', () => {
     rmSync(bare, { recursive: true })
     expect(code).toBe(2)
     expect(err).toBe(
-      'stuntdouble: mcp needs the package @modelcontextprotocol/server, which does not come along: npm install --save-dev @modelcontextprotocol/server@2.\n',
+      'stuntdouble: mcp needs the package @modelcontextprotocol/server. Run npm install --save-dev @modelcontextprotocol/server@2.\n',
     )
   })
 })

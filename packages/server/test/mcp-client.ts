@@ -8,7 +8,7 @@ export interface Said {
   readonly isError: boolean
 }
 
-/** What an agent has in its hands: tools by name, answers as texts. */
+/** The interface of an agent: tools by name, responses as texts. */
 export interface Agent extends AsyncDisposable {
   readonly client: Client
   call(name: string, args?: Record<string, unknown>): Promise<Said>
@@ -29,7 +29,7 @@ export async function said(client: Client, name: string, args: Record<string, un
   return { text: first!.text, isError: isError === true }
 }
 
-/** An agent and the server that it looks at. */
+/** Starts an agent and the server that it reads. */
 export async function agentAtServer(options: Parameters<typeof startServer>[0] = {}) {
   const server = await startServer({ port: 0, clock: 'manual', ...options })
   const sandbox = server.tenant('main')
@@ -45,7 +45,7 @@ export async function agentAtServer(options: Parameters<typeof startServer>[0] =
   }
 }
 
-/** The data of an answer, and what stands outside of its fence. */
+/** Splits a response into its data and the text outside of the fence. */
 export function parted(text: string): { data: string; outside: string } {
   const match = /^--- (data-[0-9a-f]{16}) begins ---\n([\s\S]*)\n--- \1 ends ---$/m.exec(text)
   if (match === null) return { data: '', outside: text }

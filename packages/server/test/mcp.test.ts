@@ -11,7 +11,7 @@ import { agentAtServer, agentOf, parted } from './mcp-client.js'
 const shop = 'https://shop.test/orders'
 
 describe('the table of tools', () => {
-  test('has at least fifteen, each with a name of its own and a sentence', async () => {
+  test('has at least fifteen tools with unique names and descriptions', async () => {
     await using agent = await agentAtServer()
     const { tools: listed } = await agent.client.listTools()
     expect(listed.length).toBeGreaterThanOrEqual(15)
@@ -22,17 +22,17 @@ describe('the table of tools', () => {
       expect(inputSchema.type).toBe('object')
       expect(annotations, name).toMatchObject({ openWorldHint: false })
     }
-    // What an agent must read before its first call.
+    // An agent must read this text before its first call.
     expect(JSON.stringify(listed).length).toBeLessThan(40_000)
   })
 
-  test('is the table of the control API: a row is a tool', () => {
+  test('contains one tool for each operation with a tool', () => {
     const rows = controlOperations.flatMap(({ tool }) => (tool === undefined ? [] : [tool]))
     expect(rows.length).toBeGreaterThanOrEqual(30)
     for (const { name, effect } of rows) expect(tools.find((tool) => tool.name === name)).toMatchObject({ effect })
   })
 
-  test('an order that only asks changes nothing, and one that deletes says so', () => {
+  test('marks GET operations as reading and DELETE operations as destroying', () => {
     for (const { method, tool } of controlOperations) {
       if (tool === undefined) continue
       if (method === 'GET') expect(tool.effect, tool.name).toBe('reads')
@@ -40,7 +40,7 @@ describe('the table of tools', () => {
     }
   })
 
-  test('no argument of a path, a query and a body has the name of another', () => {
+  test('has no argument with the same name in path, query and body', () => {
     for (const { path, query = {}, body, tool } of controlOperations) {
       if (tool === undefined) continue
       const fields = Object.keys((body as { entries?: object } | undefined)?.entries ?? {})
@@ -54,7 +54,7 @@ describe('the table of tools', () => {
     }
   })
 
-  test('what is to be called next is there', () => {
+  test('mentions only existing tools as the next step', () => {
     const names = new Set(tools.map(({ name }) => name))
     for (const { name, next, description } of tools) {
       const mentioned = `${next} ${description}`.match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? []
@@ -63,8 +63,8 @@ describe('the table of tools', () => {
   })
 })
 
-describe('an agent at a server', () => {
-  test('publishes, moves time, and is told why', async () => {
+describe('an agent that is connected to a server', () => {
+  test('publishes, advances time, and gets an explanation', async () => {
     await using agent = await agentAtServer()
     await agent.call('script_deliveries', { to: shop, steps: [500, 500] })
     await agent.call('respond_to_deliveries', { to: shop, response: 200 })
@@ -83,7 +83,7 @@ describe('an agent at a server', () => {
     expect((await agent.call('list_dead_letters')).text).toContain('(none)')
   })
 
-  test('strikes with a fault, and sees that it struck', async () => {
+  test('injects a fault, and sees that it was injected', async () => {
     await using agent = await agentAtServer()
     const added = await agent.call('add_fault', {
       rules: { on: 'store.command', times: 1, fault: { kind: 'lost-ack' } },
@@ -99,14 +99,14 @@ describe('an agent at a server', () => {
     expect((await agent.call('list_faults')).text).toContain('(none)')
   })
 
-  test('sees which commands the service may refuse', async () => {
+  test('sees which commands the service may reject', async () => {
     await using agent = await agentAtServer()
     expect((await agent.call('list_store_diagnostics')).text).toContain('(none)')
     await agent.call('run_command', { command: ['SORT', 'scores'] })
     expect((await agent.call('list_store_diagnostics')).text).toContain('SORT has no page')
   })
 
-  test('retries a dead letter, and resets the world', async () => {
+  test('retries a dead letter, and resets the sandbox', async () => {
     await using agent = await agentAtServer()
     agent.sandbox.destinations.script(shop, [500])
     agent.sandbox.destinations.respond(shop, 200)
@@ -119,10 +119,10 @@ describe('an agent at a server', () => {
     expect(agent.sandbox.traffic.size).toBe(0)
   })
 
-  test('plays a scenario, and finds the seed with which it does not hold', async () => {
+  test('plays a scenario, and finds a seed with which it does not hold', async () => {
     await using agent = await agentAtServer()
     const scenario = {
-      name: 'half of the answers are lost',
+      name: 'half of the responses are lost',
       destinations: [{ url: shop }],
       faults: [{ on: 'queue.delivery', chance: [1, 2], fault: { kind: 'lost-ack' } }],
       steps: [{ publish: { to: shop, retries: 0 } }, { drain: true }],
@@ -137,10 +137,10 @@ describe('an agent at a server', () => {
     expect(shipped.text).toContain('It holds with all 2 seeds')
     expect(agent.sandbox.traffic.size).toBe(0)
     for (const name of ['../../../test/package', '/etc/passwd', 'nobody'])
-      expect((await agent.call('find_failing_seed', { name })).text).toContain('no such shipped scenario')
+      expect((await agent.call('find_failing_seed', { name })).text).toContain('"name" must be a shipped scenario')
   })
 
-  test('looks into another tenant, and makes none by a slip', async () => {
+  test('reads another tenant, and does not create one by mistake', async () => {
     await using agent = await agentAtServer()
     agent.server.tenant('w2').store.run('SET', 'here', 'yes')
     expect((await agent.call('list_tenants')).text).toContain('w2')
@@ -150,7 +150,7 @@ describe('an agent at a server', () => {
     expect(agent.server.tenants).not.toContain('w3')
   })
 
-  test('copies what it found, with the names of secrets in their place', async () => {
+  test('copies entries, with variables instead of secrets', async () => {
     await using agent = await agentAtServer()
     const { env, tokens } = agent.sandbox
     await fetch(`${env.UPSTASH_REDIS_REST_URL}/set/a/1`, {
@@ -162,19 +162,19 @@ describe('an agent at a server', () => {
     expect(parted(text).data).toContain('$UPSTASH_REDIS_REST_TOKEN')
     expect(text).not.toContain(tokens.store)
     for (const [args, sentence] of [
-      [{ form: 'nonsense', entry: seq }, /There is no such form\. Forms are curl/],
-      [{ form: 'curl' }, /Choose one/],
-      [{ form: 'curl', entry: 1, message: 'm' }, /Choose one/],
+      [{ form: 'nonsense', entry: seq }, /"form" must be one of curl/],
+      [{ form: 'curl' }, /exactly one/],
+      [{ form: 'curl', entry: 1, message: 'm' }, /exactly one/],
       [{ form: 'curl', entry: 4711 }, /no such entry/],
-      [{ form: 'curl', message: 'msg_nobody' }, /no message of this id/],
-      [{ form: 'curl', from: 2, to: 1 }, /must not be before/],
+      [{ form: 'curl', message: 'msg_nobody' }, /no message with this ID/],
+      [{ form: 'curl', from: 2, to: 1 }, /"to" must be at or after/],
     ] as const) {
       const refused = await agent.call('copy_as', args)
       expect([refused.isError, refused.text]).toEqual([true, expect.stringMatching(sentence)])
     }
   })
 
-  test('looks without leaving a trace', async () => {
+  test('reads without leaving entries', async () => {
     await using agent = await agentAtServer()
     await agent.call('respond_to_deliveries', { to: shop, response: 200 })
     await agent.call('publish_message', { to: shop })
@@ -189,7 +189,7 @@ describe('an agent at a server', () => {
     expect(agent.sandbox.queues).toHaveLength(2)
   })
 
-  test('sees what was stored when, and what became of it', async () => {
+  test('reads the store as of an instant, and the differences since then', async () => {
     await using agent = await agentAtServer()
     const { store, clock } = agent.sandbox
     store.run('HSET', 'stock', 'apples', 5)
@@ -207,7 +207,7 @@ describe('an agent at a server', () => {
     })
   })
 
-  test('forks a world, and tries there what shall not happen here', async () => {
+  test('forks a sandbox, and tries changes there', async () => {
     await using agent = await agentAtServer()
     agent.sandbox.store.run('SET', 'stock', 5)
     await agent.sandbox.clock.advance('1h')
@@ -221,7 +221,7 @@ describe('an agent at a server', () => {
     expect((await agent.call('fork_sandbox', { at: '+5m' })).isError).toBe(true)
   })
 
-  test('a move of time ends when the call is given up', async () => {
+  test('stops advancing time when the call is canceled', async () => {
     await using agent = await agentAtServer()
     const { env } = agent.sandbox
     await fetch(`${env.QSTASH_URL}/v2/schedules/${shop}`, {
@@ -240,22 +240,22 @@ describe('an agent at a server', () => {
   })
 })
 
-describe('mistakes are sentences with the next step', () => {
+describe('a wrong call of a tool', () => {
   test.each([
-    ['advance_clock', { bye: '5m' }, /no argument "bye"\. Did you mean "by"\?/],
-    ['advance_clock', {}, /advance_clock needs "by": a span/],
-    ['advance_clock', { by: 'soon' }, /is not a duration\. Send/],
-    ['get_timeline', { limit: 0 }, /"limit" of get_timeline must be a whole number from 1 to 1000/],
+    ['advance_clock', { bye: '5m' }, /unknown argument "bye"\. Did you mean "by"\?/],
+    ['advance_clock', {}, /advance_clock: argument "by" is missing: duration/],
+    ['advance_clock', { by: 'soon' }, /by: must be a duration\. Send/],
+    ['get_timeline', { limit: 0 }, /get_timeline: "limit" must be a whole number from 1 to 1000/],
     ['get_timeline', { limit: 1e9 }, /from 1 to 1000/],
-    ['explain_message', { id: 7 }, /"id" of explain_message must be a text/],
-    ['forecast_message', { id: 'msg_nobody' }, /There is no message.*Ask list_messages for/],
+    ['explain_message', { id: 7 }, /explain_message: "id" must be a text/],
+    ['forecast_message', { id: 'msg_nobody' }, /There is no message.*list_messages/],
     ['list_messages', { region: 'atlantis' }, /us-east-1/],
-    ['list_entries', { type: 'nonsense' }, /There are no entries of type/],
+    ['list_entries', { type: 'nonsense' }, /no entry type/],
     ['get_key', { key: 'k', tenant: '../main' }, /no tenant of this name/],
     ['run_command', { command: ['NOPE'] }, /Command is not available/],
     ['add_fault', { rules: { on: 'store.comand', fault: { kind: 'reset' } } }, /store\.command/],
-    ['find_failing_seed', {}, /either "scenario", or "name"/],
-  ])('%s %j', async (name, args, sentence) => {
+    ['find_failing_seed', {}, /either "scenario" or/],
+  ])('returns an error with the next step: %s %j', async (name, args, sentence) => {
     await using agent = await agentAtServer()
     const { text, isError } = await agent.call(name, args)
     expect(isError, text).toBe(true)
@@ -263,7 +263,7 @@ describe('mistakes are sentences with the next step', () => {
     expect(text).toMatch(/\nNext: /)
   })
 
-  test('a server that has gone', async () => {
+  test('returns an error with the next step when the server has ended', async () => {
     const agent = await agentAtServer()
     await agent.server.close()
     const { text, isError } = await agent.call('get_timeline')
@@ -273,8 +273,8 @@ describe('mistakes are sentences with the next step', () => {
   })
 })
 
-describe('answers are short', () => {
-  test('of 100,000 entries, whatever is asked', async () => {
+describe('responses of tools', () => {
+  test('are short for 100,000 entries and any arguments', async () => {
     await using agent = await agentAtServer()
     for (let index = 0; index < 100_000; index++) agent.sandbox.store.run('SET', `key:${index}`, 'x'.repeat(40))
     for (const [name, args] of [
@@ -294,7 +294,7 @@ describe('answers are short', () => {
     }
   }, 120_000)
 
-  test('the parts of a long one are all of it', async () => {
+  test('contain a long text completely in their pages', async () => {
     await using agent = await agentAtServer()
     const body = Array.from({ length: 3_000 }, (_, index) => `line ${index} ✓`).join('|')
     agent.sandbox.store.run('SET', 'long', body)
@@ -309,7 +309,7 @@ describe('answers are short', () => {
     expect(read).toBe(body)
   })
 
-  test('texts are cut at characters', () => {
+  test('are split between characters', () => {
     for (const text of ['a'.repeat(20_000), '✓'.repeat(9_000), '😀'.repeat(9_000), `${'b\n'.repeat(9_000)}end`, ''])
       for (const part of partsOf(text, 1_000)) {
         expect(Buffer.byteLength(part)).toBeLessThanOrEqual(1_000)
@@ -342,14 +342,14 @@ describe('a saved trace', () => {
   })
 })
 
-test('docs/mcp.md has the tools and the conversation as they are: `npm run docs` writes them', async () => {
+test('docs/mcp.md contains the current tools and conversation (`npm run docs` writes them)', async () => {
   const page = readFileSync(new URL('../../../docs/mcp.md', import.meta.url), 'utf8')
   expect(page).toBe(await withToolsAndConversation(page))
   for (const [, json] of page.matchAll(/^```json\n(.*)\n```$/gm)) expect(() => JSON.parse(json!)).not.toThrow()
 })
 
 describe('prompts and the resource', () => {
-  test('carry the story in its fence', async () => {
+  test('contain the timeline inside a fence', async () => {
     await using agent = await agentAtServer()
     agent.sandbox.store.run('SET', 'marker-of-the-story', 1)
     const { prompts } = await agent.client.listPrompts()

@@ -30,19 +30,19 @@ const operations = (): [path: string, method: string, Operation][] =>
   )
 
 describe('the OpenAPI document', () => {
-  test('names its version and where it is served', () => {
+  test('contains its version and the URL of the server', () => {
     expect(document.openapi).toBe('3.1.0')
     expect(document.servers).toEqual([{ url: server.origin }])
   })
 
-  test('has every order of the table', () => {
+  test('contains every operation of the table', () => {
     const served = operations().map(([path, method]) => `${method.toUpperCase()} ${path}`)
     for (const { method, path } of controlOperations) {
       expect(served).toContain(`${method} /_control/{tenant}${path.replace(/:(\w+)/g, '{$1}')}`)
     }
   })
 
-  test('gives each operation an id of its own, and declares what its path names', () => {
+  test('gives each operation a unique ID, and declares its path parameters', () => {
     const ids = operations().flatMap(([, , { operationId }]) => operationId ?? [])
     expect(new Set(ids).size).toBe(ids.length)
     for (const [path, , { parameters, summary }] of operations()) {
@@ -53,7 +53,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  test('describes bodies', () => {
+  test('describes request bodies', () => {
     const advance = document.paths['/_control/{tenant}/clock/advance']!.post!
     expect(advance.requestBody!.content['application/json']).toMatchObject({
       schema: { type: 'object', required: ['by'], additionalProperties: false },
@@ -64,7 +64,7 @@ describe('the OpenAPI document', () => {
   })
 })
 
-test('every example of a body is one that its order takes', async () => {
+test('contains only examples of bodies that their operations accept', async () => {
   const needsSomething = /:id|upcoming/
   for (const { method, path, example } of controlOperations) {
     if (example === undefined || needsSomething.test(path)) continue

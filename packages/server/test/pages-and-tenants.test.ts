@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import { startServer } from '../src/server.js'
 
-/** A request with headers that `fetch` keeps for browsers. */
+/** Sends a request with headers that `fetch` reserves for browsers. */
 function ask(
   origin: string,
   path: string,
@@ -33,7 +33,7 @@ const foreign: readonly (readonly [string, string, Record<string, string>])[] = 
   ['a preflight', 'OPTIONS', { origin: 'https://evil.example', 'access-control-request-method': 'POST' }],
 ]
 
-test.each(foreign)('%s of a foreign page makes no tenant', async (_, method, headers) => {
+test.each(foreign)('%s of another site does not create a tenant', async (_, method, headers) => {
   await using server = await startServer({ port: 0, onError: () => {} })
   for (const path of [
     '/w1/store/ping',
@@ -55,18 +55,18 @@ const near: readonly (readonly [string, Record<string, string>])[] = [
   ['a page at the other name of this machine', { origin: 'http://127.0.0.1:3000', 'sec-fetch-site': 'cross-site' }],
 ]
 
-test.each(near)('%s makes one', async (_, headers) => {
+test.each(near)('%s creates a tenant', async (_, headers) => {
   await using server = await startServer({ port: 0 })
   await ask(server.origin, '/w1/store/ping', 'GET', headers)
   expect(server.tenants).toEqual(['w1'])
 })
 
-test('control answers that a page of another site embeds or follows are refused by its referrer, too', async () => {
+test('the control API rejects embedded and linked requests of another site by their referrer, too', async () => {
   await using server = await startServer({ port: 0, allowHosts: ['sandbox.test'] })
   server.tenant('main')
   const host = `sandbox.test:${server.port}`
   const told = (referer: string) => ask(server.origin, '/_control/main', 'GET', { host, referer })
-  // Browsers send no Sec-Fetch-Site to a name over plain HTTP that is not of loopback.
+  // Browsers send no Sec-Fetch-Site over plain HTTP to a name that is not a loopback name.
   for (const referer of [
     'http://evil.example/page',
     'https://evil.example/',
@@ -81,7 +81,7 @@ test('control answers that a page of another site embeds or follows are refused 
   expect(await ask(server.origin, '/_control/main', 'GET', { host })).toBe(200)
 })
 
-test('a page that is named by its referrer may read with the token, and gives no orders', async () => {
+test('a page named by its referrer can read with the token, but cannot change anything', async () => {
   await using server = await startServer({ port: 0, controlToken: 'the-control-token' })
   server.tenant('main')
   const headers = { referer: 'http://evil.example/', authorization: 'Bearer the-control-token' }
@@ -89,7 +89,7 @@ test('a page that is named by its referrer may read with the token, and gives no
   expect(await ask(server.origin, '/_control/main/reset', 'POST', headers)).toBe(403)
 })
 
-test('a Host is one name or address, with a port or without', async () => {
+test('a Host must be one name or address, with or without a port', async () => {
   await using server = await startServer({ port: 0, allowHosts: ['sandbox.test'] })
   server.tenant('main')
   const asked = (...hosts: string[]) =>
@@ -135,7 +135,7 @@ test('a Host is one name or address, with a port or without', async () => {
   expect(await asked('localhost', 'localhost')).toBe(403)
 })
 
-test('an Origin is a name or an address of this machine, and not a url that ends with one', async () => {
+test('an Origin must be a name or address of this machine, and not a URL that ends with one', async () => {
   await using server = await startServer({ port: 0 })
   const { tokens } = server.tenant('main')
   const asked = (origin: string) =>
@@ -146,7 +146,7 @@ test('an Origin is a name or an address of this machine, and not a url that ends
     expect([origin, await asked(origin)]).toEqual([origin, 403])
 })
 
-test('the store of a tenant takes any Host and any page that has the token, and nobody else', async () => {
+test('the store of a tenant accepts any Host and any page that has the token, and no other request', async () => {
   await using server = await startServer({ port: 0 })
   const { tokens, store } = server.tenant('main')
   const asked = (path: string, token: string) => {

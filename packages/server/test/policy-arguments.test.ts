@@ -20,20 +20,20 @@ describe('policies of the command line', () => {
   })
 
   test.each([
-    ['__proto__.x=1', /There is no policy "__proto__"/],
-    ['constructor=1', /There is no policy "constructor"/],
-    ['queueLimits.__proto__=1', /The policy queueLimits has no "__proto__"/],
-    ['queueLimits.maxRetrys=1', /The policy queueLimits has no "maxRetrys"\. Did you mean "maxRetries"\?/],
-    ['queuelimits.maxRetries=1', /There is no policy "queuelimits"\. Did you mean "queueLimits"\?/],
+    ['__proto__.x=1', /no policy "__proto__"/],
+    ['constructor=1', /no policy "constructor"/],
+    ['queueLimits.__proto__=1', /queueLimits has no "__proto__"/],
+    ['queueLimits.maxRetrys=1', /queueLimits has no "maxRetrys"\. Did you mean "maxRetries"\?/],
+    ['queuelimits.maxRetries=1', /no policy "queuelimits"\. Did you mean "queueLimits"\?/],
     ['queueLimits={"maxRetrys":1}', /--policy: .*maxRetrys/],
     ['queueLimits=5', /policy\.queueLimits: options must be an object/],
-    ['retries.=5', /The policy retries has no parts/],
-    ['.retries=5', /There is no policy ""/],
+    ['retries.=5', /retries has no part ""/],
+    ['.retries=5', /no policy ""/],
     ['retries=', /policy\.retries must be a number \(got ""\)/],
-    ['=5', /--policy is a name and a value/],
+    ['=5', /--policy must be NAME=VALUE/],
     ['retries=null', /policy\.retries must be a number/],
     ['queuePlan=cheap', /policy\.queuePlan must be/],
-  ])('%s is refused', (word, sentence) => {
+  ])('rejects %s', (word, sentence) => {
     expect(() => policyFrom([word])).toThrow(sentence)
   })
 })

@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const end of endings.splice(0)) await end()
 })
 
-test('a tenant of an old server begins now, and again with a reset', async () => {
+test('a server with a real clock starts new and reset tenants at the current time', async () => {
   const noon = Date.parse('2031-03-03T12:00:00Z')
   const { host, startServer } = await underHostClock(noon, () => import('../src/server.js'))
   const server = await startServer({ port: 0, clock: 'real' })
@@ -25,14 +25,14 @@ test('a tenant of an old server begins now, and again with a reset', async () =>
   }
 })
 
-describe('time that is the host’s is not moved', () => {
+describe('a real clock', () => {
   const sentence = "with clock: 'real', which uses system time. Use clock: 'manual' or 'auto'"
 
   test.each([
     ['advance', { by: '5m' }],
     ['advance-to', { at: '2099-01-01' }],
     ['drain', {}],
-  ])('over the control API: %s is answered with 409', async (path, body) => {
+  ])('cannot be moved over the control API: %s returns 409', async (path, body) => {
     const server = await startNow({ port: 0, clock: 'real' })
     endings.push(() => server.close())
     const url = `${server.origin}/_control/main/clock/${path}`
@@ -43,7 +43,7 @@ describe('time that is the host’s is not moved', () => {
     expect(settled.status).toBe(200)
   })
 
-  test('from afar', async () => {
+  test('cannot be moved by a connected sandbox', async () => {
     const server = await startNow({ port: 0, clock: 'real' })
     endings.push(() => server.close())
     const { clock, load, dump } = await connectNow(server.origin).then((sandbox) => ({
@@ -61,25 +61,25 @@ describe('time that is the host’s is not moved', () => {
     expect(await clock.now()).toBeLessThan(ahead.now - 80_000_000)
   })
 
-  test('by a server that is told when to start, or to play a scenario that says so', async () => {
+  test('excludes a start time in the options or in a scenario', async () => {
     const startAt = '2030-01-01T00:00:00Z'
     await expect(startNow({ port: 0, clock: 'real', startAt })).rejects.toThrow('or omit startAt')
     const destinations = [{ url: 'https://x.test/' }]
     const scenario = { name: 'outage', startAt, destinations }
     await expect(startNow({ port: 0, clock: 'real', scenario })).rejects.toThrow(
-      'The scenario "outage" starts at 2030-01-01T00:00:00.000Z, and with a real clock time is the host\'s.',
+      'scenario "outage": startAt 2030-01-01T00:00:00.000Z needs virtual time',
     )
     const server = await startNow({ port: 0, clock: 'real', scenario: { name: 'outage', destinations } })
     endings.push(() => server.close())
-    expect(() => server.setScenario(scenario)).toThrow('take its startAt out')
+    expect(() => server.setScenario(scenario)).toThrow('or remove startAt')
     expect(server.setScenario({ name: 'calm', destinations })).toBe(0)
   })
 
-  test('on the command line', async () => {
+  test('excludes --start-at on the command line', async () => {
     const ended = await run('serve', '--port', '0', '--start-at', '2030-01-01')
     expect([ended.code, ended.out]).toEqual([2, ''])
     expect(ended.err).toMatch(/^stuntdouble: --start-at .*Add --clock manual or --clock auto, .*\.\n$/)
     const shift = await run('serve', '--port', '0', '--rebase-time')
-    expect([shift.code, shift.err]).toEqual([2, expect.stringContaining('--rebase-time needs what to rebase')])
+    expect([shift.code, shift.err]).toEqual([2, expect.stringContaining('--rebase-time needs a state file')])
   })
 })

@@ -5,7 +5,7 @@ import type { RemoteSandbox } from '../../../src/client/connect.js'
 import type { Sandbox } from '../../../src/sandbox/sandbox.js'
 import { ended, kinds, shop } from './both-sandboxes.js'
 
-// Whoever awaits every answer cannot tell a sandbox in the process from one behind a server: of its regions neither.
+// These tests run with a sandbox in the process and with one behind a server.
 
 let sandbox: Sandbox | RemoteSandbox
 afterEach(() => ended(sandbox))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type RequestLogEntry, startServer } from '../src/server.js'
 
-test('a line of --log shows no secret of a path or a query', async () => {
+test('--log redacts secrets in paths and queries', async () => {
   const lines: RequestLogEntry[] = []
   const server = await startServer({ port: 0, clock: 'manual', onRequest: (line) => lines.push(line) })
   const paths = [

@@ -16,7 +16,7 @@ let app: Server
 let received: Received[]
 let answers: number[]
 
-// The application of a user, in a process of its own as far as the server can tell.
+// The app of a user. For the server it could be in another process.
 beforeEach(async () => {
   received = []
   answers = []
@@ -44,7 +44,7 @@ const appUrl = (path: string): string => `http://127.0.0.1:${(app.address() as A
 const advance = (by: string): Promise<Response> =>
   fetch(`${server.origin}/_control/main/clock/advance`, { method: 'POST', body: JSON.stringify({ by }) })
 
-test('the store SDK works, pipelines and transactions included', async () => {
+test('the store SDK works, including pipelines and transactions', async () => {
   const redis = new Redis({ url: env().UPSTASH_REDIS_REST_URL!, token: env().UPSTASH_REDIS_REST_TOKEN! })
   expect(await redis.set('user:1', { name: 'Änne' }, { ex: 60 })).toBe('OK')
   expect(await redis.get('user:1')).toEqual({ name: 'Änne' })
@@ -55,7 +55,7 @@ test('the store SDK works, pipelines and transactions included', async () => {
   expect(await redis.get('user:1')).toBeNull()
 })
 
-test('the store SDK tells in words what the server refuses, as it tells errors of the service', async () => {
+test('the store SDK throws the rejections of the server as it throws errors of the service', async () => {
   await using small = await startServer({
     port: 0,
     dialect: 'upstash',
@@ -72,7 +72,7 @@ test('the store SDK tells in words what the server refuses, as it tells errors o
   expect(failure).toMatchObject({ name: 'UpstashError', message: expect.stringContaining('1000 bytes') })
 })
 
-test('the queue SDK publishes, deliveries are retried and signed', async () => {
+test('the queue SDK publishes, and deliveries are retried and signed', async () => {
   const client = new Client({ baseUrl: env().QSTASH_URL!, token: env().QSTASH_TOKEN!, enableTelemetry: false })
   answers = [500, 200]
   const { messageId } = await client.publishJSON({
@@ -105,7 +105,7 @@ test('the queue SDK publishes, deliveries are retried and signed', async () => {
   await expect(receiver.verify({ signature, body: 'changed' })).rejects.toThrow()
 })
 
-test('a message that nobody takes ends in the dead letter queue', async () => {
+test('a message that always fails becomes a dead letter', async () => {
   const client = new Client({ baseUrl: env().QSTASH_URL!, token: env().QSTASH_TOKEN!, enableTelemetry: false })
   answers = [500, 503]
   await client.publish({ url: appUrl('/orders'), body: 'x', retries: 1, failureCallback: appUrl('/failed') })
@@ -121,7 +121,7 @@ test('a message that nobody takes ends in the dead letter queue', async () => {
   })
 })
 
-test('the management API counts what the queue did', async () => {
+test('the management API counts the messages of the queue', async () => {
   const client = new Client({ baseUrl: env().QSTASH_URL!, token: env().QSTASH_TOKEN!, enableTelemetry: false })
   await client.publish({ url: appUrl('/orders'), body: 'x' })
   await advance('1s')
@@ -138,7 +138,7 @@ test('the management API counts what the queue did', async () => {
   expect((await ask('Basic bm86bm8=')).status).toBe(401)
 })
 
-test('nothing leaves this machine unless it is named', async () => {
+test('deliveries to other machines are blocked unless their host is allowed', async () => {
   const client = new Client({ baseUrl: env().QSTASH_URL!, token: env().QSTASH_TOKEN!, enableTelemetry: false })
   await client.publish({ url: 'https://shop.example/orders', retries: 0 })
   await fetch(`${server.origin}/_control/main/clock/drain`, { method: 'POST' })
@@ -146,7 +146,7 @@ test('nothing leaves this machine unless it is named', async () => {
   expect(attempt?.outcome).toMatchObject({ status: 0, state: 'FAILED' })
 })
 
-test('the queue SDK in development mode takes the server for its own, with nothing but a port', async () => {
+test('the queue SDK in development mode uses the server with only a port', async () => {
   const before = { ...process.env }
   try {
     process.env.QSTASH_DEV_PORT = String(server.port)
@@ -161,7 +161,7 @@ test('the queue SDK in development mode takes the server for its own, with nothi
       true,
     )
     expect((await client.logs({ filter: { state: 'DELIVERED' } })).logs).toHaveLength(2)
-    // A tenant may still be called v2.
+    // A tenant can still have the name v2.
     expect((await fetch(`${server.origin}/v2/store/ping?_token=${server.tenant('v2').tokens.store}`)).status).toBe(200)
     expect((await fetch(`${server.origin}/v2/queue/v2/keys`)).status).toBe(401)
   } finally {

@@ -45,7 +45,7 @@ describe('a server with a scenario', () => {
     }
   })
 
-  test('begins it again with a reset, however it is told', async () => {
+  test('begins it again after every kind of reset', async () => {
     const running = await start({ scenario })
     const sandbox = await connect(running.origin, { tenant: 'w1' })
     for (const reset of [() => sandbox.reset(), async () => running.tenant('w1').reset()]) {
@@ -56,7 +56,7 @@ describe('a server with a scenario', () => {
     }
   })
 
-  test('brings its faults, not its state, to a world that was loaded', async () => {
+  test('adds its faults, but not its state, to a loaded sandbox', async () => {
     const running = await start({ scenario })
     const sandbox = running.tenant('w1')
     sandbox.store.run('SET', 'cart', 'empty')
@@ -65,19 +65,19 @@ describe('a server with a scenario', () => {
     expect([await ping(running, 'w1'), await ping(running, 'w1')]).toEqual([503, 200])
   })
 
-  test('gives way to what the server was told', async () => {
+  test('prefers its own options to those of the scenario', async () => {
     const running = await start({ scenario, seed: 5, policy: { queuePlan: 'free' } })
     expect(running.tenant('w1').traffic.context.seed).toBe(5)
     expect(running.tenant('w1').policy.queuePlan).toBe('free')
   })
 
-  test('does not begin with one that cannot be played', async () => {
+  test('does not start with an invalid scenario', async () => {
     await expect(startServer({ port: 0, scenario: { name: 'x', faults: [{}] } as never })).rejects.toThrow('faults[0]')
     const wrong: Scenario = { name: 'x', given: { commands: [['INCR']] }, destinations: [{ url: 'https://x.test/' }] }
     await expect(startServer({ port: 0, scenario: wrong })).rejects.toThrow('wrong number of arguments')
   })
 
-  test('changes it for tenants that are there, which keep their state', async () => {
+  test('replaces it for existing tenants, which keep their state', async () => {
     const running = await start({ scenario })
     const { store, faults } = running.tenant('w1')
     store.run('SET', 'cart', 'mine')
@@ -94,7 +94,7 @@ describe('serve --scenario', () => {
   const statusOf = async (origin: string, tenant = 'main'): Promise<number> =>
     (await fetch(`${origin}/${tenant}/store/ping?_token=t`)).status
 
-  test('--watch reads it again when it changes, and says so', async () => {
+  test('--watch reloads it after a change, and prints that', async () => {
     writeFileSync(file(), yaml(503))
     const args = ['serve', '--port', '0', '--store-token', 't', '--scenario', file(), '--watch']
     const { ready, printed, child, ended } = started(...args)
@@ -102,28 +102,28 @@ describe('serve --scenario', () => {
     expect(out).toContain('\nscenario  outage: 1 fault, 0 destinations\n')
     const origin = /(http:\S+)\/main\/store/.exec(out)![1]!
     expect([await statusOf(origin), await statusOf(origin, 'w1')]).toEqual([503, 503])
-    // As editors do: another file takes its place.
+    // Editors replace the file with another one.
     writeFileSync(`${file()}.new`, yaml(500))
     renameSync(`${file()}.new`, file())
     await printed(/now in 2 tenants/)
     expect([await statusOf(origin), await statusOf(origin, 'w2')]).toEqual([500, 500])
     writeFileSync(file(), 'nam: outage\n')
-    await printed(/outage\.yaml:1:1: .*\nThe previous scenario stays in force\./)
+    await printed(/outage\.yaml:1:1: .*\nThe previous scenario stays active\./)
     expect(await statusOf(origin)).toBe(500)
     child.kill('SIGINT')
     expect((await ended).code).toBe(0)
   })
 
   test.each([
-    [['--watch'], '--watch needs what to watch: --scenario FILE.'],
+    [['--watch'], '--watch needs a scenario'],
     [['--scenario', join(place, 'nowhere.yaml')], 'cannot be read'],
-  ])('%j is a mistake', async (args, sentence) => {
+  ])('rejects %j', async (args, sentence) => {
     const { code, out, err } = await run('serve', '--port', '0', ...args)
     expect([code, out]).toEqual([2, ''])
     expect(err).toContain(sentence)
   })
 
-  test('that fails as it begins ends with its sentence', async () => {
+  test('ends with an error if the scenario cannot begin', async () => {
     writeFileSync(file(), 'name: x\ngiven:\n  commands:\n    - [INCR]\ndestinations:\n  - url: https://x.test/\n')
     const { code, out, err } = await run('serve', '--port', '0', '--scenario', file())
     expect([code, out, err]).toEqual([2, '', expect.stringContaining('wrong number of arguments')])

@@ -2,13 +2,13 @@ import { fault } from 'stuntdouble'
 import { startServer } from 'stuntdouble/server'
 import { expect, test } from 'vitest'
 
-// What a client without JavaScript is told to do is a request, and sending it does what it says.
+// Hints for clients without JavaScript are requests, and these tests send them.
 
 async function asked(url: string, init?: RequestInit): Promise<Response> {
   return fetch(url, { ...init, signal: AbortSignal.timeout(10_000) })
 }
 
-/** Sends the request that a sentence names. */
+/** Sends the request that a message contains. */
 async function obey(sentence: string): Promise<Response> {
   const [, method, url, body] = /(POST) (http:\S+) with (\{.*?\})[,.;]/.exec(sentence) ?? []
   return asked(url!, { method: method!, body: body! })
@@ -16,7 +16,7 @@ async function obey(sentence: string): Promise<Response> {
 
 const noJavaScript = /sandbox\.|destinations\.|clock\.|handler|deliverTo: \[/
 
-test('a delivery that may not leave', async () => {
+test('a delivery to a blocked host contains a request that registers a response', async () => {
   await using server = await startServer({ port: 0, clock: 'manual' })
   const { tokens, urls, traffic } = server.tenant('w1')
   const published = () =>
@@ -32,7 +32,7 @@ test('a delivery that may not leave', async () => {
     unhandled: string[]
   }
   expect(unhandled).toEqual([
-    `Delivery to https://shop.example/orders was refused: deliveries go to this machine only. Say what it answers: POST ${server.origin}/_control/w1/destinations/respond with {"to":"https://shop.example/orders","response":200}; or let it leave: start the server with --deliver-to shop.example.`,
+    `Delivery to https://shop.example/orders was refused: deliveries go to this machine only. Register a response: POST ${server.origin}/_control/w1/destinations/respond with {"to":"https://shop.example/orders","response":200}. Or start the server with --deliver-to shop.example to deliver to the real host.`,
   ])
   expect(unhandled.join()).not.toMatch(noJavaScript)
   expect((await obey(unhandled[0]!)).status).toBe(200)
@@ -41,15 +41,17 @@ test('a delivery that may not leave', async () => {
   expect(traffic.ofType('attempt').at(-1)!.outcome).toMatchObject({ status: 200 })
 })
 
-test('a production host of the vendor', async () => {
+test('a delivery to a production host contains the option that allows it', async () => {
   await using server = await startServer({ port: 0, clock: 'manual', dialect: 'upstash' })
   const { destinations, queue, clock } = server.tenant('w1')
   queue.publish({ to: 'https://qstash.upstash.io/v2/queues', retries: 0 })
   await clock.drain()
-  expect(destinations.unhandled[0]).toContain('If you mean it, start the server with --deliver-to qstash.upstash.io.')
+  expect(destinations.unhandled[0]).toContain(
+    'To deliver to it on purpose, start the server with --deliver-to qstash.upstash.io.',
+  )
 })
 
-test('a call to a foreign host that nobody registered, and one of another path', async () => {
+test('an unhandled outbound request contains a request that registers a response', async () => {
   await using server = await startServer({ port: 0, clock: 'manual' })
   const { outbound } = server.tenant('w1')
   const bank = `${server.origin}/w1/outbound/https://bank.example/charges`
@@ -64,7 +66,7 @@ test('a call to a foreign host that nobody registered, and one of another path',
   }
 })
 
-test('a request that waits for time', async () => {
+test('a request that waits for time contains a request that advances it', async () => {
   const warnings: string[] = []
   await using server = await startServer({ port: 0, clock: 'manual', onWarning: (text) => warnings.push(text) })
   const { urls, tokens, faults } = server.tenant('w1')

@@ -20,14 +20,14 @@ const store = (running: StuntdoubleServer, tenant: string, init: RequestInit & {
 }
 
 describe('limits', () => {
-  test('a body that says it is too long is refused before it is read', async () => {
+  test('a body with a length above the limit is rejected before it is read', async () => {
     const running = await start({ limits: { maxBodyBytes: 1_000 } })
     const answer = await store(running, 'main', { body: JSON.stringify(['SET', 'k', 'v'.repeat(2_000)]) })
     expect([answer.status, await answer.text()]).toEqual([413, expect.stringContaining('at most 1000 bytes')])
     expect(await (await store(running, 'main', { body: '["PING"]' })).json()).toEqual({ result: 'PONG' })
   })
 
-  test('a body that turns out too long is refused as well', async () => {
+  test('a body that grows above the limit is rejected', async () => {
     const running = await start({ limits: { maxBodyBytes: 1_000 } })
     const body = new ReadableStream({
       pull(controller) {
@@ -35,18 +35,18 @@ describe('limits', () => {
       },
     })
     const answer = await store(running, 'main', { body, duplex: 'half' } as RequestInit).catch(() => undefined)
-    // A client that is still sending may see the answer or the closed connection.
+    // A client that is still sending may see the response or the closed connection.
     if (answer !== undefined) expect(answer.status).toBe(413)
     expect((await store(running, 'main', { body: '["PING"]' })).status).toBe(200)
   })
 
-  test('one stream more than may be open is refused, until another is closed', async () => {
+  test('one stream above the limit is rejected until another one is closed', async () => {
     const running = await start({ limits: { maxStreams: 1 } })
     const client = new AbortController()
     const open = await store(running, 'main', { path: '/subscribe/news', signal: client.signal })
     expect(open.status).toBe(200)
     const refused = await store(running, 'main', { path: '/subscribe/news' })
-    expect([refused.status, await refused.text()]).toEqual([503, expect.stringContaining('1 event streams are open')])
+    expect([refused.status, await refused.text()]).toEqual([503, expect.stringContaining('1 open event streams')])
     client.abort()
     await expect
       .poll(async () => {
@@ -58,17 +58,14 @@ describe('limits', () => {
       .toBe(200)
   })
 
-  test('one tenant more than there may be is refused, until another is dropped', async () => {
+  test('one tenant above the limit is rejected until another one is dropped', async () => {
     const running = await start({ limits: { maxTenants: 2 } })
     const { tokens } = running.tenant('w1')
     running.tenant('w2')
     const ping = () => fetch(`${running.origin}/w3/store/ping?_token=${tokens.store}`)
     const refused = await ping()
-    expect([refused.status, await refused.text()]).toEqual([
-      503,
-      expect.stringContaining('There are 2 tenants already'),
-    ])
-    // Nobody's mistake: the control API says it with the same status.
+    expect([refused.status, await refused.text()]).toEqual([503, expect.stringContaining('The server has 2 tenants')])
+    // The client made no mistake, so the control API returns the same status.
     const ordered = await fetch(`${running.origin}/_control/w3/clock/advance`, { method: 'POST', body: '{"by":"1s"}' })
     expect([ordered.status, await ordered.json()]).toEqual([503, { error: expect.stringContaining('2 tenants') }])
     await fetch(`${running.origin}/_control/w1`, { method: 'DELETE' })
@@ -76,21 +73,21 @@ describe('limits', () => {
     expect(running.tenants).toEqual(['w2', 'w3'])
   })
 
-  test('the traffic of a tenant is bounded', async () => {
+  test('the traffic log of a tenant is limited', async () => {
     const running = await start({ limits: { maxTrafficEntries: 10 } })
     for (let n = 0; n < 30; n++) running.tenant('main').store.run('SET', 'k', n)
     expect(running.tenant('main').traffic.size).toBeLessThanOrEqual(11)
   })
 })
 
-describe('who may give orders', () => {
-  test('on this machine anybody', async () => {
+describe('the control API', () => {
+  test('needs no token on a loopback address', async () => {
     const running = await start()
     expect(running.controlToken).toBeUndefined()
     expect((await fetch(`${running.origin}/_control`)).status).toBe(200)
   })
 
-  test('elsewhere whoever has the token, which is random where none is given', async () => {
+  test('needs a token on other addresses, which is random by default', async () => {
     const running = await start({ host: '0.0.0.0' })
     expect(running.controlToken).toMatch(/^[\w-]{32}$/)
     for (const authorization of [undefined, 'Bearer wrong', `Basic ${running.controlToken}`]) {
@@ -105,21 +102,21 @@ describe('who may give orders', () => {
     await sandbox.clock.advance('1s')
   })
 
-  test('the services themselves ask for their own tokens only', async () => {
+  test('has a token that the services do not need', async () => {
     const running = await start({ controlToken: 'secret' })
     expect((await store(running, 'main', { body: '["PING"]' })).status).toBe(200)
     await expect(connect(running.origin)).rejects.toThrow('asks for its token')
   })
 })
 
-test('tells that it is well', async () => {
+test('GET /_health returns "ok" and the number of tenants', async () => {
   const running = await start()
   running.tenant('w1')
   const answer = await fetch(`${running.origin}/_health`)
   expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok', tenants: 1 }])
 })
 
-test('listens on both addresses of this machine, at one port', async () => {
+test('a server listens on both loopback addresses with the same port', async () => {
   const running = await start()
   const { store: token } = running.tenant('main').tokens
   const hosts = ['127.0.0.1', ...((await hasIpv6()) ? ['[::1]'] : []), 'localhost']
@@ -145,14 +142,14 @@ describe('production', () => {
     else env.NODE_ENV = before
   })
 
-  test('is refused unless one knows', async () => {
+  test('is rejected unless it is allowed', async () => {
     env.NODE_ENV = 'production'
-    await expect(start()).rejects.toThrow('NODE_ENV is production')
+    await expect(start()).rejects.toThrow('NODE_ENV must not be production')
     expect((await start({ allowProduction: true })).port).toBeGreaterThan(0)
   })
 })
 
-test('logs requests without their secrets', async () => {
+test('onRequest receives requests without secrets', async () => {
   const lines: RequestLogEntry[] = []
   const running = await start({ onRequest: (line) => lines.push(line) })
   const { store: token } = running.tenant('main').tokens
@@ -167,7 +164,7 @@ test('logs requests without their secrets', async () => {
 })
 
 describe('closing', () => {
-  test('ends within its grace although a client holds its connection and its request open', async () => {
+  test('close() ends within its grace period although a client keeps its connection and request open', async () => {
     const running = await start()
     const slow: Socket = dial(running.port, '127.0.0.1')
     await new Promise((resolve) => slow.once('connect', resolve))
@@ -179,7 +176,7 @@ describe('closing', () => {
     slow.destroy()
   })
 
-  test('twice is once', async () => {
+  test('close() can be called twice', async () => {
     const running = await start()
     await Promise.all([running.close(), running.close()])
   })

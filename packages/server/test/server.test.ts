@@ -32,7 +32,7 @@ const control = async (path: string, body?: unknown, method = body === undefined
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
 }
 
-/** A request with headers that fetch does not let one set. */
+/** Sends a request with headers that fetch does not allow. */
 const rudely = (
   path: string,
   headers: Record<string, string>,
@@ -51,7 +51,7 @@ const rudely = (
   })
 
 describe('tenants', () => {
-  test('are made on first use and know nothing of each other', async () => {
+  test('are created on first use, and are isolated from each other', async () => {
     await start()
     await fetch(`${server.origin}/w1/store/set/k/one?_token=${server.tenant('w1').tokens.store}`)
     expect(await store('w1', 'GET', 'k')).toEqual({ result: 'one' })
@@ -59,7 +59,7 @@ describe('tenants', () => {
     expect(server.tenants).toEqual(['w1', 'w2'])
   })
 
-  test('have each a clock of their own', async () => {
+  test('have their own clocks', async () => {
     await start({ startAt: '2030-01-01T00:00:00Z' })
     await store('w1', 'SET', 'k', 'v', 'EX', '60')
     await store('w2', 'SET', 'k', 'v', 'EX', '60')
@@ -67,7 +67,7 @@ describe('tenants', () => {
     expect([await store('w1', 'EXISTS', 'k'), await store('w2', 'EXISTS', 'k')]).toEqual([{ result: 0 }, { result: 1 }])
   })
 
-  test('live under the addresses that the server gives', async () => {
+  test('have the URLs that the server returns', async () => {
     await start()
     const { urls } = server.tenant('main')
     expect(urls).toMatchObject({
@@ -78,11 +78,11 @@ describe('tenants', () => {
     expect(server.origin).toBe(`http://127.0.0.1:${server.port}`)
   })
 
-  test('answer under localhost as well', async () => {
+  test('respond at localhost, too', async () => {
     await start()
     const { store: token } = server.tenant('main').tokens
     const answer = await fetch(`http://localhost:${server.port}/main/store/ping?_token=${token}`).catch(
-      // Where localhost means the IPv6 address, nobody listens there.
+      // Nothing listens if localhost means the IPv6 address.
       () => undefined,
     )
     if (answer) expect(await answer.json()).toEqual({ result: 'PONG' })
@@ -99,17 +99,17 @@ describe('tenants', () => {
     '/_main/store/ping',
     '/a%20b/store/ping',
     '/main/queue-mars/v2/keys',
-  ])('%s is nobody, which is told in a sentence', async (path) => {
+  ])('%s is not found', async (path) => {
     await start()
     const answer = await fetch(server.origin + path)
     expect(answer.status).toBe(404)
-    expect(((await answer.json()) as { error: string }).error).toContain('There is nothing at')
+    expect(((await answer.json()) as { error: string }).error).toContain('Not found: ')
     expect(server.tenants).toEqual([])
   })
 
-  test('a name that cannot be one is refused in the program, too', async () => {
+  test('reject an invalid name in the program, too', async () => {
     await start()
-    expect(() => server.tenant('a/b')).toThrow('"a/b" cannot be the name of a tenant')
+    expect(() => server.tenant('a/b')).toThrow('tenant "a/b": a name must consist')
   })
 })
 
@@ -144,7 +144,7 @@ describe('the control API', () => {
     expect(log).toEqual(['fired'])
   })
 
-  test('a clock that would not stop is an answer, not a hang', async () => {
+  test('returns 409 for a clock that would not stop', async () => {
     const { clock } = server.tenant('main')
     const again = (): void => {
       clock.schedule(clock.now() + 1, 'spin', again)
@@ -163,7 +163,7 @@ describe('the control API', () => {
     expect(server.tenant('main').traffic.ofType('command')).toHaveLength(1)
   })
 
-  test('tells addresses and environment', async () => {
+  test('returns URLs and environment', async () => {
     const { body } = await control('/main')
     expect(body.urls).toEqual(server.tenant('main').urls)
     expect(body.env).toEqual(server.tenant('main').env)
@@ -171,7 +171,7 @@ describe('the control API', () => {
     expect((await control('')).body).toEqual({ tenants: ['main'] })
   })
 
-  test('tells the traffic, narrowed down by type and by what came before', async () => {
+  test('returns the traffic, filtered by type and position', async () => {
     await store('main', 'SET', 'k', 'grüße')
     await store('main', 'GET', 'k')
     const { body: all } = (await control('/main/traffic')) as unknown as { body: { seq: number; type: string }[] }
@@ -188,7 +188,7 @@ describe('the control API', () => {
     )
   })
 
-  test('shows bytes that are not text in base64', async () => {
+  test('returns bytes that are not text in base64', async () => {
     const { urls, tokens } = server.tenant('main')
     await fetch(`${urls.store}/set/k`, {
       method: 'POST',
@@ -202,38 +202,41 @@ describe('the control API', () => {
 
   test.each([
     ['/main/clock/advance', {}, 'by: '],
-    ['/main/clock/advance', { by: 'soon' }, 'by: is not a duration. Send {"by":"5m"}.'],
+    ['/main/clock/advance', { by: 'soon' }, 'by: must be a duration. Send {"by":"5m"}.'],
     ['/main/clock/advance', { by: -1 }, 'by: '],
     ['/main/clock/advance', { by: '5m', to: 1 }, 'to: '],
     ['/main/clock/advance', 'not json', 'The body of a control request must be a JSON object.'],
     ['/main/clock/advance', '[]', 'The body of a control request must be a JSON object.'],
-    ['/main/clock/advance-to', { at: 'tomorrow' }, 'at: is not a time.'],
+    ['/main/clock/advance-to', { at: 'tomorrow' }, 'at: must be a time.'],
     ['/main/clock/drain', { maxTimers: 0 }, 'maxTimers: '],
     ['/main/reset', { hard: true }, 'hard: '],
-    ['/a%2Fb/reset', {}, '"a/b" cannot be the name of a tenant'],
-  ])('a mistake is a sentence with the next step: %s %j', async (path, body, sentence) => {
+    ['/a%2Fb/reset', {}, 'tenant "a/b": a name must consist'],
+  ])('rejects a wrong body with the next step: %s %j', async (path, body, sentence) => {
     const answer = await control(path, body)
     expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining(sentence)])
   })
 
-  test('a wrong type, path or method is one, too', async () => {
+  test('rejects a wrong type, path or method', async () => {
     const type = await control('/main/traffic?type=attempts')
     expect([type.status, type.body.error]).toEqual([400, expect.stringContaining('Use request, command')])
     const path = await control('/main/clock/rewind', {})
     expect([path.status, path.body.error]).toEqual([404, expect.stringContaining('POST /clock/advance')])
     const method = await control('/main/clock/advance', undefined, 'GET')
-    expect([method.status, method.body.error]).toEqual([405, '/clock/advance takes POST, not GET.'])
+    expect([method.status, method.body.error]).toEqual([405, '/clock/advance takes POST (got GET).'])
     const parameter = await control('/main/traffic/timeline?limt=3')
     expect([parameter.status, parameter.body.error]).toEqual([
       400,
       'GET /traffic/timeline: unknown query parameter "limt". Did you mean "limit"? It takes limit, after, around, ids.',
     ])
     const none = await control('/main/reset?hard=true', {})
-    expect([none.status, none.body.error]).toEqual([400, 'POST /reset: unknown query parameter "hard". It takes none.'])
+    expect([none.status, none.body.error]).toEqual([
+      400,
+      'POST /reset: unknown query parameter "hard". It takes no parameters.',
+    ])
   })
 })
 
-/** Names that a neighbor, a resolver of the network or a name server can answer for, and addresses of others. */
+/** Names that a neighbor, a resolver of the network or a name server can resolve, and addresses of other machines. */
 const answeredByOthers = [
   'evil.example',
   'evil.local',
@@ -257,10 +260,10 @@ const answeredByOthers = [
   '[::ffff:192.168.1.2]',
 ]
 
-describe('names of the server', () => {
+describe('host names of a server', () => {
   const paths = ['/_control/main', '/_health', '/', '/_inspector', '/main/queue/v2/keys', '/main/mgmt/v2/queue/stats/1']
 
-  test.each(answeredByOthers)('%s is none, neither as Host nor as Origin', async (name) => {
+  test.each(answeredByOthers)('do not include %s, neither as Host nor as Origin', async (name) => {
     await start()
     for (const path of paths) {
       const headers = { accept: 'text/html', host: `${name}:${server.port}` }
@@ -271,7 +274,7 @@ describe('names of the server', () => {
     expect(server.tenants).toEqual([])
   })
 
-  // With a dot at the end it is the same name. [Secure Contexts, 3.1]
+  // A name with a dot at its end is the same name. [Secure Contexts, 3.1]
   test.each([
     'localhost',
     'localhost.',
@@ -282,7 +285,7 @@ describe('names of the server', () => {
     '127.0.0.2',
     '[::1]',
     '[::ffff:127.0.0.1]',
-  ])('%s is one', async (name) => {
+  ])('include %s', async (name) => {
     await start()
     for (const path of paths) {
       const headers = { accept: 'text/html', host: `${name}:${server.port}` }
@@ -290,7 +293,7 @@ describe('names of the server', () => {
     }
   })
 
-  test('are listed by the user, and the refusal says how', async () => {
+  test('can be listed by the user, and the error message explains how', async () => {
     await start()
     const refused = await rudely('/main/queue/v2/keys', { host: 'stuntdouble:4010' })
     expect([refused.status, refused.text]).toEqual([
@@ -310,14 +313,14 @@ describe('names of the server', () => {
   })
 
   test.each(['', 'stuntdouble:4010', 'http://stuntdouble', 'a b', '*', '*.test', 'a/b', 'user@host'])(
-    '%j cannot be listed',
+    'cannot include %j',
     async (name) => {
       await start()
       await expect(startServer({ port: 0, allowHosts: [name] })).rejects.toThrow(/--allow-host/)
     },
   )
 
-  test('the address that a request has reached is one, where other machines can call', async () => {
+  test('include the address that a request has reached, on a non-loopback address', async () => {
     const mine = Object.values(networkInterfaces())
       .flatMap((list) => list ?? [])
       .find(({ family, internal }) => family === 'IPv4' && !internal)?.address
@@ -325,7 +328,7 @@ describe('names of the server', () => {
     await start({ host: '0.0.0.0', secret: 'a secret of this test, long enough' })
     const url = (host: string): string => `http://${host}:${server.port}/_health`
     expect((await fetch(url(mine))).status).toBe(200)
-    // The same name of a request that has come in elsewhere.
+    // The same name is rejected for a request that arrived at another address.
     expect((await rudely('/_health', { host: mine })).status).toBe(403)
     expect((await rudely('/_health', { host: 'evil.local' })).status).toBe(403)
   })
@@ -340,36 +343,36 @@ describe('pages', () => {
     ['a page of another site', { origin: 'https://evil.example' }],
     ['a page of another server of this machine', { origin: 'http://localhost:3000' }],
     ['a sandboxed page', { origin: 'null' }],
-  ])('may not reach the control API: %s', async (_, headers) => {
+  ])('cannot reach the control API: %s', async (_, headers) => {
     const answer = await rudely('/_control/main/reset', { host: own(), ...headers }, 'POST')
     expect(answer.status).toBe(403)
-    expect(JSON.parse(answer.text)).toEqual({ error: expect.stringMatching(/^(?:The host|A page of) .*\.$/) })
+    expect(JSON.parse(answer.text)).toEqual({ error: expect.stringMatching(/^(?:Host|A page of) .*\.$/) })
     expect(server.tenants).toEqual([])
   })
 
   test.each(['/_control/store/reset', '/_control/store', '/_control?/store', '/_control/main/store'])(
-    'nor by a path that looks like the store: %s',
+    'cannot reach it by a path that looks like the store: %s',
     async (path) => {
       expect((await rudely(path, { host: own(), origin: 'https://evil.example' }, 'POST')).status).toBe(403)
       expect((await rudely(path, { host: 'evil.example' })).status).toBe(403)
     },
   )
 
-  test('the control API has one name, and tenants are written out', async () => {
+  test('cannot reach it by another name or an invalid escape', async () => {
     expect((await rudely('/_controller/main', { host: own() })).status).toBe(404)
     expect((await rudely('/_control/%zz', { host: own() })).status).toBe(400)
   })
 
-  test('the pages of the server itself may', async () => {
+  test('can reach it from the pages of the server itself', async () => {
     expect((await rudely('/_control/main', { host: own(), origin: `http://${own()}` })).status).toBe(200)
   })
 
   test.each(['/main/queue/v2/keys', '/main/queue-us-east-1/v2/keys', '/main/mgmt/v2/queue/stats/1'])(
-    'of other sites may not make the queue send requests: %s',
+    'of other sites cannot make the queue send requests: %s',
     async (path) => {
       expect((await rudely(path, { host: own(), origin: 'https://evil.example' })).status).toBe(403)
       expect((await rudely(path, { host: 'evil.example' })).status).toBe(403)
-      // Nobody can rebind an address, but anybody may serve a page from one.
+      // An address cannot be rebound, but any machine may serve a page from one.
       for (const origin of ['http://203.0.113.5', 'http://172.32.0.1', 'http://[2001:db8::1]:80']) {
         expect((await rudely(path, { host: own(), origin })).status).toBe(403)
       }
@@ -379,14 +382,14 @@ describe('pages', () => {
     },
   )
 
-  test('of any site may ask the store, as at the service', async () => {
-    // It is there: a page of another site makes none.
+  test('of any site can call the store, as with the service', async () => {
+    // The tenant exists: a page of another site cannot create one.
     server.tenant('main')
     const answer = await rudely('/main/store/ping', { host: own(), origin: 'https://app.example' })
     expect(answer.status).toBe(401)
   })
 
-  test('a whole url as target does not open a way around', async () => {
+  test('a whole URL as request target does not bypass the checks', async () => {
     expect((await rudely('/_control/main', { host: 'evil.example' })).status).toBe(403)
     const target = await new Promise<number>((resolve, reject) => {
       const { port } = server
@@ -400,7 +403,7 @@ describe('pages', () => {
   })
 })
 
-test('closing ends open event streams and disposes the sandboxes', async () => {
+test('close() ends open event streams and disposes the sandboxes', async () => {
   await start()
   const sandbox = server.tenant('main')
   await store('main', 'PING')

@@ -11,10 +11,10 @@ import { place, run, started } from './command-line.js'
 type Step = 'open' | 'write' | 'sync' | 'close' | 'rename' | 'open directory' | 'sync directory'
 const steps: readonly Step[] = ['open', 'write', 'sync', 'close', 'rename', 'open directory', 'sync directory']
 
-/** Files in memory; what a step does is for the test to say. */
+/** Files in memory. A test decides what each step does. */
 class Disk implements FileSystem {
   readonly files = new Map<string, string>()
-  /** Writers between the opening of a file and its renaming, and the most there ever were. */
+  /** Number of writers between opening and renaming a file, and its maximum. */
   writers = 0
   mostWriters = 0
   attempts = 0
@@ -77,7 +77,7 @@ afterEach(() => {
 const later = (milliseconds: number): Promise<unknown> => vi.advanceTimersByTimeAsync(milliseconds)
 
 describe('a file system that fails', () => {
-  test.each(steps)('at %s: told once, tried again, written in the end', async (broken) => {
+  test.each(steps)('at %s: is reported once, and the write is retried until it succeeds', async (broken) => {
     let isBroken = true
     const disk = new Disk(async (step) => {
       if (isBroken && step === broken) throw failure(step === 'write' ? 'ENOSPC' : 'EIO')
@@ -86,11 +86,11 @@ describe('a file system that fails', () => {
     await later(60_000)
     if (broken === 'open directory') expect(told).toEqual([])
     else {
-      expect(told).toEqual([expect.stringMatching(/^stuntdouble: the state could not be written to \/state\.json: E/)])
+      expect(told).toEqual([expect.stringMatching(/^stuntdouble: the state could not be saved to \/state\.json: E/)])
       expect(disk.attempts).toBeGreaterThan(3)
-      // With a back-off: every 200 ms would be three hundred times.
+      // The delay doubles: a retry every 200 ms would be three hundred attempts.
       expect(disk.attempts).toBeLessThan(15)
-      // Nothing is left beside the file.
+      // No other file remains.
       expect([...disk.files.keys()].filter((name) => name !== '/state.json')).toEqual([])
     }
     isBroken = false
@@ -102,7 +102,7 @@ describe('a file system that fails', () => {
   })
 
   test.each(steps.filter((step) => step !== 'open directory'))(
-    'at %s to the end: the end tells of it',
+    'at %s until the end: is reported by close()',
     async (broken) => {
       const disk = new Disk(async (step) => {
         if (step === broken) throw failure('EIO')
@@ -116,7 +116,7 @@ describe('a file system that fails', () => {
     },
   )
 
-  test.each(steps)('and one that hangs at %s is not written to beside', async (hanging) => {
+  test.each(steps)('by hanging at %s: gets no second writer', async (hanging) => {
     let goOn = (): void => {}
     let hangs = true
     const disk = new Disk(async (step) => {
@@ -133,7 +133,7 @@ describe('a file system that fails', () => {
     let isIdle = false
     void keeper.idle().then(() => (isIdle = true))
     await later(10_000)
-    // Whoever waits to be the next writer waits on.
+    // idle() waits until the write has ended.
     expect([isIdle, disk.attempts]).toEqual([false, 1])
     hangs = false
     goOn()
@@ -142,7 +142,7 @@ describe('a file system that fails', () => {
     expect(disk.files.get('/state.json')).toContain('"k"')
   })
 
-  test('at any step, in any way: never two writers, and the file is whole', async () => {
+  test('at any step and in any way: never gets two writers, and the file stays complete', async () => {
     const fate = fc.constantFrom('well', 'well', 'fails', 'slow')
     await fc.assert(
       fc.asyncProperty(fc.array(fate, { maxLength: 40 }), async (fates) => {
@@ -174,20 +174,20 @@ describe('serve --state', () => {
   beforeEach(() => vi.useRealTimers())
   const state = (name: string): string => join(place, name)
 
-  test('a file that cannot be loaded: one sentence, exit code 2', async () => {
+  test('rejects a file that cannot be loaded, with one message and exit code 2', async () => {
     writeFileSync(state('bad.json'), 'x')
     const ended = await run('serve', '--port', '0', '--state', state('bad.json'))
     expect([ended.code, ended.out]).toEqual([2, ''])
     expect(ended.err).toMatch(/^stuntdouble: .* is not a state file of stuntdouble\. [^\n]*\n$/)
   })
 
-  test('the second server on a file is refused; after kill -9 of the first, the next one is not', async () => {
+  test('rejects a second server on a file, but not after kill -9 of the first', async () => {
     const args = ['serve', '--port', '0', '--state', state('one.json')]
     const first = started(...args)
     await first.ready
     const second = await run(...args)
     expect([second.code, second.out]).toEqual([2, ''])
-    expect(second.err).toMatch(/^stuntdouble: Another server of this machine keeps its state in .*\n$/)
+    expect(second.err).toMatch(/^stuntdouble: --state .* is used by another server on this machine.*\n$/)
     first.child.kill('SIGSTOP')
     expect((await run(...args)).code).toBe(2)
     first.child.kill('SIGKILL')
@@ -198,21 +198,21 @@ describe('serve --state', () => {
     expect((await third.ended).code).toBe(0)
   })
 
-  test('a state that was not written is told once, and by the exit code', async () => {
+  test('reports a state that was not saved once, and with its exit code', async () => {
     const { ready, child, ended } = started('serve', '--port', '0', '--state', join(place, 'nowhere', 'state.json'))
     await ready
     child.kill('SIGINT')
     const { code, err } = await ended
     expect(code).toBe(3)
-    expect(err.match(/the state could not be written to/g)).toHaveLength(1)
+    expect(err.match(/the state could not be saved to/g)).toHaveLength(1)
   })
 
-  test('a directory that is made later is written to', async () => {
+  test('saves to a directory that is created later', async () => {
     const { ready, child, ended, printed } = started(
       ...['serve', '--port', '0', '--state', join(place, 'later', 'state.json')],
     )
     await ready
-    await printed(/could not be written/)
+    await printed(/could not be saved/)
     mkdirSync(join(place, 'later'))
     child.kill('SIGINT')
     expect((await ended).code).toBe(0)

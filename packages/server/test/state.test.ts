@@ -35,7 +35,7 @@ const start = async (options: ServerOptions = {}): Promise<StuntdoubleServer> =>
 }
 
 describe('a server with a state file', () => {
-  test('goes on after its end where it was, every tenant', async () => {
+  test('continues every tenant after a restart', async () => {
     const first = await start()
     for (const name of ['w1', 'w2']) {
       const { store, queue, clock } = first.tenant(name)
@@ -57,7 +57,7 @@ describe('a server with a state file', () => {
     }
   })
 
-  test('keeps the runs of workflows, with who waits and until when', async () => {
+  test('keeps workflow runs with their waits and timeouts', async () => {
     const first = await start()
     const { urls, tokens, workflow, queue } = first.tenant('w1')
     const url = 'https://app.test/run'
@@ -86,14 +86,14 @@ describe('a server with a state file', () => {
     })
   })
 
-  test('writes while it runs, not only at its end', async () => {
+  test('saves while it runs, not only at its end', async () => {
     const server = await start()
     server.tenant('main').store.run('SET', 'k', 'v')
     await expect.poll(() => Object.keys(readState(path))).toEqual(['main'])
     expect(JSON.stringify(readState(path).main!.store)).toContain('"k"')
   })
 
-  test('with people’s time begins now, and delivers what fell due meanwhile', async () => {
+  test('continues at the current time with a real clock, and delivers what was due meanwhile', async () => {
     const hourAgo = Date.now() - 3_600_000
     const world = createSandbox({ startAt: hourAgo })
     world.queue.publish({ to: 'https://shop.test/later', delay: '20m' })
@@ -106,7 +106,7 @@ describe('a server with a state file', () => {
     await expect.poll(() => recorder.count).toBe(1)
   })
 
-  test('with people’s time refuses what is ahead, unless it may move it', async () => {
+  test('rejects a state from the future with a real clock, unless it may rebase it', async () => {
     const world = createSandbox({ startAt: Date.now() + 3_600_000 })
     world.store.run('SET', 'k', 'v', 'EX', '60')
     await writeState(path, { main: world.dump() })
@@ -120,22 +120,22 @@ describe('a server with a state file', () => {
     expect(Number(store.run('TTL', 'k'))).toBeGreaterThan(50)
   })
 
-  test('that cannot write says so and goes on', async () => {
+  test('reports a failed write, and continues', async () => {
     const reported: string[] = []
     const server = await start({ state: join(place, 'nowhere', 'state.json'), onError: (text) => reported.push(text) })
     server.tenant('main').store.run('SET', 'k', 'v')
-    await expect.poll(() => reported.join()).toContain('the state could not be written')
+    await expect.poll(() => reported.join()).toContain('the state could not be saved')
     expect(server.tenant('main').store.get('k')).toBe('v')
   })
 })
 
-describe('two servers and one file', () => {
-  test('the second one is refused, until the first has ended', async () => {
+describe('two servers with one state file', () => {
+  test('reject the second one until the first has ended', async () => {
     const first = await start()
     symlinkSync(path, join(place, 'link.json'))
     for (const state of [path, join(place, '.', 'state.json'), join(place, 'link.json')]) {
       await expect(start({ state })).rejects.toThrow(StateFileError)
-      await expect(start({ state })).rejects.toThrow('Another server of this machine keeps its state in')
+      await expect(start({ state })).rejects.toThrow('is used by another server on this machine')
     }
     const other = await start({ state: join(place, 'other.json') })
     expect(other.tenants).toEqual([])
@@ -143,19 +143,19 @@ describe('two servers and one file', () => {
     await expect(start()).resolves.toBeDefined()
   })
 
-  test('a start that fails gives the lock back', async () => {
+  test('release the lock when a start fails', async () => {
     writeFileSync(path, 'no state')
     await expect(start()).rejects.toThrow('is not a state file')
     rmSync(path)
     const taken = createServer()
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
     const { port } = taken.address() as { port: number }
-    await expect(start({ port })).rejects.toThrow(`Port ${port} of localhost is taken`)
+    await expect(start({ port })).rejects.toThrow(`${port} is already in use on localhost`)
     taken.close()
     await expect(start()).resolves.toBeDefined()
   })
 
-  test('a link stays one', async () => {
+  test('keep a link to the file', async () => {
     const link = join(place, 'link.json')
     await writeState(path, {})
     symlinkSync(path, link)
@@ -167,7 +167,7 @@ describe('two servers and one file', () => {
   })
 })
 
-describe('a file that cannot be used is refused, and kept', () => {
+describe('a file that cannot be used is rejected and not changed', () => {
   const sealed = (body: string): Buffer => {
     const sha256 = createHash('sha256').update(body).digest('hex')
     const head = { format: 'stuntdouble-state', version: 1, bytes: Buffer.byteLength(body), sha256 }
@@ -176,13 +176,13 @@ describe('a file that cannot be used is refused, and kept', () => {
   const dump = createSandbox({ startAt: '2030-01-01T09:00:00Z' }).dump()
 
   test.each([
-    ['null', 'holds no tenants'],
-    ['[]', 'holds no tenants'],
-    ['{', 'holds no tenants'],
+    ['null', 'contains no tenants'],
+    ['[]', 'contains no tenants'],
+    ['{', 'contains no tenants'],
     ['{"main":null}', 'tenant main: This is not a dump of a sandbox'],
-    [JSON.stringify({ '../x': dump }), 'cannot be the name of a tenant'],
+    [JSON.stringify({ '../x': dump }), 'is not a valid tenant name'],
     [JSON.stringify({ main: { ...dump, now: 9e15 } }), 'tenant main: This is not a dump of a sandbox'],
-    [JSON.stringify({ w1: dump, w2: dump, w3: dump }), 'There are 2 tenants already'],
+    [JSON.stringify({ w1: dump, w2: dump, w3: dump }), 'The server has 2 tenants'],
     [
       JSON.stringify({
         w1: dump,
@@ -190,7 +190,7 @@ describe('a file that cannot be used is refused, and kept', () => {
       }),
       'tenant w2: The users of the dump',
     ],
-  ])('with a checksum that fits over %.40s', async (body, sentence) => {
+  ])('with a valid checksum over %.40s', async (body, sentence) => {
     const content = sealed(body)
     writeFileSync(path, content)
     const probe = createServer()
@@ -200,7 +200,7 @@ describe('a file that cannot be used is refused, and kept', () => {
     const begun = startServer({ port, clock: 'manual', state: path, limits: { maxTenants: 2 } })
     await expect(begun).rejects.toThrow(StateFileError)
     await expect(begun).rejects.toThrow(sentence)
-    // Nobody listens there, and nobody keeps the file.
+    // Nothing listens, and the file is not locked.
     await expect(fetch(`http://127.0.0.1:${port}/_health`)).rejects.toThrow('fetch failed')
     expect(readFileSync(path).equals(content)).toBe(true)
     rmSync(path)
@@ -221,7 +221,7 @@ describe('a file that cannot be used is refused, and kept', () => {
     [
       'of another version',
       (content: Buffer) => Buffer.from(content.toString().replace('"version":1', '"version":9')),
-      'has version 9',
+      'must have format version 1 (got 9)',
     ],
     ['of another program', () => Buffer.from('{"users":[]}\n'), 'is not a state file'],
     ['empty', () => Buffer.alloc(0), 'is not a state file'],
@@ -234,11 +234,11 @@ describe('a file that cannot be used is refused, and kept', () => {
     expect(readFileSync(path).equals(content)).toBe(true)
   })
 
-  test('a directory', async () => {
+  test('a directory is rejected', async () => {
     await expect(start({ state: place })).rejects.toThrow('is a directory')
   })
 
-  test.skipIf(process.platform === 'win32')('a pipe that nobody writes to', async () => {
+  test.skipIf(process.platform === 'win32')('a pipe without a writer is rejected', async () => {
     execFileSync('mkfifo', [path])
     await expect(start()).rejects.toThrow(StateFileError)
   })

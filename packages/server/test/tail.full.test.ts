@@ -14,7 +14,7 @@ const shop = 'https://shop.test/orders'
 const tail = (...args: string[]) => started('tail', '--url', server.origin, ...args)
 
 describe('tail', () => {
-  test('follows a story as it happens, causes above what they led to', async () => {
+  test('prints entries as they happen, below their causes', async () => {
     const { store, queue, destinations, clock } = server.tenant('main')
     store.run('SET', 'before', '1')
     const { printed, child, ended } = tail()
@@ -35,11 +35,11 @@ describe('tail', () => {
     expect(first).toMatch(/^ +#\d+ {2}09:00:00\.000 .*→ 503/)
     expect(second).toMatch(/^ +#\d+ {2}09:00:12\.000 {2}\+12s .*→ 200/)
     expect(first!.indexOf('attempt')).toBe(second!.indexOf('attempt'))
-    // Quiet where nobody sees colours.
+    // Without a terminal there are no colors.
     expect(out).not.toContain('\x1b')
   })
 
-  test('tells at its end what was under way when it was told', async () => {
+  test('prints an open entry again at its end', async () => {
     const { queue, destinations, clock } = server.tenant('main')
     let answer = (_: Response): void => {}
     destinations.on(shop, () => new Promise((resolve) => (answer = resolve)))
@@ -56,30 +56,30 @@ describe('tail', () => {
     expect(out).not.toContain('published')
   })
 
-  test('goes on when the world is made anew', async () => {
+  test('continues after a reset', async () => {
     const sandbox = server.tenant('main')
     sandbox.store.run('SET', 'old', '1')
     const { printed, child, ended } = tail()
     await printed(/SET old 1/)
     sandbox.reset()
     sandbox.store.run('SET', 'new', '1')
-    await printed(/the world was reset —\n2030-01-01\n +#\d+ .*SET new 1/)
+    await printed(/the sandbox was reset —\n2030-01-01\n +#\d+ .*SET new 1/)
     child.kill('SIGINT')
     expect((await ended).code).toBe(0)
   })
 
-  test('tells what a world was filled with that takes the place of the one before', async () => {
+  test('prints what a loaded sandbox contains', async () => {
     const sandbox = server.tenant('main')
     sandbox.queue.upsertQueue('orders', { parallelism: 2 })
     const { printed, child, ended } = tail()
     await printed(/queue orders/)
     sandbox.load(sandbox.dump())
-    await printed(/the world was loaded —\n[\s\S]*store store.*loaded\n[\s\S]*queue orders/)
+    await printed(/the sandbox was loaded —\n[\s\S]*store store.*loaded\n[\s\S]*queue orders/)
     child.kill('SIGINT')
     expect((await ended).code).toBe(0)
   })
 
-  test('--once shows what is there: the last entries, of some types, of a tenant', async () => {
+  test('--once prints the last entries of a tenant, filtered by type', async () => {
     const { store } = server.tenant('w1')
     for (const n of [1, 2, 3]) store.run('SET', 'k', n)
     const once = (...args: string[]) => run('tail', '--url', server.origin, '--tenant', 'w1', '--once', ...args)
@@ -89,18 +89,18 @@ describe('tail', () => {
     expect(await once('--type', 'attempt')).toMatchObject({ code: 0, out: '' })
   })
 
-  test('ends with 1 when the server does, and says so', async () => {
+  test('ends with exit code 1 and a message when the server ends', async () => {
     const { printed, ended } = tail('--type', 'command')
     server.tenant('main').store.run('SET', 'k', 'v')
     await printed(/SET k v/)
     await server.close()
     expect(await ended).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^stuntdouble: The server at .* has ended/),
+      err: expect.stringMatching(/^stuntdouble: the server at .* has ended/),
     })
   })
 
-  test('has enough when its reader has', async () => {
+  test('ends when its reader closes the pipe', async () => {
     server.tenant('main').store.run('SET', 'k', 'v')
     const shell = spawn('sh', ['-c', `"${process.execPath}" "${program}" tail --url ${server.origin} | head -n 1`])
     shell.stdout.setEncoding('utf8')
@@ -113,23 +113,23 @@ describe('tail', () => {
     })
     const ended = new Promise((resolve) => shell.on('close', resolve))
     await first
-    // The pipe breaks with the next line.
+    // The next line breaks the pipe.
     server.tenant('main').store.run('SET', 'k', 'w')
     await ended
     expect(out).toBe('2030-01-01\n')
   })
 
   test.each([
-    [['--type', 'attempts'], /--type knows no entries of type "attempts"\. Use request, command, /],
-    [['--lines', 'many'], /--lines is a whole number or all, not "many"\./],
-  ])('%j is a mistake', async (args, sentence) => {
+    [['--type', 'attempts'], /--type: there is no entry type "attempts"\. Use request, command, /],
+    [['--lines', 'many'], /--lines must be a whole number or all \(got "many"\)\./],
+  ])('rejects %j', async (args, sentence) => {
     const { code, out, err } = await run('tail', '--url', server.origin, ...args)
     expect([code, out]).toEqual([2, ''])
     expect(err).toMatch(sentence)
   })
 })
 
-test('a reader that takes nothing neither holds up the server nor fills its memory', async () => {
+test('GET /traffic/stream drops a slow reader, which neither blocks the server nor fills its memory', async () => {
   const { store } = server.tenant('main')
   const { port } = server
   const socket = createConnection(port, '127.0.0.1')
@@ -141,7 +141,7 @@ test('a reader that takes nothing neither holds up the server nor fills its memo
     store.run('SET', 'k', 'x'.repeat(1000))
     if (n % 5000 === 0) await new Promise(setImmediate)
   }
-  // It is dropped, which it sees once it reads again.
+  // The reader notices that it was dropped when it reads again.
   socket.resume()
   await closed
   expect((await fetch(`${server.origin}/_health`)).status).toBe(200)

@@ -26,7 +26,7 @@ function host(): {
   }
 }
 
-test('requests run at once until a slice of the turn is used up', async () => {
+test('Turns runs requests immediately until the slice of the turn is used up', async () => {
   const one = host()
   const turns = new Turns(one, 20)
   const ran: string[] = []
@@ -44,7 +44,7 @@ test('requests run at once until a slice of the turn is used up', async () => {
   expect(ran).toEqual(['a', 'b', 'c'])
 })
 
-test('a hundred heavy requests of one connection keep another client waiting for one of them', async () => {
+test('Turns delays another client by only one of a hundred heavy requests of one connection', async () => {
   const one = host()
   const turns = new Turns(one, 20)
   const [heavy, light] = [{}, {}]
@@ -64,7 +64,7 @@ test('a hundred heavy requests of one connection keep another client waiting for
   expect(before).toBeLessThanOrEqual(2)
 })
 
-test('many connections of one tenant keep another tenant waiting for one request', async () => {
+test('Turns delays another tenant by only one request of many connections', async () => {
   const one = host()
   const turns = new Turns(one, 20)
   const order: string[] = []
@@ -83,7 +83,7 @@ test('many connections of one tenant keep another tenant waiting for one request
 test.each([
   ['tenant', 'other'],
   ['connection', 'crowd'],
-])('who comes while a heavy request runs waits for no other one: another %s', async (_what, group) => {
+])('Turns delays a request that arrives during a heavy one by no other request: another %s', async (_what, group) => {
   const one = host()
   const turns = new Turns(one, 20)
   const ran: string[] = []
@@ -101,7 +101,7 @@ test.each([
   expect(ran.indexOf('light')).toBe(before)
 })
 
-test('whoever had the last turn has the next one after those that came meanwhile', async () => {
+test('Turns gives a group its next turn after groups that arrived meanwhile', async () => {
   const one = host()
   const turns = new Turns(one, 20)
   const ran: string[] = []
@@ -118,7 +118,7 @@ test('whoever had the last turn has the next one after those that came meanwhile
   expect(ran.lastIndexOf('heavy')).toBeLessThanOrEqual(4)
 })
 
-test('every request runs once, those of a connection in their order', async () => {
+test('Turns runs every request once, and those of a connection in order', async () => {
   const arrival = fc.record({ tenant: fc.nat(2), connection: fc.nat(2), ms: fc.nat(30), turns: fc.boolean() })
   await fc.assert(
     fc.asyncProperty(fc.array(arrival, { maxLength: 60 }), async (arrivals) => {

@@ -87,4 +87,5 @@ function told(error: unknown): string {
 export const maxLines = 12
 
 /** Messages that state what to do; their stack would not help. */
-const ours = /^(?:assert(?:Resilient|CrashSafe)|explore(?:Faults|Interleavings)|defineCampaign|playScenario)\(\)|^Its default export/
+const ours =
+  /^(?:assert(?:Resilient|CrashSafe)|explore(?:Faults|Interleavings)|defineCampaign|playScenario)\(\)|^Its default export/

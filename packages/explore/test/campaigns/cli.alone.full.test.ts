@@ -244,32 +244,30 @@ describe('invalid arguments', () => {
   test.each<[string[], RegExp]>([
     ...['0/8', '9/8', '1/0', 'NaN', '1', '-1/8', '1/8/2', '1.5/8', ''].map((shard): [string[], RegExp] => [
       ['run', 'story.ts', `--shard=${shard}`],
-      shard === ''
-        ? /--shard needs a value/
-        : /--shard is a part and how many there are, 1\/8 to 8\/8 for eight of them, not /,
+      shard === '' ? /--shard needs a value/ : /--shard must be I\/N, such as 1\/8 to 8\/8 .*\(got /,
     ]),
     ...['0', '-1', 'NaN', '1e9', '1.5', '10000000000'].map((runs): [string[], RegExp] => [
       ['run', 'story.ts', `--runs=${runs}`],
-      /--runs is a number from 1 to 1000000000, in digits, not /,
+      /--runs must be a number from 1 to 1000000000 \(got /,
     ]),
-    [['run', 'story.ts', '--jobs', '0'], /--jobs is a number from 1 to 256/],
-    [['run', 'story.ts', '--seed', 'abc'], /--seed is a whole number of up to nine digits/],
-    [['run', 'nowhere.ts'], /nowhere\.ts cannot be read\. There is no such file\./],
-    [['run', 'story.ts', 'shop.ts'], /campaign run is written: stuntdouble campaign run FILE\./],
+    [['run', 'story.ts', '--jobs', '0'], /--jobs must be a number from 1 to 256/],
+    [['run', 'story.ts', '--seed', 'abc'], /--seed must be a whole number of up to nine digits/],
+    [['run', 'nowhere.ts'], /nowhere\.ts cannot be read\. The file does not exist\./],
+    [['run', 'story.ts', 'shop.ts'], /at most 1 argument .*Write stuntdouble campaign run \[OPTIONS\] FILE\./],
     [['run', 'story.ts', '--runs', '1', '--out', 'nowhere/a.json'], /nowhere\/a\.json cannot be written/],
     [
       ['run', 'story.ts', '--runs', '1', '--out', '/dev/null'],
       /\/dev\/null cannot be written: it exists and is not a file\./,
     ],
-    [['run', 'story.ts', '--out', './story.ts'], /--out \.\/story\.ts is the campaign itself/],
-    [['run', 'story.ts', '--file', 'a.ts'], /There is no option --file\. .*campaign run takes --runs/],
-    [['merge', 'a.json', '--out', 'b.json'], /There is no option --out\. campaign merge takes --file\./],
-    [['merge'], /campaign merge is written: stuntdouble campaign merge FILES\./],
+    [['run', 'story.ts', '--out', './story.ts'], /--out \.\/story\.ts is the file of the campaign/],
+    [['run', 'story.ts', '--file', 'a.ts'], /campaign run has no option --file\./],
+    [['merge', 'a.json', '--out', 'b.json'], /campaign merge has no option --out\./],
+    [['merge'], /argument is missing\. Write stuntdouble campaign merge \[OPTIONS\] FILE…\./],
     [['merge', 'nowhere.json'], /nowhere\.json cannot be read/],
     [['merge', 'story.ts'], /story\.ts is incomplete, or not the file of a shard/],
-    [['run'], /campaign run is written: stuntdouble campaign run FILE\./],
-    [[], /campaign is written: stuntdouble campaign run, or stuntdouble campaign merge\./],
-    [['rum', 'story.ts'], /There is no command campaign rum\. Did you mean campaign run\?/],
+    [['run'], /argument is missing\. Write stuntdouble campaign run \[OPTIONS\] FILE\./],
+    [[], /subcommand .*stuntdouble campaign run or stuntdouble campaign merge\./],
+    [['rum', 'story.ts'], /no command campaign rum\. Did you mean campaign run\?/],
   ])('print one message and exit with code 2: %j', async (args, sentence) => {
     const { code, out, err } = await explore(...args)
     expect([code, out]).toEqual([2, ''])
@@ -287,12 +285,12 @@ describe('campaign merge', () => {
     const elsewhere = await explore('merge', 'moved.json', '--file', 'shop.ts')
     expect(elsewhere.out).toBe(told.out)
     const untold = await explore('merge', 'moved.json')
-    expect([untold.code, untold.out]).toEqual([1, expect.stringMatching(/It is not shrunk: .*--file FILE/)])
+    expect([untold.code, untold.out]).toEqual([1, expect.stringMatching(/The failure was not shrunk\. .*--file FILE/)])
     expect(untold.out).not.toContain('Replay')
     written('moved.ts', `${files.shop}\n// changed`)
     const changed = await explore('merge', 'moved.json', '--file', 'moved.ts')
     expect([changed.code, changed.out]).toEqual([2, ''])
-    expect(changed.err).toMatch(/--file moved\.ts is not what the shards have run/)
+    expect(changed.err).toMatch(/--file moved\.ts differs from the campaign that the shards ran/)
     const gone = await explore('merge', 'moved.json', '--file', 'gone.ts')
     expect([gone.code, gone.out]).toEqual([2, ''])
   })

@@ -3,31 +3,34 @@ import { type Duration, milliseconds } from '../../../../src/kernel/duration.js'
 import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import { isEveryAddress } from '../listen-addresses.js'
 
-/** What a server needs to be a node of a cluster. */
+/** Options that make a server a node of a cluster. */
 export interface ClusterOptions {
   /**
-   * The Redis or Valkey that keeps the tenants: `redis://:PASSWORD@HOST:PORT`, `rediss://` for TLS; several servers of one
-   * Redis Cluster with commas between them.
+   * URL of the Redis or Valkey that keeps the tenants: `redis://:PASSWORD@HOST:PORT`, or `rediss://` for TLS. Several
+   * servers of one Redis Cluster are separated by commas.
    */
   readonly url: string
-  /** The same for all nodes: they sign with it what they hand on to each other. At least 16 characters. */
+  /** Secret of at least 16 characters, the same for all nodes. They sign forwarded requests with it. */
   readonly secret: string
-  /** Where the other nodes call this one. Default: the address that it listens on, or the first of the machine's network. */
+  /**
+   * URL of this node for other nodes. Default: the address that it listens on, or the first network address of the
+   * machine.
+   */
   readonly nodeUrl?: string
-  /** Where clients call, such as the address of a load balancer; the same for all nodes. Default: that of this server. */
+  /** URL for clients, such as that of a load balancer; the same for all nodes. Default: the URL of this server. */
   readonly publicUrl?: string
-  /** Host time after which the tenants of a node that is gone are taken over: 500 ms to 60 s. Default 1.5 s. */
+  /** Host time after which the tenants of a lost node are taken over: 500 ms to 60 s. Default 1.5 s. */
   readonly lease?: Duration
 }
 
 export const defaultLease = 1_500
 
-/** The lease in milliseconds. */
+/** Returns the lease in milliseconds. */
 export function leaseOf({ lease = defaultLease }: ClusterOptions): number {
   return milliseconds(lease)
 }
 
-/** @throws TypeError for what cannot be used, and what cannot be used beside a cluster */
+/** Checks the options. @throws TypeError for invalid options, and for options that are not possible in a cluster */
 export function checkCluster(
   options: ClusterOptions,
   beside: Readonly<Record<string, unknown>>,
@@ -37,38 +40,37 @@ export function checkCluster(
   const { secret, nodeUrl: address, publicUrl: base } = options
   const lease = leaseOf(options)
   for (const [name, why] of Object.entries(besides)) {
-    if (beside[name] !== undefined) throw new TypeError(`${why} Leave one of the two out.`)
+    if (beside[name] !== undefined) throw new TypeError(`${why} Omit one of the two.`)
   }
   if (typeof secret !== 'string' || secret.length < 16) {
     throw new TypeError(
-      'A cluster needs a secret of at least 16 characters, the same for all its nodes: give it as STUNTDOUBLE_CLUSTER_SECRET or --cluster-secret.',
+      'cluster.secret must have at least 16 characters, the same for all nodes. Set STUNTDOUBLE_CLUSTER_SECRET or --cluster-secret.',
     )
   }
   if (lacksSecret) {
     throw new TypeError(
-      "Where other machines can call, the tokens of tenants come of a secret, and all nodes need the same one: give it as STUNTDOUBLE_SECRET or --secret, beside the cluster's own.",
+      'secret is required when other machines can connect to a cluster, because all nodes derive the tokens of tenants from it. Set STUNTDOUBLE_SECRET or --secret, in addition to the secret of the cluster.',
     )
   }
   if (!Number.isInteger(lease) || lease < 500 || lease > 60_000) {
-    throw new TypeError('The lease of a cluster (--cluster-lease) is a whole number of milliseconds from 500 to 60000.')
+    throw new TypeError(`cluster.lease (--cluster-lease) must be from 500 to 60000 ms (got ${lease}).`)
   }
   for (const [name, url] of Object.entries({ 'cluster-node-url': address, 'cluster-public-url': base })) {
     if (url !== undefined && !isOrigin(url)) {
       throw new TypeError(
-        `--${name} is an address without a path, such as http://10.0.0.5:4010, not ${JSON.stringify(url)}.`,
+        `--${name} must be a URL without a path, such as http://10.0.0.5:4010 (got ${JSON.stringify(url)}).`,
       )
     }
   }
 }
 
-/** What a cluster does not keep, so that nobody believes it does. */
+/** Options that are not possible in a cluster, with the reason. */
 const besides: Readonly<Record<string, string>> = {
-  state: 'A cluster keeps its tenants in its engine, and --state keeps them in a file.',
-  redisPort: 'A cluster hands HTTP on to the node that has a tenant, and not the native protocol of --redis-port.',
-  engine:
-    'A cluster keeps what the data store holds in journals, and --real-redis keeps it in an engine that one tenant has.',
+  state: 'A cluster keeps its tenants in Redis, and --state keeps them in a file.',
+  redisPort: 'A cluster forwards only HTTP to the node that owns a tenant, and --redis-port needs the Redis protocol.',
+  engine: 'A cluster keeps the data of the store in journals, and --real-redis keeps it in the Redis of one tenant.',
   scenario:
-    'A cluster cannot begin its tenants with a scenario, which is not in their journals: play it, or give its orders to the control API.',
+    'A cluster cannot start its tenants with a scenario, which is not in their journals: play it, or send its steps to the control API.',
 }
 
 function isOrigin(url: string): boolean {
@@ -77,12 +79,12 @@ function isOrigin(url: string): boolean {
   return /^https?:$/.test(protocol) && pathname === '/' && `${search}${hash}${username}` === ''
 }
 
-/** As other worlds write it: without a slash at the end. */
+/** Returns the origin of a URL, without a slash at the end. */
 export function originOf(url: string): string {
   return new URL(url).origin
 }
 
-/** Where other machines reach a server that listens at an address; this machine where nobody else can. */
+/** Returns the URL by which other machines can reach a server with this address. */
 export function reachableAt(address: string, origin: string): string {
   if (!isEveryAddress(address)) return origin
   const outside = Object.values(networkInterfaces())

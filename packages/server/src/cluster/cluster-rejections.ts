@@ -7,41 +7,42 @@ import { sentence } from './sentences.js'
 import { ClusterStoreError } from './store-link.js'
 import { NotOwner } from './tenant-lease.js'
 
-// What a node answers instead of a tenant.
+// Responses of a node instead of those of a tenant.
 
-/** To a node that took this one for the owner. */
+/** Responds to a node that took this one for the owner. */
 export function elsewhere(): RawResponse {
-  return json({ error: 'Another node has this tenant.' }, 421, [[nodeHeader, 'elsewhere']])
+  return json({ error: 'Another node owns this tenant.' }, 421, [[nodeHeader, 'elsewhere']])
 }
 
-/** To whoever claims to be a node. */
+/** Responds to a request with an invalid signature of a node. */
 export function refused(why: string): RawResponse {
-  const error = `This request says that a node of the cluster handed it on, and ${why}.`
+  const error = `The signature of this forwarded request is invalid: ${why}.`
   return json({ error }, 401, [[nodeHeader, 'refused']])
 }
 
-/** An owner that cannot be reached, or that could not keep what was asked of it. @throws what is a mistake of ours */
+/** Responds if the owner cannot be reached or could not save a request. @throws every other error, which is a bug */
 export function unavailable(error: unknown): RawResponse {
   if (error instanceof CannotOpen) return json({ error: sentence(error.message) }, 500)
-  // Nobody's mistake here: a key that somebody else has written, or a user who may not.
+  // The Redis rejected a command: another program has written a key of the cluster, or the user has too few
+  // permissions.
   if (error instanceof ClusterStoreError) return json({ error: sentence(`${foreign}: ${error.message}`) }, 500)
   const said = saidOf(error)
   if (said === undefined) throw error
   return json({ error: said }, 503, [['Retry-After', '1']])
 }
 
-/** One of two things stands at the end, and nowhere else: whether something may have happened. */
+/** Returns the message for an error. It ends with whether the request may have run. */
 function saidOf(error: unknown): string | undefined {
   if (error instanceof Unanswered)
-    return `${sentence(error.message)} What was asked may have happened, or not: look before you ask again.`
+    return `${sentence(error.message)} The request may or may not have run. Check before you send it again.`
   if (error instanceof StoreUnreachable || error instanceof NotOwner) return `${sentence(error.message)} ${nothing}`
   if (error instanceof NotTaken) {
-    const why = `The tenant's node does not answer, and no other has taken the tenant over yet: ${error.message}`
+    const why = `The node that owns the tenant does not respond, and no other node has taken the tenant over yet: ${error.message}`
     return `${sentence(why)} ${nothing}`
   }
   return undefined
 }
 
-const foreign = 'The engine refuses what this node does with its keys there (stuntdouble:*)'
+const foreign = 'The Redis of the cluster rejects a command of this node on its keys (stuntdouble:*)'
 
-const nothing = 'Nothing was done: ask again.'
+const nothing = 'Nothing was done. Send the request again.'

@@ -15,31 +15,31 @@ import { RequestRouter } from './request-router.js'
 import type { ClusterNode, NodeHost, TenantRecords } from './tenant-lease.js'
 import { warningsOf } from './warnings.js'
 
-/** This server as one node of a cluster. */
+/** This server as a node of a cluster. */
 export interface ClusterRuntime {
   readonly node: ClusterNode
   readonly front: RequestRouter
-  /** Hands its tenants over. What is asked of it from here on is refused. */
+  /** Hands over the tenants. Later requests are rejected. */
   close(): Promise<void>
-  /** For so many host milliseconds after that others may still take it for an owner. */
+  /** Host milliseconds for which other nodes may still forward requests to this one. */
   readonly askedFor: number
-  /** What it holds beyond its tenants. */
+  /** Closes everything except the tenants. */
   end(): void
 }
 
 export interface NodeParts {
   readonly cluster: ClusterOptions
-  /** What tenants are made with. */
+  /** Options of the sandboxes of tenants. */
   readonly world: SandboxOptions
-  /** Where the other nodes reach this one. */
+  /** URL of this node for other nodes. */
   readonly address: string
   readonly tenants: Tenants
-  /** Tenants of this node at most. */
+  /** Maximum number of tenants on this node. */
   readonly most: number
   readonly report: (text: string) => void
 }
 
-/** No end of a process takes longer for the sake of the others. */
+/** Longest wait for other nodes at the end of a process, in host milliseconds. */
 const maxAskedFor = 1_000
 
 const exists: LuaScript = {
@@ -47,7 +47,10 @@ const exists: LuaScript = {
   source: "return redis.call('EXISTS', unpack(KEYS))",
 }
 
-/** @throws TypeError for options that do not fit; EngineAway where there is no engine */
+/**
+ * Joins the cluster.
+ * @throws TypeError for options that differ from other nodes; StoreUnreachable if the Redis is unavailable
+ */
 export async function openNode({ cluster, world, address, tenants, most, report }: NodeParts): Promise<ClusterRuntime> {
   const { secret } = cluster
   const lease = leaseOf(cluster)
@@ -78,7 +81,7 @@ export async function openNode({ cluster, world, address, tenants, most, report 
     const found = await ownership.where(tenant)
     return found.node?.id === id
   }
-  // Often, and cheap: the engine is only asked when what it said last may have changed.
+  // Check often: the Redis is asked only if its last reply may be outdated.
   const watch = new OwnerWatch(isOwner, lease / 8)
   const front = new RequestRouter({
     ...{ tenants, ownership, forwarder, verifier, watch, node, most },
@@ -98,7 +101,7 @@ export async function openNode({ cluster, world, address, tenants, most, report 
   }
 }
 
-/** An engine that has just come up needs a moment. */
+/** Retries while a Redis that has just started is not ready. */
 async function patiently(work: () => Promise<void>): Promise<void> {
   for (let left = 40; ; left--) {
     try {
@@ -111,7 +114,7 @@ async function patiently(work: () => Promise<void>): Promise<void> {
 }
 
 const nodeHost: NodeHost = {
-  // Stands still or jumps for nobody who sets the clock.
+  // This clock does not stop or jump when the system time is set.
   now: performance.now.bind(performance),
   after: (ms, run) => {
     const timer = hostSetTimeout(run, ms)

@@ -1,17 +1,17 @@
 import type { LuaScript } from './cluster-store.js'
 
-// Whatever must happen at once happens in one script. Those of a tenant share their keys:
-//   lease     who owns it, as `id@address#fence`; expires by the engine's clock
-//   fence     counts its owners, and never expires
-//   journal   a list of records, each with the fence that it was written under in front: `17:bytes`
-//   base      how many records were before those, for which the snapshot stands
-//   snapshot  the bytes
+// Scripts that change the keys of a tenant atomically. They share these keys:
+//   lease     its owner as `id@address#fence`; expires on the clock of the Redis
+//   fence     number of its owners so far; never expires
+//   journal   a list of records, each with the fence of its owner in front: `17:bytes`
+//   base      number of records before those in the journal, which the snapshot contains
+//   snapshot  the bytes of the snapshot
 const tenantKeys = ['lease', 'fence', 'journal', 'base', 'snapshot']
 
 /**
- * ARGV: the holder, its lease in ms. A lease that ran out is still its holder's as long as nobody else came: the fence
- * alone decides, so that an engine that was away for a while costs no world. A lease that is fresh is left as it is, since
- * engines put every write on their disk, and most who ask only read.
+ * ARGV: the owner, its lease in ms. An expired lease still belongs to its owner until another node takes it: only the
+ * fence decides, so that an outage of the Redis costs no sandbox. A fresh lease is not written, because Redis persists
+ * every write, and most requests only read.
  */
 const asHolder = `
 local lease, fence, journal, base, snapshot = unpack(KEYS)
@@ -21,21 +21,21 @@ if held ~= ARGV[1] and (held or count ~= string.match(ARGV[1], '%d+$')) then ret
 local before = tonumber(redis.call('GET', base) or 0)
 `
 
-/** A lease that is there needs no memory to go on. */
+/** Extending an existing lease needs no memory. */
 const renew = `
 if not held then redis.call('SET', lease, ARGV[1], 'PX', ARGV[2])
 elseif redis.call('PTTL', lease) < ARGV[2] * 2 / 3 then redis.call('PEXPIRE', lease, ARGV[2]) end
 `
 
-/** An engine that is full refuses a script whose first write needs memory, and none after that. */
+/** A full Redis rejects a script only if its first write needs memory. */
 function asHolderOf(...parts: readonly string[]): LuaScript {
   return { keys: tenantKeys, source: asHolder + parts.join('') }
 }
 
 /**
- * ARGV: `id@address`, lease. A lease of its own that a node asks for once more comes from a reply that was lost, or from
- * a world that it gave up: it gets a new fence as everybody does. It begins with what needs no memory: a tenant of an engine
- * that is full can be read and deleted.
+ * ARGV: `id@address`, lease. If a node asks again for its own lease, a reply was lost or the node gave up the sandbox,
+ * so it gets a new fence, too. The script begins with commands that need no memory, so that a tenant of a full Redis
+ * can be read and deleted.
  */
 export const acquire: LuaScript = {
   keys: tenantKeys,
@@ -52,8 +52,8 @@ return {'mine', count, before, redis.call('LLEN', journal), redis.call('STRLEN',
 }
 
 /**
- * ARGV: holder, lease, how many records its writer believes to be there, records. None: looks whether the lease is still
- * its own. What is there already was written when a reply was lost.
+ * ARGV: owner, lease, number of records that the owner knows of, records. Without records it only checks the lease.
+ * Records that exist already were written by a call whose reply was lost.
  */
 export const append: LuaScript = asHolderOf(
   `
@@ -68,7 +68,7 @@ end
   `return {'kept'}`,
 )
 
-/** ARGV: holder, lease, the place of the first record, how many bytes are enough. At least one record, if there is one. */
+/** ARGV: owner, lease, index of the first record, maximum bytes. Returns at least one record, if there is one. */
 export const readRecords: LuaScript = asHolderOf(
   renew,
   `
@@ -84,7 +84,7 @@ return {'part', records}
 `,
 )
 
-/** ARGV: holder, lease, the first byte and the last. */
+/** ARGV: owner, lease, first and last byte. */
 export const readSnapshot: LuaScript = asHolderOf(
   renew,
   `
@@ -92,7 +92,7 @@ return {'part', redis.call('GETRANGE', snapshot, ARGV[3], ARGV[4])}
 `,
 )
 
-/** ARGV: holder, lease, for how many records since the tenant began it stands, its bytes. */
+/** ARGV: owner, lease, number of records since the creation of the tenant that the snapshot contains, its bytes. */
 export const compact: LuaScript = asHolderOf(
   renew,
   `
@@ -107,7 +107,7 @@ return {'kept'}
 `,
 )
 
-/** The fence counts on, so that nothing which is still on its way takes the lease back. */
+/** Increments the fence, so that a delayed command cannot take the lease back. */
 export const release: LuaScript = asHolderOf(`
 redis.call('DEL', lease)
 redis.call('INCR', fence)
@@ -120,11 +120,11 @@ redis.call('INCR', fence)
 return {'kept'}
 `)
 
-// What all nodes share, at one place:
-//   nodes     id -> `until address`, in ms of the engine's clock
-//   owners    tenant -> `fence id`, behind the leases: with no id, or one of a dead node, it is an orphan
+// Keys that all nodes share:
+//   nodes     id -> `until address`, in ms of the clock of the Redis
+//   owners    tenant -> `fence id`, slightly behind the leases; a tenant without an id, or with that of a dead node, is an orphan
 const sharedKeys = ['nodes', 'owners']
-/** No tenant is called so. */
+/** Tag of the shared keys, which is not a valid tenant name. */
 export const sharedTag = '_cluster'
 
 const engineNow = `
@@ -134,9 +134,9 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `
 
 /**
- * ARGV: id, address, how long it is believed to live in ms, where to look on, how many tenants to look at. What has been
- * dead for long is forgotten. Replies where to look on, and of those the orphans and what is said to be this node's own: it
- * may not know, for the reply that told it so was lost.
+ * ARGV: id, address, lifetime in ms, cursor, maximum number of tenants. Forgets nodes that have been dead for long.
+ * Returns the next cursor, orphans, and tenants that are listed for this node, because the node may not know of them if
+ * a reply was lost.
  */
 export const beat: LuaScript = {
   keys: sharedKeys,
@@ -158,8 +158,8 @@ return {page[1], orphans}
 }
 
 /**
- * ARGV: tenant, fence, id, and so on; without an id it is nobody's, `-` for an id: there is none any more. What is older
- * than what is there is no news.
+ * ARGV: tenant, fence, id, and so on. An empty id means no owner, and `-` that the tenant was deleted. Information that
+ * is older than the stored one is ignored.
  */
 export const tell: LuaScript = {
   keys: sharedKeys,
@@ -176,7 +176,7 @@ return {'kept'}
 `,
 }
 
-/** Replies the nodes, each with the ms that it is still believed to live, and the tenants with their owners. */
+/** Returns the nodes with their remaining lifetimes in ms, and the tenants with their owners. */
 export const list: LuaScript = {
   keys: sharedKeys,
   source: `${engineNow}

@@ -1,7 +1,7 @@
 import type { RawResponse } from '../../../../src/protocol/service.js'
 import type { OwnedTenant } from './owned-tenant.js'
 
-/** A stream of which each part leaves when what it tells of is kept; it breaks off when the tenant is lost. */
+/** Returns a stream that sends each part after its effects are saved, and that breaks when the tenant is lost. */
 export function committedStream(
   body: ReadableStream<Uint8Array>,
   own: Pick<OwnedTenant, 'commit' | 'signal'>,

@@ -11,27 +11,30 @@ import type { Watched } from './owner-watch.js'
 import { passHeader } from './pass-header.js'
 import type { ClusterNode } from './tenant-lease.js'
 
-/** The header of an answer that is the node's own and not its tenant's: what it says beyond the status. */
+/** Header of a response of the node itself instead of its tenant, with further information. */
 export const nodeHeader = 'stuntdouble-node'
 
-/** What a node says about a request that was handed on to it. */
+/** Value of the header in a response to a forwarded request. */
 type NodeWord = 'elsewhere' | 'refused' | `broken ${ConnectionBroken['code']}`
 
-/** The node was not there, or does not own the tenant: nothing has happened. */
+/** The node was not reachable or does not own the tenant. Nothing has happened. */
 export class NotTaken extends Error {}
 
-/** It was sent, and no answer came: it may have happened, or not. */
+/** The request was sent, and there was no response. It may or may not have run. */
 export class Unanswered extends Error {}
 
-/** How long a connection to another node may take, in host milliseconds. */
+/** Timeout for a connection to another node, in host milliseconds. */
 const dialing = 1_000
-/** Shorter than servers keep an idle connection, so that none is used that the other side closes just then. */
+/**
+ * Timeout of idle connections. It is shorter than that of servers, so that no connection is used that the other side is
+ * closing.
+ */
 const idle = 20_000
 
-/** Of an answer, in bytes: what a tenant may answer by itself it may answer through another node as well. */
+/** Maximum bytes of the head of a response, which is enough for every response of a tenant. */
 export const maxHead = 1_048_576
 
-/** Hands requests on to the nodes that own their tenants. */
+/** Forwards requests to the nodes that own their tenants. */
 export class Forwarder {
   readonly #signer: Signer
   readonly #agents = { 'http:': new HttpAgent(keeping), 'https:': new HttpsAgent(keeping) }
@@ -41,15 +44,15 @@ export class Forwarder {
   }
 
   /**
-   * What the other node answers; streams as they come.
-   * @param watched that node: when it does not own the tenant any more, nothing that it still says counts
-   * @throws NotTaken, Unanswered, ConnectionBroken where the tenant wants that
+   * Returns the response of another node, with streams as they arrive.
+   * @param watched watches whether that node still owns the tenant; if not, its response is ignored
+   * @throws NotTaken, Unanswered, or ConnectionBroken if the tenant breaks the connection
    */
   async forward(call: RawRequest, target: string, node: ClusterNode, watched: Watched): Promise<RawResponse> {
     const request = this.#request(call, target, node, await call.body())
     const { signal } = watched
     const signals = call.signal === undefined ? [signal] : [signal, call.signal]
-    const give = (): void => void request.destroy(new Unanswered('the node that had this tenant has lost it'))
+    const give = (): void => void request.destroy(new Unanswered('the node that owned this tenant has lost it'))
     request.once('close', () => {
       for (const each of signals) each.removeEventListener('abort', give)
       watched.end()
@@ -84,7 +87,7 @@ export class Forwarder {
 
 const keeping = { keepAlive: true, timeout: idle, maxFreeSockets: 256 }
 
-/** The head of the answer. */
+/** Returns the head of the response. */
 function answered(request: ClientRequest): Promise<IncomingMessage> {
   let isConnected = false
   return new Promise((resolve, reject) => {
@@ -110,14 +113,17 @@ function answered(request: ClientRequest): Promise<IncomingMessage> {
   })
 }
 
-/** Whole where its length is known, so that half of it is nobody's answer. */
+/** Reads a response of known length completely, so that no incomplete response is forwarded. */
 async function answerOf(response: IncomingMessage, method: string): Promise<RawResponse> {
   const status = response.statusCode ?? 502
   const { headers, bodyLength } = endToEnd(response.rawHeaders)
   const word = headerOf(headers, nodeHeader) as NodeWord | undefined
   if (word?.startsWith('broken ')) {
     response.resume()
-    throw new ConnectionBroken(word.slice('broken '.length) as ConnectionBroken['code'], 'the owner broke it')
+    throw new ConnectionBroken(
+      word.slice('broken '.length) as ConnectionBroken['code'],
+      'the owner broke the connection',
+    )
   }
   const isEmpty = method === 'HEAD' || status === 204 || status === 304
   if (bodyLength === undefined && !isEmpty && word === undefined) {
@@ -125,7 +131,7 @@ async function answerOf(response: IncomingMessage, method: string): Promise<RawR
   }
   const body = await read(response)
   if (word === 'elsewhere') throw new NotTaken('That node does not own the tenant.')
-  if (word === 'refused') throw new NotTaken(`That node refuses what this one signs: ${body}`)
+  if (word === 'refused') throw new NotTaken(`That node rejects the signature of this one: ${body}`)
   return { status, headers, body: isEmpty ? null : body }
 }
 
@@ -138,7 +144,7 @@ function read(response: IncomingMessage): Promise<Bytes> {
     response.on('end', () => resolve(latin1(body)))
     response.on('error', (cause) => reject(new Unanswered(cause.message, { cause })))
     response.on('close', () => {
-      if (!response.complete) reject(new Unanswered('The connection broke in the middle of the answer.'))
+      if (!response.complete) reject(new Unanswered('The connection broke during the response.'))
     })
   })
 }
@@ -147,7 +153,7 @@ function lengthOf(method: string, body: Bytes): HeaderList {
   return body === '' && /^(?:GET|HEAD|DELETE|OPTIONS)$/.test(method) ? [] : [['content-length', String(body.length)]]
 }
 
-/** A request of HTTP 1.0 may have none. */
+/** HTTP 1.0 requests may have no host. */
 function hostOf(headers: HeaderList, { host }: URL): HeaderList {
   return headerOf(headers, 'host') === undefined ? [['host', host]] : []
 }

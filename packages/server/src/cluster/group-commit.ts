@@ -1,14 +1,14 @@
 import { StoreUnreachable } from './cluster-store.js'
 import { isAway, type NodeHost, NotOwner, type TenantLease } from './tenant-lease.js'
 
-/** What notes records: a world. */
+/** A source of records: a sandbox. */
 export interface RecordSource {
-  /** Records not taken yet, in order. */
+  /** Returns new records in order. */
   take(): readonly Uint8Array[]
 }
 
 interface Waiter {
-  /** How long the journal is when all is in it that was noted before. */
+  /** Length of the journal when it contains everything that was recorded before. */
   readonly target: number
   readonly since: number
   readonly patience: number
@@ -16,21 +16,22 @@ interface Waiter {
   readonly reject: (error: Error) => void
 }
 
-/** Of one append; a record that is longer goes alone. */
+/** Maximum size of one append; a longer record is sent alone. */
 const most = { records: 1_000, bytes: 1_048_576 }
 const firstPause = 20
 
-/** How long is waited for an engine, in ms of the node's clock. */
+/** How long to wait for the Redis, in ms of the clock of the node. */
 export interface Patience {
-  /** Whoever waits for what it wrote is told then that the engine is away. */
+  /** Time after which a waiting request fails because the Redis is unavailable. */
   readonly ofRequests: number
-  /** The world is given up then: what it did is neither kept nor told to anybody. */
+  /** Time after which the sandbox is given up: its changes are neither saved nor sent to a client. */
   readonly ofWorlds: number
 }
 
 /**
- * The way from one world into its journal: one append is under way at a time, and what is noted meanwhile goes with the next
- * one. While the engine is away it tries again and again, since nobody else can have written where the fence still holds.
+ * Writes the records of one sandbox to its journal. One append runs at a time, and records that are added meanwhile go
+ * into the next one. While the Redis is unavailable it retries, because no other node can have written as long as the
+ * fence is the same.
  */
 export class GroupCommit {
   readonly #tenure: TenantLease
@@ -39,17 +40,17 @@ export class GroupCommit {
   readonly #ended: (why: NotOwner) => void
   #source: RecordSource = { take: () => [] }
   #backlog: Uint8Array[] = []
-  /** Records since the tenant began that were noted, and those of them that were sent. */
+  /** Number of records since the creation of the tenant that were recorded, and that were sent. */
   #noted: number
   #sent: number
-  /** In order of their targets. */
+  /** Waiting requests, ordered by their targets. */
   #waiters: Waiter[] = []
   #isRunning = false
-  /** Since when the engine has not kept anything, and what it said last. */
+  /** Since when the Redis has saved nothing, and its last error. */
   #away: { readonly since: number; readonly error: StoreUnreachable } | undefined
   #end: NotOwner | undefined
 
-  /** @param ended is told once that nothing more will be written */
+  /** @param ended called once when nothing more will be written */
   constructor(tenure: TenantLease, host: NodeHost, patience: Patience, ended: (why: NotOwner) => void) {
     this.#tenure = tenure
     this.#noted = this.#sent = tenure.length
@@ -58,12 +59,12 @@ export class GroupCommit {
     this.#ended = ended
   }
 
-  /** How long the engine has not answered, in ms of the node's clock; 0 where it answered when it was asked last. */
+  /** How long the Redis has not replied, in ms of the clock of the node; 0 if its last reply arrived. */
   get awayFor(): number {
     return this.#away === undefined ? 0 : Math.max(1, this.#host.now() - this.#away.since)
   }
 
-  /** What it said, or was said of it, last. */
+  /** The last error of the Redis. */
   get away(): StoreUnreachable | undefined {
     return this.#away?.error
   }
@@ -72,22 +73,22 @@ export class GroupCommit {
     return this.#end
   }
 
-  /** Records from here on come from a world. */
+  /** Sets the source of further records. */
   from(source: RecordSource): void {
     this.#source = source
     this.write()
   }
 
-  /** Something may have been noted. */
+  /** Writes new records, if there are any. */
   write(): void {
     this.#collect()
     this.#start()
   }
 
   /**
-   * Resolves when all that was noted up to now is in the journal, under a fence that was good after this call.
-   * @throws EngineAway it may be kept later, or not
-   * @throws NotOwner
+   * Resolves when everything that was recorded so far is in the journal, with a fence that was valid after this call.
+   * @throws StoreUnreachable the records may be saved later, or not
+   * @throws NotOwner if another node owns the tenant
    */
   commit(patience: number = this.#patience.ofRequests): Promise<void> {
     if (this.#end !== undefined) return Promise.reject(this.#end)
@@ -98,7 +99,7 @@ export class GroupCommit {
     })
   }
 
-  /** Nothing is written any more; who waits is told why. */
+  /** Stops writing, and rejects all waiting requests with the reason. */
   close(why: NotOwner): void {
     if (this.#end !== undefined) return
     this.#end = why
@@ -125,7 +126,8 @@ export class GroupCommit {
     while (this.#end === undefined && this.#waiters.length + this.#backlog.length > 0) {
       const batch = this.#batch()
       this.#sent += batch.length
-      // Who comes from here on waits for the next one, even with nothing to write: this one may be checked before.
+      // Requests from here on wait for the next append, even without records, because this append may already have been
+      // checked.
       let together = this.#waiters.filter(({ target }) => target <= this.#sent)
       this.#waiters = this.#waiters.slice(together.length)
       const tell = (): void => {
@@ -152,7 +154,7 @@ export class GroupCommit {
     return this.#backlog.splice(0, records)
   }
 
-  /** Tries until the engine answers. @returns why it will never be written */
+  /** Retries until the Redis replies. Returns why the records will never be written, or `undefined`. */
   async #written(batch: readonly Uint8Array[], failed: () => void): Promise<NotOwner | undefined> {
     for (let pause = firstPause; ; pause = Math.min(2 * pause, this.#patience.ofRequests / 4)) {
       try {
@@ -171,28 +173,31 @@ export class GroupCommit {
     }
   }
 
-  /** Nobody has to be told of a tenant that did nothing meanwhile: it is opened again. */
+  /** Returns the reason for giving up. A tenant without pending records is only reopened, so no loss is reported. */
   #givenUp(batch: readonly Uint8Array[]): NotOwner {
     const { tenant } = this.#tenure
-    const cause = new Error('the engine was away for too long')
+    const cause = new Error('the Redis was unavailable for too long')
     if (batch.length + this.#backlog.length > 0) return lossOf(cause, tenant)
-    return new NotOwner(`The tenant ${tenant} was given up: ${cause.message}.`)
+    return new NotOwner(`tenant ${tenant} was given up: ${cause.message}.`)
   }
 
-  /** Tells those whose patience has ended. @returns the others */
+  /** Rejects waiting requests after their timeout. Returns the others. */
   #impatient(waiters: readonly Waiter[]): Waiter[] {
     const now = this.#host.now()
     return waiters.filter(({ since, patience, reject }) => {
       if (now - since < patience) return true
-      reject(this.#away?.error ?? new StoreUnreachable('it did not answer in time.'))
+      reject(this.#away?.error ?? new StoreUnreachable('it did not reply in time.'))
       return false
     })
   }
 }
 
-/** What nobody else caused, such as an engine that is full, is told to whoever runs the node. */
+/**
+ * Returns the reason of a loss. Failures that no other node caused, such as a full Redis, are reported to the user who
+ * runs the node.
+ */
 function lossOf(cause: unknown, tenant: string): NotOwner {
   if (cause instanceof NotOwner) return cause
   const why = cause instanceof Error ? cause.message : String(cause)
-  return new NotOwner(`What the tenant ${tenant} did last may be lost: ${why}`, { cause })
+  return new NotOwner(`tenant ${tenant}: its last changes may be lost: ${why}`, { cause })
 }

@@ -2,23 +2,23 @@ import type { JournalInput } from '../../../../src/kernel/input-journal.js'
 import type { SandboxOrigin } from '../../../../src/sandbox/sandbox-internals.js'
 import { decodeValue, encodeValue } from './journaled-values.js'
 
-// What came into a tenant, as bytes. A record holds what was noted between two moments at which somebody took it, and
-// never parts a step of the world. It is JSON: any version of Node reads it, and nothing else is as quick.
+// Encodes the inputs of a tenant as bytes. A record contains the inputs between two reads, and never splits a step of
+// the sandbox. It is JSON, which every version of Node.js reads, and which is the fastest format.
 
-/** An input, and how many there are from it on that came within one step of the world, if it is the first of such. */
+/** An input, and for the first one of an atomic step the number of inputs in this step. */
 export interface JournalNote {
   readonly input: JournalInput
   within?: number
 }
 
-/** A world began: a new one, or after a reset or a load. What was before it does not matter any more. */
+/** A sandbox was created, reset or loaded. Everything before it no longer matters. */
 export interface JournalStart {
   readonly begun: SandboxOrigin
 }
 
 export type Note = JournalNote | JournalStart
 
-/** The form of records: readers refuse another one. */
+/** Version of the format of records. Other versions are rejected. */
 const version = 1
 
 type JournalRow = readonly [
@@ -31,7 +31,7 @@ type JournalRow = readonly [
   within?: number,
 ]
 
-/** @throws TypeError for what has no form in bytes */
+/** @throws TypeError for an input that cannot be encoded */
 export function recordOf(notes: readonly Note[]): Uint8Array {
   const rows = notes.map((note): JournalRow | readonly [SandboxOrigin] => {
     if ('begun' in note) return [note.begun]
@@ -43,12 +43,12 @@ export function recordOf(notes: readonly Note[]): Uint8Array {
   return Buffer.from(JSON.stringify([version, rows]))
 }
 
-/** @throws Error for what is no record of this version */
+/** @throws Error for a record that is damaged or of another version */
 export function notesOf(record: Uint8Array): readonly Note[] {
   const [found, rows] = opened(record)
   if (found !== version || !Array.isArray(rows)) {
     throw new Error(
-      `A record of the tenant is of version ${String(found)}, and this node reads version ${version}: run the same version of stuntdouble on all nodes.`,
+      `A record of the tenant must have version ${version} (got ${String(found)}). Run the same version of stuntdouble on all nodes.`,
     )
   }
   return (rows as (JournalRow | readonly [SandboxOrigin])[]).map((row): Note => {
@@ -70,9 +70,9 @@ function opened(record: Uint8Array): readonly unknown[] {
   try {
     const { buffer, byteOffset, byteLength } = record
     const parsed: unknown = JSON.parse(Buffer.from(buffer, byteOffset, byteLength).toString())
-    if (!Array.isArray(parsed)) throw new TypeError('it is no list')
+    if (!Array.isArray(parsed)) throw new TypeError('it is not a list')
     return parsed
   } catch (cause) {
-    throw new Error('A record of the tenant is damaged: it cannot be read.', { cause })
+    throw new Error('A record of the tenant is damaged and cannot be read.', { cause })
   }
 }

@@ -4,29 +4,29 @@ import { type SandboxOrigin, sandboxInternals } from '../../../../src/sandbox/sa
 import { type JournalNote, type JournalStart, type Note, notesOf, recordOf } from './journal-records.js'
 import { recordsOf, segmentOf } from './segments.js'
 
-/** What is kept of a world: a snapshot, and the records after it. */
+/** What is saved of a sandbox: a snapshot, and the records after it. */
 export interface SandboxRecords {
   readonly snapshot: Uint8Array | undefined
   readonly records: readonly Uint8Array[]
 }
 
-/** Inputs of one record at most, unless one step of the world has more. */
+/** Maximum inputs of one record, unless one step of the sandbox has more. */
 const maxRecord = 1_000
-/** Bytes of records that are worth a snapshot. */
+/** Minimum bytes of records for a snapshot. */
 const leastSnapshot = 16_384
 
-/** How much may come into one world: whoever takes it over has to play all of it. */
+/** Maximum inputs of one sandbox, because a node that takes it over must replay all of them. */
 export interface JournalLimits {
   readonly inputs: number
-  /** Of records. */
+  /** Bytes of all records. */
   readonly bytes: number
 }
 
 export const journalLimits: JournalLimits = { inputs: 1_000_000, bytes: 268_435_456 }
 
 /**
- * A world whose inputs are written down as bytes while it lives: whoever has all of them has the world, at the same
- * virtual instant and with the same future. It holds the inputs until somebody takes them.
+ * A sandbox whose inputs are recorded as bytes while it runs. All its inputs recreate the sandbox, at the same virtual
+ * instant and with the same future. It holds the inputs until they are taken.
  */
 export class JournaledSandbox {
   readonly sandbox: Sandbox
@@ -36,14 +36,16 @@ export class JournaledSandbox {
   #gate: (() => Promise<void>) | undefined
   #hasGate = false
   readonly #waiting: (() => void)[] = []
-  /** What was taken since the last snapshot, and what that was: of the present world only. */
+  /**
+   * Records since the last snapshot, and that snapshot. They belong to the current sandbox only, after a reset or load.
+   */
   #taken: Uint8Array[] = []
   #snapshot: Uint8Array | undefined
   #isPacking = false
-  /** Records taken since it was opened. */
+  /** Number of records taken since it was opened. */
   #count = 0
   #isDisposed = false
-  /** What has come into the present world. */
+  /** Inputs of the current sandbox. */
   #inputs = 0
   #bytes = 0
   readonly #limits: JournalLimits
@@ -54,11 +56,11 @@ export class JournaledSandbox {
   }
 
   /**
-   * A new world, or the one that was kept, which this one goes on as: a move of time that was under way ends where it
-   * stands, requests and streams without an answer are gone, deliveries in flight are sent again.
-   * Work outside of the world waits until `gate` is set, if only to `undefined`.
-   * @param make the same sandbox on each node, to which nothing has been done
-   * @throws Error for records that cannot be read, or that lead elsewhere when they are played
+   * Opens a new sandbox, or continues a saved one: a clock that was advancing stops where it is, requests and streams
+   * without a response are lost, and deliveries in flight are sent again. Work outside of the sandbox waits until
+   * `gate` is set, even if only to `undefined`.
+   * @param make creates the same sandbox on each node, without any input
+   * @throws Error for records that cannot be read, or that lead to another result when they are replayed
    */
   static async open(
     make: () => Sandbox,
@@ -80,7 +82,7 @@ export class JournaledSandbox {
     return world
   }
 
-  /** Called when there is something to take, behind the step of the world that brought it: once until `take()`. */
+  /** Called once per `take()` when there are new records, after the step of the sandbox that caused them. */
   get onRecords(): (() => void) | undefined {
     return this.#onRecords
   }
@@ -91,8 +93,8 @@ export class JournaledSandbox {
   }
 
   /**
-   * Work outside of the world, such as a delivery over the network, begins only when this has resolved; never when it
-   * rejects.
+   * Work outside of the sandbox, such as a delivery over the network, begins only when this promise has resolved, and
+   * never if it rejects.
    */
   get gate(): (() => Promise<void>) | undefined {
     return this.#gate
@@ -105,16 +107,18 @@ export class JournaledSandbox {
   }
 
   /**
-   * Why the world takes nothing more, as a sentence: more came into it than whoever takes it over can play. A reset or a
-   * load begins anew.
+   * Message if the sandbox accepts no more inputs, because a node that takes it over could not replay them in time. A
+   * reset or load starts again.
    */
   get full(): string | undefined {
     const { inputs, bytes } = this.#limits
     if (this.#inputs < inputs && this.#bytes < bytes) return undefined
-    return `More has come into this tenant than a node could take over in time: ${this.#inputs} requests, deliveries and moves of time, ${this.#bytes} bytes. Begin anew with POST /reset of its control API, or go on from what it holds: PUT /state with what GET /state answers.`
+    return `This tenant has more inputs than a node could take over in time: ${this.#inputs} requests, deliveries and clock moves, ${this.#bytes} bytes. Start again with POST /reset of its control API, or continue from its state: PUT /state with the response of GET /state.`
   }
 
-  /** What has not been taken yet, in order. Never call it from code that the world calls: its step is not over there. */
+  /**
+   * Returns new records in order. Never call it from code that the sandbox calls, because its step has not ended there.
+   */
   take(): readonly Uint8Array[] {
     const notes = this.#notes
     this.#notes = []
@@ -129,7 +133,7 @@ export class JournaledSandbox {
     })
   }
 
-  /** A world began: those before it do not matter any more. */
+  /** Forgets the records of replaced sandboxes, which no longer matter. */
   #forget(): void {
     this.#snapshot = undefined
     this.#taken = []
@@ -138,9 +142,10 @@ export class JournaledSandbox {
   }
 
   /**
-   * What stands for everything that had been taken when it was asked for: the same records, compressed. Nothing of the world
-   * is lost by it, and playing them takes as long as before.
-   * @returns it, and how many records since the world was opened it stands for; `undefined` when it is not worth it yet
+   * Compresses all records that had been taken when it was called. Nothing of the sandbox is lost, and replaying takes
+   * as long as before.
+   * @returns the snapshot, and the number of records since the sandbox was opened that it contains; `undefined` if
+   * there is too little for a snapshot
    */
   async snapshot(): Promise<{ readonly bytes: Uint8Array; readonly records: number } | undefined> {
     const [before, taken, records] = [this.#snapshot, this.#taken, this.#count]
@@ -164,7 +169,7 @@ export class JournaledSandbox {
     this.sandbox.dispose()
   }
 
-  /** A world as new: whatever came into it until now came after it began. */
+  /** Begins a new sandbox. Inputs so far belong to it. */
   #begin(): void {
     this.#note({ begun: sandboxInternals.of(this.sandbox).beginning() })
     const { inputs } = this.#listen()
@@ -173,10 +178,10 @@ export class JournaledSandbox {
 
   #listen(): { readonly inputs: InputColumns } {
     const journal = sandboxInternals.of(this.sandbox).journal()
-    // What still comes into a world that was replaced is nobody's business.
+    // Ignore inputs of a replaced sandbox.
     if (this.#journal !== undefined) this.#journal.listener = undefined
     this.#journal = journal
-    if (journal === undefined) throw new Error('A tenant of a cluster needs its journal: leave journal: false out.')
+    if (journal === undefined) throw new Error('journal: a tenant of a cluster needs its journal. Omit journal: false.')
     const listener: InputListener = {
       input: (input) => this.#note({ input }),
       held: (count) => {
@@ -200,12 +205,12 @@ export class JournaledSandbox {
   async #admit(): Promise<void> {
     if (!this.#hasGate) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     await this.#gate?.()
-    // It is another one's now, who does this again.
+    // Another node owns the tenant now and repeats this work.
     if (this.#isDisposed) await new Promise(() => {})
   }
 }
 
-/** The last world that began, and what came into it. */
+/** Returns the last creation, reset or load, and the inputs after it. */
 function sinceBeginning(records: readonly Uint8Array[]): {
   begun: SandboxOrigin | undefined
   notes: readonly JournalNote[]
@@ -213,13 +218,13 @@ function sinceBeginning(records: readonly Uint8Array[]): {
   const all = records.flatMap(notesOf)
   const last = all.findLastIndex((note) => 'begun' in note)
   const begun = last < 0 ? undefined : (all[last] as JournalStart).begun
-  if (begun === undefined && all.length > 0) throw new Error('The records of the tenant lack their beginning.')
+  if (begun === undefined && all.length > 0) throw new Error('The records of the tenant do not contain its creation.')
   return { begun, notes: all.slice(last + 1) as JournalNote[] }
 }
 
 function inputsOf(notes: readonly JournalNote[]): InputColumns {
   const inputs = new InputColumns()
-  /** Steps that are open: from which input on, and the place behind their last. */
+  /** Open steps: the index of the first input, and the index after the last one. */
   const open: { readonly from: number; readonly end: number }[] = []
   for (const { input, within } of notes) {
     if (within !== undefined) open.push({ from: inputs.length, end: inputs.length + within })

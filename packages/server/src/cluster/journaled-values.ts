@@ -3,24 +3,24 @@ import { type InputKind, ThrownError } from '../../../../src/kernel/input-journa
 import { dateOf } from '../../../../src/kernel/instant.js'
 import { SandboxDisposed } from '../../../../src/kernel/running-task.js'
 
-// Values that came into a world, in a form that JSON has, and back.
+// Converts input values to JSON and back.
 
-/** The name of the only field of an object that stands for something else. */
+/** Name of the only field of an object that represents another value. */
 const mark = '\0'
 type Stand = { readonly [mark]: readonly [kind: keyof typeof made, ...parts: unknown[]] }
 
-/** Kinds whose values may be anything; those of the others are plain, or of no importance. */
+/** Kinds of inputs whose values may be anything. Values of the other kinds are plain or do not matter. */
 const open: ReadonlySet<InputKind> = new Set(['direct', 'call', 'gaveUp', 'returned', 'settled'])
 
-/** @throws TypeError for an input that nobody else could play again */
+/** @throws TypeError for an input that other nodes could not replay */
 export function encodeValue(kind: InputKind, what: unknown): unknown {
   if (kind !== 'acted' && kind !== 'forked') return open.has(kind) ? kept(what) : what
   throw new TypeError(
-    `Something was done to this tenant that cannot be kept for other nodes (${kind}): it came over no request and no order.`,
+    `This tenant was changed in a way that cannot be saved for other nodes (${kind}), because it was neither a request nor a control call.`,
   )
 }
 
-/** What was kept. */
+/** Returns the value that was saved. */
 export function decodeValue(kind: InputKind, what: unknown): unknown {
   return open.has(kind) ? restored(what) : (what ?? undefined)
 }
@@ -102,9 +102,9 @@ function emptyError(kind: 'broken' | 'over' | 'other', message: string, own: Rec
   return kind === 'over' ? new SandboxDisposed() : new Error(message)
 }
 
-/** Why code that a program had registered does not answer. */
+/** Error of a handler whose code was in the process of another node. */
 const goneCode =
-  'The handler of this address was code in the process of another node, which does not have the tenant any more. Register it again.'
+  'The handler of this URL was code in the process of another node, which no longer owns the tenant. Register it again.'
 
 const made = {
   nothing: () => undefined,

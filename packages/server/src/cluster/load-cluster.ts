@@ -7,7 +7,7 @@ import type { ClusterOptions } from './cluster-options.js'
 import type { ClusterRuntime } from './cluster-runtime.js'
 import { clause } from './sentences.js'
 
-/** What only a node of a cluster needs is loaded by it. */
+/** Loads the code that only a node of a cluster needs. */
 export async function nodeOf(
   cluster: ClusterOptions,
   world: SandboxOptions,

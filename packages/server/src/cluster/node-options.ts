@@ -5,10 +5,13 @@ import { sharedTag } from './cluster-scripts.js'
 import type { ClusterStore, LuaScript } from './cluster-store.js'
 import { textOf } from './replies.js'
 
-// A journal is played with the options that it was written under, and by the same code: nodes that differ in them would make
-// other worlds of it.
+// A journal must be replayed with its original options and code. Nodes with other options would create different
+// sandboxes from it.
 
-/** ARGV: the digests of this node. Replies those that are in force: of the first node since nobody and nothing was there. */
+/**
+ * ARGV: the digests of this node. Returns the valid digests: those of the first node since the cluster had no node and
+ * no tenant.
+ */
 const join: LuaScript = {
   keys: ['options', 'nodes', 'owners'],
   source: `
@@ -26,35 +29,35 @@ return ARGV[1]
 `,
 }
 
-/** @throws TypeError where the tenants that are there, or other nodes, have other options: it says which */
+/** @throws TypeError if the existing tenants or other nodes have different options; the message names them */
 export async function checkNodeOptions(engine: ClusterStore, secret: string, world: SandboxOptions): Promise<void> {
   const own = digests(secret, world)
   const theirs = JSON.parse(textOf(await engine.run(join, sharedTag, [JSON.stringify(own)]))) as Record<string, string>
   const names = [...new Set([...Object.keys(own), ...Object.keys(theirs)])].filter((name) => own[name] !== theirs[name])
   if (names.length === 0) return
-  // The digests of all others are made with it.
+  // All other digests are created with this secret.
   if (names.includes(secretOfNodes)) {
     throw new TypeError(
-      'This node has another STUNTDOUBLE_CLUSTER_SECRET (--cluster-secret) than the tenants of this cluster and its other nodes: start it with the same.',
+      'STUNTDOUBLE_CLUSTER_SECRET (--cluster-secret) must be the same as for the tenants and other nodes of this cluster. Start this node with the same secret.',
     )
   }
   const what = names.map((name) => flags[name] ?? name).join(', ')
   throw new TypeError(
-    `The tenants of this cluster were made with another ${what} than this node has, and would be other worlds here. Start it with the same, or drop all tenants and end the other nodes first.`,
+    `${what} must be the same as for the tenants and other nodes of this cluster. Start this node with the same values, or drop all tenants and stop the other nodes first.`,
   )
 }
 
 const secretOfNodes = 'cluster-secret'
 
-/** How the options are given whose name alone does not tell. */
+/** How to set options whose name alone is not clear. */
 const flags: Readonly<Record<string, string>> = {
-  urls: '--cluster-public-url (the address of the load balancer, the same for all nodes)',
+  urls: '--cluster-public-url (the URL of the load balancer)',
   version: 'version of stuntdouble',
   secret: 'STUNTDOUBLE_SECRET (--secret)',
   policy: '--policy or --max-traffic-entries',
 }
 
-/** Digests, because there are secrets among the options; one each, to say which differ. */
+/** Returns a digest of each option: options contain secrets, and separate digests show which ones differ. */
 function digests(secret: string, world: SandboxOptions): Record<string, string> {
   const { version } = ownManifest()
   const digest = (name: string, value: unknown): string =>
@@ -63,7 +66,7 @@ function digests(secret: string, world: SandboxOptions): Record<string, string> 
       .digest('base64url')
       .slice(0, 16)
   const given = Object.entries({ ...world, version, [secretOfNodes]: '' })
-    // Functions cannot be compared; they are those of a program, which starts all of its nodes alike.
+    // Functions cannot be compared. They belong to a program, which starts all of its nodes with the same ones.
     .filter(([, value]) => value !== undefined && typeof value !== 'function')
     .map(([name, value]) => [name, digest(name, value)] as const)
   return Object.fromEntries(given.sort(([one], [other]) => (one < other ? -1 : 1)))

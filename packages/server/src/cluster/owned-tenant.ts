@@ -2,33 +2,33 @@ import { StoreUnreachable } from './cluster-store.js'
 import { GroupCommit, type Patience } from './group-commit.js'
 import { Deleted, type LeaseRequest, NotOwner, type TenantLease, type TenantRecords } from './tenant-lease.js'
 
-/** A tenant's world, as its owner needs it. */
+/** The sandbox of a tenant, as its owner needs it. */
 export interface JournaledTenant {
-  /** Records not taken yet, in order. */
+  /** Returns new records in order. */
   take(): readonly Uint8Array[]
-  /** Called when there is something to take, once until it is taken, and not at once. */
+  /** Called once per `take()` when there are new records, and not synchronously. */
   onRecords: (() => void) | undefined
-  /** Work outside begins only after this has resolved; it rejects where the world is void. */
+  /** Work outside begins only after this promise has resolved. It rejects if the sandbox is void. */
   gate: (() => Promise<void>) | undefined
-  /** @returns `undefined` when it cannot be made now */
+  /** Returns a snapshot, or `undefined` if none is possible now. */
   snapshot(): Promise<Snapshot | undefined>
-  /** Nothing is noted after it. */
+  /** Disposes the sandbox. It records nothing afterwards. */
   dispose(): void
 }
 
 export interface Snapshot {
   readonly bytes: Uint8Array
-  /** How many records since the world was opened it stands for, in their order, whether they are taken or not. */
+  /** Number of records since the sandbox was opened that it contains, in order, whether they were taken or not. */
   readonly records: number
 }
 
-/** What was noted since the last snapshot that makes a new one worth its while: one of them, and as many bytes as it has. */
+/** Minimum records since the last snapshot for a new one, and minimum bytes: at least as many as the snapshot has. */
 export interface SnapshotAfter {
   readonly records: number
   readonly bytes: number
 }
 
-/** A tenant that this node owns: nothing that its world says is true before `commit()` has resolved. */
+/** A tenant that this node owns. Nothing that its sandbox returns is valid before `commit()` has resolved. */
 export class OwnedTenant<W extends JournaledTenant = JournaledTenant> {
   readonly tenant: string
   readonly world: W
@@ -37,7 +37,7 @@ export class OwnedTenant<W extends JournaledTenant = JournaledTenant> {
   readonly #ended = new AbortController()
   readonly #snapshotAfter: SnapshotAfter
   readonly #patience: number
-  /** Records before the world was opened. */
+  /** Number of records before the sandbox was opened. */
   readonly #opened: number
   #since = { records: 0, bytes: 0 }
   #isCompacting = false
@@ -56,15 +56,15 @@ export class OwnedTenant<W extends JournaledTenant = JournaledTenant> {
     this.#snapshotAfter = snapshotAfter
     this.#patience = patience.ofRequests
     this.#opened = tenure.length
-    // Not in the middle of what the world does, when its records are not all there.
+    // Wait for the end of the current step of the sandbox, when all its records exist.
     world.gate = () => Promise.resolve().then(() => this.commit(Number.POSITIVE_INFINITY))
     world.onRecords = () => queueMicrotask(() => journal.write())
     journal.from({ take: () => this.#taken() })
   }
 
   /**
-   * Opens the world that the journal tells of, and keeps the lease meanwhile.
-   * @throws NotOwner, EngineAway, and whatever `open` throws
+   * Opens the sandbox from the journal, and renews the lease meanwhile.
+   * @throws NotOwner, StoreUnreachable, and every error of `open`
    */
   static async open<W extends JournaledTenant>(given: OpenOptions<W>, tenure: TenantLease): Promise<OwnedTenant<W>> {
     let owned: OwnedTenant<W> | undefined
@@ -84,7 +84,7 @@ export class OwnedTenant<W extends JournaledTenant = JournaledTenant> {
       owned = new OwnedTenant(given, tenure, journal, world)
       return owned
     } catch (error) {
-      journal.close(new NotOwner(`The tenant ${tenure.tenant} could not be opened.`))
+      journal.close(new NotOwner(`tenant ${tenure.tenant} could not be opened.`))
       throw error
     }
   }
@@ -93,37 +93,37 @@ export class OwnedTenant<W extends JournaledTenant = JournaledTenant> {
     return this.#tenure.fence
   }
 
-  /** Aborted when the tenant is no longer this node's: what still flows out of it is to be cut. */
+  /** Aborted when this node no longer owns the tenant; pending responses must be cut off. */
   get signal(): AbortSignal {
     return this.#ended.signal
   }
 
   /**
-   * Resolves when all that the world noted up to now is kept, and the tenant was still this node's after this call, so that
-   * an answer that only read is as good.
-   * @throws EngineAway what was asked may be kept later, or not
-   * @throws NotOwner the world is void
+   * Resolves when everything that the sandbox recorded so far is saved, and this node still owned the tenant after this
+   * call. That makes read-only responses valid, too.
+   * @throws StoreUnreachable the changes may be saved later, or not
+   * @throws NotOwner the sandbox is void
    */
   commit(patience?: number): Promise<void> {
-    // A world that has ended notes nothing: what happened to it since must not pass for kept.
+    // A disposed sandbox records nothing. Later changes must not count as saved.
     if (this.#isDisposed)
-      return Promise.reject(this.#journal.end ?? new NotOwner(`The tenant ${this.tenant} is being handed over.`))
+      return Promise.reject(this.#journal.end ?? new NotOwner(`tenant ${this.tenant} is being handed over.`))
     return this.#journal.commit(patience)
   }
 
   /**
-   * Before new work: whether the engine answers, which may take as long as a request has patience, or no time at all where
-   * it has been away for longer; and where the lease may have run out, whether it is still held.
-   * @throws EngineAway nothing was done
-   * @throws NotOwner
+   * Checks before new work that the Redis replies. It waits up to the timeout of a request, or not at all if the Redis
+   * has been unavailable for longer. If the lease may have expired, it also checks that the lease is still held.
+   * @throws StoreUnreachable nothing was done
+   * @throws NotOwner if another node owns the tenant
    */
   async ready(): Promise<void> {
     const { awayFor, away } = this.#journal
-    if (awayFor > this.#patience) throw away ?? new StoreUnreachable('it has not answered for a while.')
+    if (awayFor > this.#patience) throw away ?? new StoreUnreachable('it has not replied for a while.')
     if (awayFor > 0 || !this.#tenure.isSure || this.#isDisposed) await this.commit()
   }
 
-  /** The world ends here, and whoever asks first goes on with it. */
+  /** Ends the sandbox on this node. The next node that gets a request for it continues it. */
   async handOver(): Promise<void> {
     try {
       this.#journal.write()
@@ -131,17 +131,17 @@ export class OwnedTenant<W extends JournaledTenant = JournaledTenant> {
       await this.#journal.commit()
       await this.#tenure.release()
     } finally {
-      this.#journal.close(new NotOwner(`The tenant ${this.tenant} was handed over.`))
+      this.#journal.close(new NotOwner(`tenant ${this.tenant} was handed over.`))
     }
   }
 
-  /** Nothing is left of the tenant, here or in the engine. */
+  /** Deletes the tenant here and in the Redis. */
   async drop(): Promise<void> {
     this.#dispose()
     try {
       await this.#tenure.drop()
     } catch (error) {
-      this.#journal.close(new NotOwner(`The tenant ${this.tenant} was given up while it was being deleted.`))
+      this.#journal.close(new NotOwner(`tenant ${this.tenant} was given up while it was being deleted.`))
       throw error
     }
     this.#journal.close(new Deleted(this.tenant))
@@ -166,12 +166,12 @@ export class OwnedTenant<W extends JournaledTenant = JournaledTenant> {
     for (const { length } of records) this.#since.bytes += length
     const { records: most, bytes } = this.#snapshotAfter
     const isDue = this.#since.records >= most || this.#since.bytes >= bytes
-    // A snapshot that is as long as the life of its tenant would otherwise cost more and more.
+    // A new snapshot must be worth its size, because the snapshot of an old tenant is long.
     if (isDue && this.#since.bytes >= this.#tenure.snapshotLength) void this.#compact()
     return records
   }
 
-  /** What fails here is tried again later, or was lost anyway: the journal is whole without it. */
+  /** Errors are ignored: the snapshot is retried later, and the journal is complete without it. */
   async #compact(): Promise<void> {
     if (this.#isCompacting) return
     this.#isCompacting = true
@@ -188,7 +188,7 @@ export class OwnedTenant<W extends JournaledTenant = JournaledTenant> {
   }
 }
 
-/** What is needed to open a world. */
+/** Options for opening a sandbox. */
 export interface OpenOptions<W extends JournaledTenant> extends LeaseRequest {
   readonly patience: Patience
   readonly snapshotAfter: SnapshotAfter
@@ -196,14 +196,14 @@ export interface OpenOptions<W extends JournaledTenant> extends LeaseRequest {
   readonly lost: (owned: OwnedTenant<W>, why: NotOwner) => void
 }
 
-/** Asks for the lease again whenever a third of it has passed without a word to the engine. @returns stops it */
+/** Renews the lease whenever a third of it has passed without a call to the Redis. Returns a function that stops it. */
 function renewed({ host, lease }: LeaseRequest, tenure: TenantLease, journal: GroupCommit): () => void {
   const third = lease / 3
   let cancel = (): void => {}
   const wait = (ms: number): void => {
     cancel = host.after(ms, () => {
       const left = tenure.askedAt + third - host.now()
-      // More than a third: somebody has set the clock back.
+      // If more than a third is left, the clock was set back.
       if (left > 1 && left <= third) return wait(left)
       if (journal.awayFor === 0) journal.commit(Number.POSITIVE_INFINITY).catch(() => {})
       wait(third)

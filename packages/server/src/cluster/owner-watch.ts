@@ -1,11 +1,11 @@
 import { hostSetTimeout, unref } from '../../../../src/kernel/host.js'
 import type { ClusterNode } from './tenant-lease.js'
 
-/** A request that is with another node. */
+/** A request that was forwarded to another node. */
 export interface Watched {
-  /** Aborted when that node is not the owner any more. */
+  /** Aborted when that node no longer owns the tenant. */
   readonly signal: AbortSignal
-  /** The request is over. */
+  /** Ends the watch, because the request has finished. */
   end(): void
 }
 
@@ -14,20 +14,20 @@ interface Watching {
   requests: number
 }
 
-/** Whether the other node is still the owner: one that stands still closes no connection, and says nothing. */
+/** Checks whether another node still owns a tenant, because a node that hangs closes no connection. */
 export class OwnerWatch {
   readonly #isOwner: (tenant: string, node: ClusterNode) => Promise<boolean>
   readonly #every: number
   readonly #watching = new Map<string, Watching>()
   #isClosed = false
 
-  /** @param every host milliseconds */
+  /** @param every interval in host milliseconds */
   constructor(isOwner: (tenant: string, node: ClusterNode) => Promise<boolean>, every: number) {
     this.#isOwner = isOwner
     this.#every = every
   }
 
-  /** Requests to one tenant at one node are watched together. */
+  /** Watches all requests for one tenant on one node together. */
   on(tenant: string, node: ClusterNode): Watched {
     const key = `${node.id} ${tenant}`
     let watching = this.#watching.get(key)
@@ -46,14 +46,16 @@ export class OwnerWatch {
     return { signal: abort.signal, end }
   }
 
-  /** Who has no requests any more is forgotten at the next look, and not at once: the next one may come soon. */
+  /**
+   * Forgets a tenant without requests at the next check and not immediately, because the next request may arrive soon.
+   */
   #look(key: string, watching: Watching, tenant: string, node: ClusterNode): void {
     const timer = hostSetTimeout(async () => {
       if (this.#isClosed || watching.requests === 0) {
         this.#watching.delete(key)
         return
       }
-      // Nobody can tell while the engine is away: then nothing has changed either.
+      // If the Redis is unavailable, ownership cannot have changed.
       if (await this.#isOwner(tenant, node).catch(() => true)) return this.#look(key, watching, tenant, node)
       this.#watching.delete(key)
       watching.abort.abort()

@@ -13,50 +13,49 @@ import {
   type TenantRecords,
 } from './tenant-lease.js'
 
-/** What a node of a cluster is made with. */
+/** Options of a node of a cluster. */
 export interface OwnershipOptions<W extends JournaledTenant> {
   readonly engine: ClusterStore
   readonly node: ClusterNode
-  /** How long a tenant stays with a node that says nothing, in ms of the engine's clock. Default 1,500. */
+  /** How long a tenant stays with a silent node, in ms of the clock of the Redis. Default 1,500. */
   readonly lease?: number
   readonly host: NodeHost
-  /** Makes a world, new or as it was. */
+  /** Opens a sandbox, new or saved. */
   readonly open: (tenant: string, kept: TenantRecords) => Promise<W>
-  /** A sentence for whoever runs the node. */
+  /** Receives a message for the user who runs the node. */
   readonly report: (sentence: string) => void
-  /** A world is given up: it is disposed of already. */
+  /** Called for a sandbox that was given up and is already disposed. */
   readonly dropped?: (tenant: string, world: W) => void
   readonly patience?: Partial<Patience>
-  /** Default 2,000 records or 4 MiB. */
+  /** Minimum records and bytes for a snapshot. Default 2,000 records or 4 MiB. */
   readonly snapshotAfter?: Partial<SnapshotAfter>
 }
 
-/** Where a tenant is: here, or at another node. */
+/** Location of a tenant: on this node or on another one. */
 export type TenantLocation<W extends JournaledTenant> =
   | { readonly own: OwnedTenant<W>; readonly node?: never }
   | { readonly node: ClusterNode; readonly own?: never }
 
-/** The journal of a tenant cannot be played: somebody has to look. */
+/** The journal of a tenant cannot be replayed, which needs manual action. */
 export class CannotOpen extends Error {
   constructor(tenant: string, options: ErrorOptions) {
     const { cause } = options
     super(
-      `The tenant ${tenant} cannot be opened from its journal: ${cause instanceof Error ? cause.message : String(cause)}`,
+      `tenant ${tenant} cannot be opened from its journal: ${cause instanceof Error ? cause.message : String(cause)}`,
       options,
     )
     this.name = 'CannotOpen'
   }
 }
 
-/** How many orphans are taken over side by side. */
+/** Number of orphans that are taken over in parallel. */
 const orphansAtOnce = 8
-/** In ms: after a failure to open a tenant it is let alone for a while, each time twice as long. */
+/** Pause in ms after a failure to open a tenant, which doubles each time. */
 const alone = { first: 1_000, most: 60_000 }
 
 /**
- * Who owns which tenant, as one node sees it. A tenant has one owner at a time, judged by the engine's clock and fenced by
- * the engine; a node's own clock only makes it ask earlier.
- *
+ * Ownership of tenants as one node sees it. A tenant has one owner at a time, by the clock and the fences of the Redis.
+ * The clock of the node only makes it check earlier.
  * @example
  * const { own, node } = await ownership.where('w1')
  * if (own === undefined) return forward(call, node)
@@ -90,11 +89,11 @@ export class Ownership<W extends JournaledTenant> {
   }
 
   /**
-   * Where a tenant is, which this node takes over where nobody holds it.
-   * @param options `again`: the node that was named before did not have it or could not be reached; the answer is then
-   * another one, or that the same node has renewed its lease since: it waits for that, a lease at most
-   * @throws EngineAway nothing was done
-   * @throws CannotOpen
+   * Returns the location of a tenant. This node takes it over if no node owns it.
+   * @param options `again`: the previously returned node did not own it or could not be reached. The result is then
+   * another node, or the same node after it has renewed its lease, which takes at most one lease
+   * @throws StoreUnreachable nothing was done
+   * @throws CannotOpen the journal cannot be replayed
    */
   async where(tenant: string, { again = false }: { readonly again?: boolean } = {}): Promise<TenantLocation<W>> {
     const before = this.#elsewhere.get(tenant)
@@ -116,29 +115,29 @@ export class Ownership<W extends JournaledTenant> {
   }
 
   /**
-   * Nothing is left of a tenant that this node owns, or that nobody holds: it is not opened for that, since perhaps it
-   * cannot be.
+   * Deletes a tenant that this node owns or that no node owns. It is not opened for that, because its journal may be
+   * broken.
    * @throws NotOwner nothing was done
-   * @throws EngineAway it may have happened
+   * @throws StoreUnreachable it may have been deleted
    */
   async drop(tenant: string): Promise<void> {
     await this.#looking.get(tenant)?.catch(() => {})
     const owned = this.#owned.get(tenant)
     await (owned === undefined ? this.#dropUnopened(tenant) : owned.drop())
-    // With a later beat, where the engine is away just now.
+    // If the Redis is unavailable now, a later heartbeat updates the registry.
     await this.#registry.flush().catch(() => {})
   }
 
   async #dropUnopened(tenant: string): Promise<void> {
     const found = await TenantLease.acquire(this.#opening, tenant)
     if (!(found instanceof TenantLease))
-      throw new NotOwner(`The tenant ${tenant} is another node's.`, { holder: found.holder })
+      throw new NotOwner(`tenant ${tenant} is owned by another node.`, { holder: found.holder })
     await found.drop()
     this.#broken.delete(tenant)
     this.#registry.tell(tenant, found.fence + 1, '-')
   }
 
-  /** Hands its tenants over: whoever is asked first goes on with them. */
+  /** Hands over all tenants. The next node that gets a request for one continues it. */
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -147,14 +146,14 @@ export class Ownership<W extends JournaledTenant> {
     await this.#registry.close()
   }
 
-  /** All nodes, and all tenants with the ids of their owners. */
+  /** Returns all nodes, and all tenants with the IDs of their owners. */
   describe(): Promise<RegistryView> {
     return this.#registry.list()
   }
 
-  /** This node's own one that new work may be given to. */
+  /** Returns the tenant of this node that is ready for new work, or `undefined`. */
   async #ready(tenant: string): Promise<OwnedTenant<W> | undefined> {
-    if (this.#isClosed) throw new NotOwner('This node ends, and takes nothing more.')
+    if (this.#isClosed) throw new NotOwner('This node is stopping and accepts no more requests.')
     const owned = this.#owned.get(tenant)
     try {
       await owned?.ready()
@@ -165,7 +164,7 @@ export class Ownership<W extends JournaledTenant> {
     return owned
   }
 
-  /** Who looks at the same time looks together. */
+  /** Looks up a tenant once for all simultaneous requests. */
   async #look(tenant: string): Promise<OwnedTenant<W> | HeldElsewhere | undefined> {
     let looking = this.#looking.get(tenant)
     if (looking === undefined) {
@@ -186,7 +185,7 @@ export class Ownership<W extends JournaledTenant> {
     if (broken !== undefined && host.now() < broken.until) throw broken.error
     const found = await TenantLease.acquire(this.#opening, tenant)
     if (found instanceof TenantLease) return this.#open(found)
-    // Not longer than its lease: whoever is dead or stands still is not asked again.
+    // Not longer than the lease, so that requests are not forwarded to a node that is dead or hangs.
     this.#elsewhere.set(tenant, { holder: found.holder, until: host.now() + Math.min(found.left, lease / 2) })
     return found
   }
@@ -196,7 +195,7 @@ export class Ownership<W extends JournaledTenant> {
     this.#elsewhere.delete(tenant)
     this.#registry.tell(tenant, fence, this.#opening.node.id)
     try {
-      // A tenant that the registry never heard of would be nobody's when this node dies.
+      // A tenant that is not in the registry would be lost when this node dies.
       if (length === 0) await this.#registry.flush()
       const owned = await OwnedTenant.open(this.#opening, tenure)
       owned.signal.throwIfAborted()
@@ -231,7 +230,7 @@ export class Ownership<W extends JournaledTenant> {
     this.#dropped(tenant, owned.world)
   }
 
-  /** Their owners died or handed them over: what is scheduled there goes on although nobody asks for it. */
+  /** Takes over orphans of dead or stopped nodes, so that their schedules continue without a request. */
   async #adopt(tenants: readonly string[]): Promise<void> {
     const waiting = tenants.filter((tenant) => !this.#owned.has(tenant))
     const one = async (): Promise<void> => {
@@ -244,7 +243,7 @@ export class Ownership<W extends JournaledTenant> {
     await Promise.all(Array.from({ length: orphansAtOnce }, one))
   }
 
-  /** Who waits for the same tenant waits together, and looks together afterwards. */
+  /** Waits once for all simultaneous requests to one tenant. */
   #pause(tenant: string, ms: number): Promise<void> {
     let pause = this.#pauses.get(tenant)
     if (pause === undefined) {

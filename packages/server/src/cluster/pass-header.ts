@@ -1,2 +1,5 @@
-/** The header that says who handed a request on: `node;to;time;number;names;digest of the body;signature`. */
+/**
+ * Header with the sender and signature of a forwarded request: `node;to;time;number;names;digest of the
+ * body;signature`.
+ */
 export const passHeader = 'stuntdouble-passed-on'

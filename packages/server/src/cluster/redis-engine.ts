@@ -5,43 +5,45 @@ import { type ClusterStore, type LuaScript, type ScriptReply, StoreUnreachable }
 import { ClusterStoreError, Link, type LinkOptions } from './store-link.js'
 
 export interface RedisEngineOptions {
-  /** `redis://user:password@host:port`, or `rediss://` for TLS; several are servers of one Redis Cluster. */
+  /**
+   * URLs such as `redis://user:password@host:port`, or `rediss://` for TLS. Several are servers of one Redis Cluster.
+   */
   readonly urls: readonly string[]
-  /** Host milliseconds in which the engine has to reply. */
+  /** Host milliseconds in which the Redis must reply. */
   readonly patience: number
   readonly report: (text: string) => void
 }
 
-/** Servers that hold the same keys for good may say this for a while. */
+/** Errors that a server may return for a while although it keeps its data. */
 const awayCodes = /^(?:CLUSTERDOWN|LOADING|MASTERDOWN|TRYAGAIN|READONLY|BUSY|OOM|MISCONF|NOREPLICAS|UNBLOCKED)\b/
-/** Of these its operator has to hear: it answers, and keeps nothing. */
+/** Errors of a server that replies but saves nothing. They are reported to the user who runs the node. */
 const fullCodes = /^(?:OOM|MISCONF|NOREPLICAS)\b/
-/** Host milliseconds without such a refusal after which the next one is news. */
+/** Host milliseconds without this error after which the next one is reported again. */
 const quiet = 60_000
-/** A slot moves once, and asks once more; more is a cluster that is not of one mind. */
+/** Maximum redirects of one call. More means that the servers of the Cluster disagree. */
 const maxMoves = 5
-/** So many times as patient is a node that starts, which has more to do. */
+/** Factor for the timeout at the start of a node, which takes longer. */
 const starting = 5
 
-/** How a server's own options may spoil the promise that what was answered is kept. */
+/** A setting of a server that may lose acknowledged data. */
 export interface Setting {
   readonly server: string
   readonly name: string
-  /** `undefined` where the engine does not tell. */
+  /** Value; `undefined` if the server does not return it. */
   readonly value: string | undefined
 }
 
-/** Redis or Valkey, alone or in Cluster mode, whose map of slots it keeps by itself. */
+/** Redis or Valkey, as a single server or in Cluster mode. It keeps the map of hash slots up to date. */
 export class RedisEngine implements ClusterStore {
   readonly #seeds: readonly LinkOptions[]
   readonly #links = new Map<string, Link>()
   readonly #digests = new WeakMap<LuaScript, string>()
-  /** Links by slot; one for all where it is no Cluster. */
+  /** Links by hash slot; only one without a Cluster. */
   #map: Link[] = []
   #isCluster = false
   #drawing: Promise<void> | undefined
   readonly #report: (text: string) => void
-  /** When a server last refused to keep something. */
+  /** Time of the last error of a server that saves nothing. */
   readonly #refused = new Map<Link, number>()
 
   private constructor(options: RedisEngineOptions) {
@@ -49,7 +51,7 @@ export class RedisEngine implements ClusterStore {
     this.#seeds = options.urls.map((url) => seedOf(url, options))
   }
 
-  /** @throws TypeError for a url that is none; EngineAway where no server answers */
+  /** Connects to the Redis. @throws TypeError for an invalid URL; StoreUnreachable if no server replies */
   static async open(options: RedisEngineOptions): Promise<RedisEngine> {
     const engine = new RedisEngine(options)
     try {
@@ -61,7 +63,7 @@ export class RedisEngine implements ClusterStore {
     }
   }
 
-  /** The first of the addresses that answers tells of the others. */
+  /** Connects to the first URL that replies, which lists the other servers. */
   async #begin(): Promise<void> {
     let last: unknown
     for (const seed of this.#seeds) {
@@ -72,7 +74,7 @@ export class RedisEngine implements ClusterStore {
         this.#isCluster = /^cluster_enabled:1/m.test(info)
         if (!this.#isCluster && this.#seeds.length > 1) {
           throw new TypeError(
-            `Several addresses were given for --cluster, and ${link.name} is not in Cluster mode: give one address, or servers of one Redis Cluster.`,
+            `--cluster: several URLs were given, and ${link.name} is not in Cluster mode. Use one URL, or servers of one Redis Cluster.`,
           )
         }
         if (this.#isCluster) this.#drawn(await link.send(['CLUSTER', 'SLOTS']), seed)
@@ -83,7 +85,7 @@ export class RedisEngine implements ClusterStore {
         last = error
         if (error instanceof TypeError) break
         if (error instanceof ClusterStoreError)
-          last = new TypeError(`The engine at ${link.name} refuses: ${error.message}`)
+          last = new TypeError(`--cluster: the Redis at ${link.name} rejects a command: ${error.message}`)
       } finally {
         link.close()
       }
@@ -109,13 +111,13 @@ export class RedisEngine implements ClusterStore {
         return await this.#evaluate(link, script, rest, isAsked)
       } catch (error) {
         if (!(error instanceof ClusterStoreError)) {
-          // Another server may have taken its place.
+          // Another server may have replaced it.
           if (this.#isCluster) void this.#draw().catch(() => undefined)
           throw error
         }
         const [, how, host, port] = /^(MOVED|ASK) \d+ (.*):(\d+)$/.exec(error.message) ?? []
         if (how === undefined) throw this.#refusal(link, error)
-        if (moves === maxMoves) throw new StoreUnreachable(`its servers do not agree who has the keys of ${tag}`)
+        if (moves === maxMoves) throw new StoreUnreachable(`its servers disagree about the hash slot of ${tag}`)
         isAsked = how === 'ASK'
         link = this.#linkTo({ ...this.#seeds[0]!, ...(host !== '' && { host: host! }), port: Number(port) })
         await link.open()
@@ -124,21 +126,21 @@ export class RedisEngine implements ClusterStore {
     }
   }
 
-  /** Told once when it begins: whoever asks is refused with the same words. */
+  /** Converts an error reply. A server that saves nothing is reported once; every request gets the same message. */
   #refusal(link: Link, error: ClusterStoreError): Error {
-    // Where in which of our scripts it was is nobody's business.
+    // Remove the position inside the script, which does not help the user.
     const why = error.message.replace(/\.? script: \w+, on @\S+$/, '')
     if (!awayCodes.test(why)) return new ClusterStoreError(why)
     if (fullCodes.test(error.message)) {
       const last = this.#refused.get(link)
       this.#refused.set(link, hostTime())
       if (last === undefined || hostTime() - last > quiet)
-        this.#report(`the engine at ${link.name} keeps nothing: ${why}`)
+        this.#report(`the Redis at ${link.name} saves nothing: ${why}`)
     }
     return new StoreUnreachable(why)
   }
 
-  /** By its digest; a server that has not seen the script yet gets all of it. */
+  /** Runs a script by its digest. A server that does not know the script gets its source. */
   async #evaluate(
     link: Link,
     script: LuaScript,
@@ -150,7 +152,7 @@ export class RedisEngine implements ClusterStore {
       digest = createHash('sha1').update(script.source).digest('hex')
       this.#digests.set(script, digest)
     }
-    // Written behind each other on one connection, nothing comes between the two.
+    // Both commands are written together, so nothing runs between them.
     if (isAsked) link.send(['ASKING']).catch(() => undefined)
     try {
       return await link.send(['EVALSHA', digest, ...rest])
@@ -168,7 +170,7 @@ export class RedisEngine implements ClusterStore {
     throw new StoreUnreachable('no server of it has these keys')
   }
 
-  /** Draws the map of slots anew, once for all who ask meanwhile. */
+  /** Reads the map of hash slots, once for all simultaneous calls. */
   #draw(): Promise<void> {
     this.#drawing ??= this.#asked().finally(() => {
       this.#drawing = undefined
@@ -191,7 +193,7 @@ export class RedisEngine implements ClusterStore {
     for (const range of reply as readonly ScriptReply[]) {
       const [from, to, master] = range as [number, number, readonly ScriptReply[]]
       const host = textOf(master[0] ?? null)
-      // A server that does not know its own name is the one that was asked.
+      // A server that does not know its own address is the one that replied.
       const at = host === '' || host === '?' ? told.host : host
       const link = this.#linkTo({ ...this.#seeds[0]!, host: at, port: Number(master[1]) })
       for (let slot = from; slot <= to; slot++) map[slot] = link
@@ -209,7 +211,7 @@ export class RedisEngine implements ClusterStore {
     return link
   }
 
-  /** What each server that holds keys says of some of its settings. */
+  /** Returns some settings of each server that holds keys. */
   async settings(names: readonly string[]): Promise<readonly Setting[]> {
     const told = this.masters.map(async (link) => {
       const reply = await link.send(['CONFIG', 'GET', ...names]).catch(() => undefined)
@@ -224,18 +226,16 @@ export class RedisEngine implements ClusterStore {
   }
 }
 
-/** @throws TypeError; a password of the url is in no sentence */
+/** Parses a URL. @throws TypeError for an invalid URL; no message contains its password */
 function seedOf(url: string, { patience, report }: RedisEngineOptions): LinkOptions {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed === undefined || !/^rediss?:$/.test(parsed.protocol) || parsed.hostname === '') {
     throw new TypeError(
-      '--cluster is the address of a Redis or Valkey, such as redis://:PASSWORD@127.0.0.1:6379, or rediss:// for TLS; several of one Redis Cluster with commas between them.',
+      '--cluster must be the URL of a Redis or Valkey, such as redis://:PASSWORD@127.0.0.1:6379, or rediss:// for TLS. Separate several servers of one Redis Cluster by commas.',
     )
   }
   if (!/^\/?0?$/.test(parsed.pathname)) {
-    throw new TypeError(
-      '--cluster uses database 0 of its engine, because Redis Cluster has no other: leave the path out of its address.',
-    )
+    throw new TypeError('--cluster must use database 0, because Redis Cluster has no other. Omit the path of the URL.')
   }
   return {
     host: parsed.hostname.replace(/^\[(.*)\]$/, '$1'),

@@ -3,19 +3,19 @@ import type { LuaScript, ScriptReply } from './cluster-store.js'
 import { textOf } from './replies.js'
 import type { ClusterNode, LeaseRequest } from './tenant-lease.js'
 
-/** What the registry knows; it is always a little behind the leases. */
+/** Content of the registry, which is always slightly behind the leases. */
 export interface RegistryView {
   readonly nodes: readonly (ClusterNode & { readonly isAlive: boolean })[]
-  /** `owner`: the id of a node, `undefined` where nobody is known. */
+  /** `owner` is the ID of a node; `undefined` if none is known. */
   readonly tenants: readonly { readonly name: string; readonly owner: string | undefined }[]
 }
 
-/** How many tenants are looked at, or told of, at a time. */
+/** Maximum tenants that are read or written at a time. */
 const pageSize = 1_000
 
 /**
- * All nodes and all tenants, at one place of the engine. It serves those who want to look, and the watch for orphans; who
- * owns a tenant is decided by its lease alone. What could not be told is told again with the next beat.
+ * The registry of all nodes and tenants, in one place of the Redis. It serves overviews and the search for orphans;
+ * only the lease decides who owns a tenant. Updates that fail are repeated with the next heartbeat.
  */
 export class Registry {
   readonly #given: LeaseRequest
@@ -26,20 +26,20 @@ export class Registry {
   #isAdopting = false
   #isClosed = false
 
-  /** @param adopt is given orphans, and more of them when it is done */
+  /** @param adopt receives orphans, and more of them when it has finished */
   constructor(given: LeaseRequest, adopt: (tenants: readonly string[]) => Promise<void>) {
     this.#given = given
     this.#adopt = adopt
     void this.#beat()
   }
 
-  /** @param id of its owner; '' when it is nobody's, `-` when it is no more */
+  /** Updates the owner of a tenant. @param id ID of the owner; '' without an owner, `-` for a deleted tenant */
   tell(tenant: string, fence: number, id: string): void {
     const known = this.#news.get(tenant)
     if (known === undefined || known.fence <= fence) this.#news.set(tenant, { fence, id })
   }
 
-  /** @throws EngineAway it is told with a later beat */
+  /** Sends all updates. @throws StoreUnreachable they are sent with a later heartbeat */
   async flush(): Promise<void> {
     const news = [...this.#news]
     for (let at = 0; at < news.length; at += pageSize) {
@@ -63,7 +63,7 @@ export class Registry {
     }
   }
 
-  /** The node is taken out at once, as far as the engine can be reached: its tenants are orphans. */
+  /** Removes the node immediately if the Redis is reachable: its tenants become orphans. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#stop?.()
@@ -71,7 +71,7 @@ export class Registry {
       await this.flush()
       await this.#run(scripts.leave, this.#given.node.id)
     } catch {
-      // It is believed dead when its time has passed.
+      // The node counts as dead after its lifetime.
     }
   }
 
@@ -84,12 +84,12 @@ export class Registry {
       await this.flush()
       this.#found((orphans as readonly ScriptReply[]).map(textOf))
     } catch {
-      // The engine is away: the next beat tries again.
+      // If the Redis is unavailable, the next heartbeat retries.
     }
     if (!this.#isClosed) this.#stop = host.after(lease / 3, () => void this.#beat())
   }
 
-  /** A few at a time; the node says meanwhile that it lives. */
+  /** Takes over a few orphans at a time, while heartbeats continue. */
   #found(orphans: readonly string[]): void {
     if (this.#isAdopting || this.#isClosed || orphans.length === 0) return
     this.#isAdopting = true
@@ -98,7 +98,7 @@ export class Registry {
     })
   }
 
-  /** So that the nodes do not all run for the same one. */
+  /** Shuffles orphans, so that the nodes do not all try to take the same one. */
   #shuffled(tenants: readonly string[]): string[] {
     const { host } = this.#given
     const keyed = tenants.map((tenant) => ({ tenant, key: host.random() }))

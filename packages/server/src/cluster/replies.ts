@@ -1,6 +1,6 @@
 import type { ScriptReply } from './cluster-store.js'
 
-// What scripts reply: numbers of Lua come as integers, or as texts where Redis stored them.
+// Converts replies of scripts: numbers from Lua are integers, and numbers that Redis stored are texts.
 
 export function textOf(reply: ScriptReply | undefined): string {
   return reply instanceof Uint8Array ? new TextDecoder().decode(reply) : String(reply ?? '')

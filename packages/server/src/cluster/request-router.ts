@@ -17,30 +17,30 @@ import { CannotOpen, type Ownership, type TenantLocation } from './ownership.js'
 import { passHeader } from './pass-header.js'
 import { type ClusterNode, NotOwner } from './tenant-lease.js'
 
-/** What the front door of a node is made of. */
+/** Parts of the request router of a node. */
 export interface RouterParts {
   readonly tenants: Tenants
   readonly ownership: Ownership<JournaledSandbox>
   readonly forwarder: Forwarder
   readonly verifier: Verifier
   readonly watch: OwnerWatch
-  /** This one. */
+  /** This node. */
   readonly node: ClusterNode
-  /** Whether a tenant is kept, although perhaps nobody has it just now. */
+  /** Returns whether a tenant is saved, even if no node owns it now. */
   readonly exists: (tenant: string) => Promise<boolean>
-  /** New tenants are made as long as this node has fewer. */
+  /** Maximum number of tenants of this node; new ones are created below it. */
   readonly most: number
-  /** Host milliseconds in which an owner has to be found. */
+  /** Host milliseconds in which an owner must be found. */
   readonly patience: number
 }
 
 const noCluster =
-  'In a cluster no tenant can have the name "cluster", because GET /_control/cluster tells of the nodes: give it another one. Nothing was done.'
+  'A tenant of a cluster cannot have the name "cluster", because GET /_control/cluster returns the nodes. Use another name. Nothing was done.'
 
 const noFork =
-  'A cluster keeps tenants by what came into them, and a fork begins with what came into another one: fork it on a server without --cluster, from GET /_control/{tenant}/state.'
+  'fork: a cluster saves tenants by their inputs, and a fork depends on the inputs of another tenant. Fork it on a server without --cluster, from GET /_control/{tenant}/state.'
 
-/** Where each request of a node comes in: its tenant is here, or at the node that it is handed on to. */
+/** Routes each request of a node to the tenant on this node, or forwards it to the owner. */
 export class RequestRouter {
   readonly #parts: RouterParts
 
@@ -48,7 +48,7 @@ export class RequestRouter {
     this.#parts = parts
   }
 
-  /** An answer is given when what it tells of is kept. */
+  /** Responds to a request. The response is sent after its effects are saved. */
   async exchange(call: RawRequest): Promise<RawResponse> {
     const { verifier } = this.#parts
     const signature = headerOf(call.headers, passHeader)
@@ -58,7 +58,7 @@ export class RequestRouter {
     return await this.#passedOn(withHeaders(call, verdict.headers))
   }
 
-  /** Whether another node has let a request in and handed it on; its body may not be there yet. */
+  /** Returns whether another node has admitted and forwarded a request, whose body may not have arrived. */
   isPassed(request: IncomingMessage): boolean {
     const signature = request.headers[passHeader]
     if (typeof signature !== 'string') return false
@@ -72,7 +72,7 @@ export class RequestRouter {
     return { method, target: this.#parts.tenants.targetOf(call), headers: withoutPass(headers) }
   }
 
-  /** A connection that a tenant wants broken is broken where its client is. */
+  /** Responds to a forwarded request. If the tenant breaks the connection, the other node breaks that of its client. */
   async #passedOn(call: RawRequest): Promise<RawResponse> {
     try {
       return await this.#entered(call, true)
@@ -83,8 +83,8 @@ export class RequestRouter {
   }
 
   /**
-   * The answer for a call whose body is not worth reading. A token that is not known here may be one that the tenant has
-   * given to somebody, and its owner judges; what a node hands on it has to have signed.
+   * Returns the response to a request whose body does not have to be read, or `undefined`. A token that is unknown here
+   * may be valid for the tenant, so its owner decides. Forwarded requests must be signed.
    */
   turnsAway(call: RawRequest): RawResponse | Promise<RawResponse> | undefined {
     const { tenants, verifier } = this.#parts
@@ -105,20 +105,20 @@ export class RequestRouter {
     if (tenant === undefined) return await tenants.exchange(call)
     if (tenant === 'cluster') return json({ error: noCluster }, 400)
     try {
-      // A stray request shall not make a tenant; who may not, is told so by the server itself.
+      // Do not create a tenant for a request that may not create one; the server responds with the error.
       const isKnown = tenants.has(tenant) || tenants.mayMake(call, tenant) || (await exists(tenant))
       if (!isKnown) return await tenants.exchange(call)
       if (tenants.names.length >= most && !tenants.has(tenant) && !(await exists(tenant)))
         return json({ error: tooMany(most) }, 503)
       return await this.#found(tenant, call, isPassed)
     } catch (error) {
-      // Nothing was done, and the node that asks finds who has it now, or takes it over itself.
+      // Nothing was done. The node that forwarded the request finds the new owner or takes the tenant over.
       if (isPassed && error instanceof NotOwner) return elsewhere()
       return unavailable(error)
     }
   }
 
-  /** What a node is asked, and no tenant. */
+  /** Responds to requests about the node or the cluster instead of a tenant. */
   async #ofNode(call: RawRequest): Promise<RawResponse | undefined> {
     const { tenants, ownership, node } = this.#parts
     const [path = ''] = tenants.targetOf(call).split(/[?#]/)
@@ -154,7 +154,10 @@ export class RequestRouter {
     }
   }
 
-  /** A tenant can be deleted although its journal cannot be played, or what it did last cannot be kept. */
+  /**
+   * Returns the location of a tenant. A tenant can be deleted even if its journal cannot be replayed or its last
+   * changes cannot be saved.
+   */
   async #where(
     tenant: string,
     call: RawRequest,
@@ -192,15 +195,15 @@ export class RequestRouter {
     const { full } = own.world
     if (full !== undefined && !/^\/_control\/[^/?#]+\/(?:reset|state)(?:[/?#]|$)/.test(target))
       return json({ error: full }, 507)
-    // Whoever has gone while an owner was looked for is told nothing, and nothing is done for them.
-    if (call.signal?.aborted) throw new NotTaken('The client has gone.')
+    // Do nothing for a client that disconnected while an owner was searched.
+    if (call.signal?.aborted) throw new NotTaken('The client has disconnected.')
     tenants.serve(tenant, own.world.sandbox)
     try {
       const answer = await tenants.exchange(call)
       await committed(own)
       return withCommits(withoutNodeWords(answer), own)
     } catch (error) {
-      // What happened before it broke is to be kept as well.
+      // Save what happened before the connection broke.
       if (error instanceof ConnectionBroken) await committed(own)
       throw error
     }
@@ -211,14 +214,14 @@ function withoutPass(headers: HeaderList): HeaderList {
   return headers.filter(([name]) => name.toLowerCase() !== passHeader)
 }
 
-/** What only a node may say. */
+/** Removes headers that only a node may send. */
 function withoutNodeWords(answer: RawResponse): RawResponse {
   if (headerOf(answer.headers, nodeHeader) === undefined) return answer
   return { ...answer, headers: answer.headers.filter(([name]) => name.toLowerCase() !== nodeHeader) }
 }
 
 function tooMany(most: number): string {
-  return `This node has ${most} tenants already. Drop one with DELETE /_control/NAME, or start the nodes with a larger --max-tenants. Nothing was done.`
+  return `This node has ${most} tenants, which is its limit. Drop one with DELETE /_control/NAME, or start the nodes with a larger --max-tenants. Nothing was done.`
 }
 
 async function committed(own: OwnedTenant<JournaledSandbox>): Promise<void> {
@@ -227,7 +230,7 @@ async function committed(own: OwnedTenant<JournaledSandbox>): Promise<void> {
   })
 }
 
-/** Orders that are about a tenant as a whole, which its world cannot carry out. */
+/** Returns operations that concern a tenant as a whole, which its sandbox cannot run. */
 function orderOf({ method }: RawRequest, target: string): 'drop' | 'fork' | undefined {
   if (method === 'DELETE' && /^\/_control\/[^/?#]+\/*(?:[?#]|$)/.test(target)) return 'drop'
   return method === 'POST' && /^\/_control\/[^/?#]+\/fork\/*(?:[?#]|$)/.test(target) ? 'fork' : undefined

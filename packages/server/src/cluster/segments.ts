@@ -1,26 +1,26 @@
 import { promisify } from 'node:util'
 import { deflateRaw, inflateRawSync } from 'node:zlib'
 
-// Records put together and compressed: they are much alike. A snapshot is segments, each of which stands for the records
-// since the one before.
+// Compresses records together, because they are similar. A snapshot consists of segments, each with the records since
+// the previous one.
 
 const deflated = promisify(deflateRaw)
 
-/** Records in order, compressed beside what else the node does. */
+/** Compresses records in order, without blocking the node. */
 export async function segmentOf(records: readonly Uint8Array[]): Promise<Uint8Array> {
   return joined([await deflated(joined(records))])
 }
 
-/** @returns the records of segments that stand one behind the other. @throws Error for anything else */
+/** Returns the records of consecutive segments. @throws Error for damaged segments */
 export function recordsOf(segments: Uint8Array): readonly Uint8Array[] {
   try {
     return parted(segments).flatMap((segment) => parted(inflateRawSync(segment)))
   } catch (cause) {
-    throw new Error('The snapshot of the tenant is damaged: it cannot be unpacked.', { cause })
+    throw new Error('The snapshot of the tenant is damaged and cannot be unpacked.', { cause })
   }
 }
 
-/** Each with its length before it. */
+/** Joins parts, each with its length in front. */
 function joined(parts: readonly Uint8Array[]): Uint8Array {
   const all: Uint8Array[] = []
   for (const part of parts) {

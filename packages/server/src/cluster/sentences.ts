@@ -1,10 +1,10 @@
-/** With one full stop at its end, wherever the text comes from. */
+/** Returns a text with a capital letter and exactly one full stop. */
 export function sentence(text: string): string {
   const first = text.charAt(0).toUpperCase() + text.slice(1)
   return /[.!?]$/.test(first) ? first.replace(/\.+$/, '.') : `${first}.`
 }
 
-/** What is said in the middle of a sentence, or where somebody else puts the full stop. */
+/** Returns a text without its full stop, for use inside a longer message. */
 export function clause(text: string): string {
   return text.replace(/[.\s]+$/, '')
 }

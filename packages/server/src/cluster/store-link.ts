@@ -5,35 +5,38 @@ import { RedisConnection } from '../redis-client/redis-connection.js'
 import type { RespValue } from '../redis-client/reply-reader.js'
 import { type ScriptReply, StoreUnreachable } from './cluster-store.js'
 
-/** How one server of the engine is reached. */
+/** Connection settings of one server. */
 export interface LinkOptions {
   readonly host: string
   readonly port: number
   readonly tls: boolean
   readonly username: string | undefined
   readonly password: string | undefined
-  /** Host milliseconds in which it has to reply. */
+  /** Host milliseconds in which it must reply. */
   readonly patience: number
-  /** Receives that it is away, and that it is back. */
+  /** Receives reports that it is unavailable or available again. */
   readonly report: (text: string) => void
 }
 
-/** An error that the engine replied: its first word is a code. */
+/** An error reply, whose first word is a code. */
 export class ClusterStoreError extends Error {}
 
-/** A connection to one server of the engine that comes back by itself. Nothing waits for it: it is there or it is away. */
+/**
+ * A connection to one server that reconnects automatically. Calls do not wait for it: they fail while the server is
+ * unavailable.
+ */
 export class Link {
   readonly name: string
   #connection: RedisConnection | undefined
-  /** Whether the server has replied on it, and it did not break. */
+  /** Whether the server has replied on this connection and it did not break. */
   #isReady = false
   #dialing: Promise<void> | undefined
   #options: LinkOptions
-  /** Why it is away; `undefined` while it is not. */
-  #trouble: string | undefined = 'it has not answered yet'
+  /** Why it is unavailable; `undefined` while it is available. */
+  #trouble: string | undefined = 'it has not replied yet'
   #isClosed = false
   #wasThere = false
-  /** Since when nothing was heard although a reply is due: so many in a row. */
+  /** Number of consecutive timeouts without any reply. */
   #silent = 0
 
   constructor(options: LinkOptions) {
@@ -41,7 +44,10 @@ export class Link {
     this.name = `${options.host}:${options.port}`
   }
 
-  /** Resolves when it is there. @throws EngineAway with what is wrong, while it goes on trying */
+  /**
+   * Resolves when the server is available.
+   * @throws StoreUnreachable with the reason, while it continues to reconnect
+   */
   async open(patience: number = this.#options.patience): Promise<void> {
     if (this.#isReady) return
     this.#dialing ??= this.#dial().finally(() => {
@@ -50,7 +56,7 @@ export class Link {
     await within(this.#dialing, patience, () => this.#away())
   }
 
-  /** The same for who does not wait. */
+  /** Connects without waiting. */
   start(): void {
     this.open().catch(() => undefined)
   }
@@ -64,14 +70,14 @@ export class Link {
       } catch (error) {
         if (this.#isClosed) return
         this.#lost(error as Error)
-        // A password that was wrong from the start does not become right by itself.
+        // A password that was wrong at the start does not become right.
         if (!this.#wasThere && /^(?:WRONGPASS|NOAUTH|NOPERM)\b/.test((error as Error).message)) throw this.#away()
       }
       await new Promise<void>((resolve) => hostSetTimeout(resolve, pause))
     }
   }
 
-  /** Resolves when the server has replied: one that is stopped accepts connections, too. */
+  /** Resolves when the server has replied, because a stopped process accepts connections, too. */
   async #connect(): Promise<void> {
     const { host, port, tls, username, password, patience } = this.#options
     const connection = new RedisConnection({
@@ -86,7 +92,7 @@ export class Link {
     connection.ended = (error) => this.#broken(error)
   }
 
-  /** @throws EngineAway, EngineError */
+  /** @throws StoreUnreachable, ClusterStoreError */
   async send(args: readonly (string | Uint8Array)[], patience: number = this.#options.patience): Promise<ScriptReply> {
     if (!this.#isReady) throw this.#away()
     const reply = this.#connection!.send(args.map((arg) => (typeof arg === 'string' ? utf8(arg) : arg))).catch(
@@ -100,7 +106,7 @@ export class Link {
     return scriptReply(heard)
   }
 
-  /** What is late may still come; a connection that stays silent is given up for a new one. */
+  /** Handles a timeout. A late reply may still arrive, and a connection that stays silent is replaced. */
   #silence(): StoreUnreachable {
     if (++this.#silent >= 3) {
       this.#silent = 0
@@ -124,7 +130,7 @@ export class Link {
   #lost(error: Error): void {
     const isNews = this.#trouble === undefined
     this.#trouble = error.message
-    if (isNews && !this.#isClosed) this.#options.report(`the engine at ${this.name} is away: ${this.#trouble}`)
+    if (isNews && !this.#isClosed) this.#options.report(`the Redis at ${this.name} is unavailable: ${this.#trouble}`)
   }
 
   #found(): void {
@@ -132,7 +138,7 @@ export class Link {
     this.#isReady = true
     this.#trouble = undefined
     this.#wasThere = true
-    if (isNews) this.#options.report(`the engine at ${this.name} is back`)
+    if (isNews) this.#options.report(`the Redis at ${this.name} is available again`)
   }
 
   close(): void {
@@ -140,7 +146,7 @@ export class Link {
     this.#leave()
   }
 
-  /** Closes the connection, which is no news. */
+  /** Closes the connection without a report. */
   #leave(): void {
     this.#isReady = false
     if (this.#connection === undefined) return
@@ -149,10 +155,10 @@ export class Link {
   }
 }
 
-// The words that @redis/client had for this: reports and answers to clients have kept them.
+// Texts of @redis/client, which reports and responses have kept.
 const reasons = { slow: 'Connection timeout', closed: 'Socket closed unexpectedly', left: 'Disconnects client' }
 
-/** Without the reply in time, what `late` says. */
+/** Returns the reply, or throws the error of `late` after a timeout. */
 function within<T>(reply: Promise<T>, patience: number, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = hostSetTimeout(() => reject(late()), patience)

@@ -4,33 +4,33 @@ import { bytesOf, concatenated, numberOf, textOf } from './replies.js'
 
 /** One process of the cluster. */
 export interface ClusterNode {
-  /** New at every start of a process. */
+  /** ID, new at every start of a process. */
   readonly id: string
-  /** Where the others reach it, without a slash at the end: `http://10.0.0.5:4010`. */
+  /** URL for other nodes without a slash at the end, such as `http://10.0.0.5:4010`. */
   readonly address: string
 }
 
-/** Time and chance of the machine that a node runs on. */
+/** Clock and random numbers of the machine of a node. */
 export interface NodeHost {
-  /** Milliseconds of a clock of its own, which may be wrong, drift, and be set back. */
+  /** Returns the milliseconds of a local clock, which may be wrong, drift, or be set back. */
   now(): number
-  /** @returns cancels it */
+  /** Runs a function later. Returns a function that cancels it. */
   after(ms: number, run: () => void): () => void
-  /** From 0 up to, not including, 1. */
+  /** Returns a random number from 0 up to, but not including, 1. */
   random(): number
 }
 
-/** Who holds a tenant, as the engine says. */
+/** The owner of a tenant according to the Redis. */
 export interface LeaseHolder {
   readonly node: ClusterNode
   readonly fence: number
 }
 
-/** The tenant is another node's by now, or nobody's: what was under way here is void. */
+/** The tenant belongs to another node or to none. Work in progress on this node is void. */
 export class NotOwner extends Error {
-  /** Who has it, as far as the engine said. */
+  /** The current owner, if the Redis returned it. */
   readonly holder: LeaseHolder | undefined
-  /** The fence of the latest owner, where that was said. */
+  /** The fence of the latest owner, if the Redis returned it. */
   readonly fence: number | undefined
 
   constructor(
@@ -44,36 +44,39 @@ export class NotOwner extends Error {
   }
 }
 
-/** Its owner deleted it. */
+/** The owner deleted the tenant. */
 export class Deleted extends NotOwner {
   constructor(tenant: string) {
-    super(`The tenant ${tenant} was deleted.`)
+    super(`tenant ${tenant} was deleted.`)
   }
 }
 
-/** What a world is made of: a snapshot, and the records behind it. */
+/** What a sandbox is opened from: a snapshot, and the records after it. */
 export interface TenantRecords {
   readonly snapshot: Uint8Array | undefined
   readonly records: readonly Uint8Array[]
 }
 
-/** Another node holds it, for so many ms if it does nothing. */
+/** Another node owns the tenant, for this many ms without renewal. */
 export interface HeldElsewhere {
   readonly holder: LeaseHolder
   readonly left: number
 }
 
-/** The part of a lease in which a node counts on it: two thirds are left at least, and no clock runs wrong by a fifth. */
+/**
+ * Share of a lease that a node relies on. At least two thirds are left after a renewal, and no clock is wrong by a
+ * fifth.
+ */
 const countedOn = 0.5
 const partBytes = 1_048_576
 
-/** One node's time as the owner of one tenant, from a fence to its end. All it does is checked against the fence, in the engine. */
+/** The ownership of one tenant by one node, from a fence to its end. The Redis checks every call against the fence. */
 export class TenantLease {
-  /** Records since the tenant began, as far as they are known to be in the journal. */
+  /** Number of records since the creation of the tenant that are known to be in the journal. */
   length: number
-  /** When it last began to ask the engine, by the node's own clock. */
+  /** Start of the last call to the Redis, on the clock of the node. */
   askedAt: number
-  /** Of the latest snapshot in the engine; 0 without one. */
+  /** Bytes of the latest snapshot in the Redis; 0 without one. */
   snapshotLength: number
   #sureUntil: number
   readonly tenant: string
@@ -99,7 +102,7 @@ export class TenantLease {
     this.#sureUntil = askedAt + given.lease * countedOn
   }
 
-  /** Takes a tenant that nobody holds. */
+  /** Takes a tenant without an owner. */
   static async acquire(given: LeaseRequest, tenant: string): Promise<TenantLease | HeldElsewhere> {
     const askedAt = given.host.now()
     const args = [nameOf(given.node), String(given.lease)]
@@ -108,12 +111,14 @@ export class TenantLease {
     return { holder: holderOf(textOf(reply[1])), left: numberOf(reply[2]) }
   }
 
-  /** Whether nobody else can have it yet, by the node's own clock. */
+  /** Whether no other node can own the tenant yet, by the clock of this node. */
   get isSure(): boolean {
     return this.#host.now() < this.#sureUntil
   }
 
-  /** Writes records behind the others; with none, looks whether the tenant is still its own. Asking again writes nothing twice. */
+  /**
+   * Appends records; without records it checks that the tenant is still owned. A repeated call writes nothing twice.
+   */
   async append(records: readonly Uint8Array[]): Promise<void> {
     const mark = new TextEncoder().encode(`${this.fence}:`)
     const marked = records.map((record) => concatenated([mark, record]))
@@ -121,7 +126,7 @@ export class TenantLease {
     this.length += records.length
   }
 
-  /** What is kept of the tenant, in parts of bounded size. */
+  /** Reads the saved tenant in parts of limited size. */
   async read(): Promise<TenantRecords> {
     const parts: Uint8Array[] = []
     for (let at = 0; at < this.snapshotLength; at += partBytes) {
@@ -138,7 +143,7 @@ export class TenantLease {
     return { snapshot: this.snapshotLength === 0 ? undefined : concatenated(parts), records }
   }
 
-  /** @param stands for how many records since the tenant began */
+  /** @param stands number of records since the creation of the tenant that the snapshot contains */
   async compact(stands: number, snapshot: Uint8Array): Promise<void> {
     await this.#ask(scripts.compact, String(stands), snapshot)
     this.snapshotLength = snapshot.length
@@ -148,7 +153,7 @@ export class TenantLease {
     await this.#ask(scripts.release)
   }
 
-  /** Nothing is left of the tenant but the count of its owners. */
+  /** Deletes the tenant, except for the number of its owners. */
   async drop(): Promise<void> {
     await this.#ask(scripts.drop)
   }
@@ -161,24 +166,25 @@ export class TenantLease {
     if (textOf(said) === 'lost') {
       const [held = null, fence] = more
       const told = { ...(held !== null && { holder: holderOf(textOf(held)) }), fence: numberOf(fence) }
-      throw new NotOwner(`The tenant ${this.tenant} has another owner by now.`, told)
+      throw new NotOwner(`tenant ${this.tenant} has another owner now.`, told)
     }
-    if (textOf(said) === 'astray') throw new Error(`The journal of ${this.tenant} is not as long as its owner left it.`)
+    if (textOf(said) === 'astray')
+      throw new Error(`The journal of ${this.tenant} does not have the length that its owner left.`)
     this.#sureUntil = askedAt + this.#lease * countedOn
     return reply as readonly ScriptReply[]
   }
 }
 
-/** Who asks the engine for tenants. */
+/** A node that requests tenants from the Redis. */
 export interface LeaseRequest {
   readonly engine: ClusterStore
   readonly host: NodeHost
   readonly node: ClusterNode
-  /** Milliseconds of the engine's clock. */
+  /** Milliseconds on the clock of the Redis. */
   readonly lease: number
 }
 
-/** Whether a failure only says that the engine did not answer. */
+/** Returns whether an error only means that the Redis did not reply. */
 export function isAway(error: unknown): error is StoreUnreachable {
   return error instanceof StoreUnreachable
 }
@@ -192,7 +198,7 @@ function holderOf(text: string): LeaseHolder {
   return { node: { id, address }, fence: Number(fence) }
 }
 
-/** Without the fence in front. */
+/** Returns a record without the fence in front of it. */
 function unmarked(record: Uint8Array): Uint8Array {
   return record.subarray(record.indexOf(0x3a) + 1)
 }

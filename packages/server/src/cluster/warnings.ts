@@ -2,29 +2,34 @@ import type { RedisEngine } from './redis-engine.js'
 
 const coverage = 'cluster-require-full-coverage'
 
-/** What an engine has to be told so that it loses nothing that it has acknowledged, and one master stops no tenants of others. */
+/**
+ * Required settings of the Redis, so that it loses no acknowledged data, and a failed master affects only its own
+ * tenants.
+ */
 const wanted: Readonly<Record<string, { readonly is: (value: string) => boolean; readonly otherwise: string }>> = {
   appendonly: {
     is: (value) => value === 'yes',
-    otherwise:
-      'a crash of it loses what was answered since its last snapshot: start it with --appendonly yes --appendfsync always',
+    otherwise: 'a crash loses all data since its last snapshot: start it with --appendonly yes --appendfsync always',
   },
   appendfsync: {
     is: (value) => value === 'always',
-    otherwise: 'a crash of its machine can lose what was answered a second before: start it with --appendfsync always',
+    otherwise: 'a crash of its machine can lose the data of the last second: start it with --appendfsync always',
   },
   'maxmemory-policy': {
     is: (value) => value === 'noeviction',
     otherwise: 'it deletes tenants when its memory is full: start it with --maxmemory-policy noeviction',
   },
-  // Of a Redis Cluster.
+  // Setting of a Redis Cluster.
   [coverage]: {
     is: (value) => value === 'no',
-    otherwise: 'when one master is away, all tenants are: start it with --cluster-require-full-coverage no',
+    otherwise: 'all tenants are unavailable when one master is: start it with --cluster-require-full-coverage no',
   },
 }
 
-/** A sentence for each server and setting by which what was acknowledged may get lost, or more tenants be away than have to be. */
+/**
+ * Returns a warning for each server and setting that may lose acknowledged data or make more tenants unavailable than
+ * necessary.
+ */
 export async function warningsOf(engine: Pick<RedisEngine, 'settings' | 'isCluster'>): Promise<readonly string[]> {
   const warnings: string[] = []
   const untold = new Set<string>()
@@ -34,12 +39,12 @@ export async function warningsOf(engine: Pick<RedisEngine, 'settings' | 'isClust
     if (name === coverage && !engine.isCluster) continue
     if (value === undefined) untold.add(server)
     else if (!wanted[name]!.is(value) && (name !== 'appendfsync' || isFile)) {
-      warnings.push(`the engine at ${server} has ${name} ${value}, so ${wanted[name]!.otherwise}`)
+      warnings.push(`the Redis at ${server} has ${name} ${value}, so ${wanted[name]!.otherwise}`)
     }
   }
   for (const server of untold) {
     warnings.push(
-      `the engine at ${server} does not tell its settings, so it could not be checked that it runs with appendonly yes, appendfsync always and maxmemory-policy noeviction`,
+      `the Redis at ${server} does not return its settings, so it could not be checked that it has appendonly yes, appendfsync always and maxmemory-policy noeviction`,
     )
   }
   return warnings

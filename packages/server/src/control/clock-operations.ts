@@ -15,19 +15,19 @@ export const clockOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/clock',
-    summary: 'Time, mode and the timers that wait.',
+    summary: 'Returns the time, the clock mode and the pending timers.',
     run: (sandbox) => ({ ...timeOf(sandbox), ...pendingOf(sandbox) }),
   },
   {
     method: 'GET',
     path: '/clock/pending',
-    summary: 'The timers that wait, earliest first.',
+    summary: 'Returns the pending timers, earliest first.',
     query: partOf,
     tool: {
       name: 'list_timers',
-      when: 'To know how far to move time.',
+      when: 'Use it to find out how far to advance time.',
       effect: 'reads',
-      next: 'step_clock runs the first of them, advance_clock a span of time.',
+      next: 'step_clock runs the first of them, advance_clock advances by a duration.',
       defaults: { limit: 20 },
     },
     run: ({ clock }, _, asked) => listed(clock.pending, asked, { of: 'timers', view: timerView }),
@@ -36,18 +36,18 @@ export const clockOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/clock/advance',
     summary:
-      'Moves time by a duration and runs what falls due, at most `maxTimers` timers at one instant; answers when it has settled. Stops where it is when the request is closed.',
+      'Advances time by a duration and runs all due timers, at most `maxTimers` at one instant. Responds when everything has settled, and stops when the client disconnects.',
     body: v.strictObject({ by: duration, maxTimers }),
     example: { by: '5m' },
     tool: {
       name: 'advance_clock',
-      does: 'Moves time by a span and runs what falls due: deliveries, retries, schedules, expiries, in their order and in no real time.',
-      when: 'To let time pass. Not on a real clock.',
+      does: 'Advances time by a duration and runs all due timers in order, without waiting: deliveries, retries, schedules and expirations.',
+      when: 'Use it to let time pass. It fails on a real clock.',
       effect: 'changes',
-      next: 'explain_message for a message that is not where it should be, check_invariants for what must always hold.',
+      next: 'explain_message for a message in an unexpected state, check_invariants for what must always hold.',
       args: {
-        by: 'a span such as `5m`, `2d`, `90s`, or milliseconds',
-        maxTimers: 'how many timers may fire at one instant',
+        by: 'duration such as `5m`, `2d`, `90s`, or milliseconds',
+        maxTimers: 'maximum number of timers at one instant',
       },
       tells: true,
     },
@@ -59,18 +59,18 @@ export const clockOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/clock/advance-to',
-    summary: 'Moves time to an instant: an ISO text or milliseconds.',
+    summary: 'Advances time to an instant: an ISO text or milliseconds.',
     body: v.strictObject({ at: time, maxTimers }),
     example: { at: '2030-01-02T03:00:00Z' },
     tool: {
       name: 'advance_clock_to',
-      does: 'As advance_clock, to an instant.',
-      when: 'To come to a deadline or a slot of a schedule.',
+      does: 'Advances time to an instant, like advance_clock.',
+      when: 'Use it to reach a timeout or a fire time of a schedule.',
       effect: 'changes',
-      next: 'get_timeline, or explain_message for a message that is not where it should be.',
+      next: 'get_timeline, or explain_message for a message in an unexpected state.',
       args: {
         at: 'ISO text or milliseconds since the Unix epoch',
-        maxTimers: 'how many timers may fire at one instant',
+        maxTimers: 'maximum number of timers at one instant',
       },
       tells: true,
     },
@@ -82,16 +82,16 @@ export const clockOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/clock/drain',
-    summary: 'Runs until no timer is left but those of schedules; `maxTimers` limits how many may fire.',
+    summary: 'Runs until only recurring timers of schedules are left; `maxTimers` limits how many may fire.',
     body: v.strictObject({ maxTimers }),
     example: { maxTimers: 1000 },
     tool: {
       name: 'drain_clock',
-      does: 'Moves time until nothing waits but schedules.',
-      when: 'To see how a story ends.',
+      does: 'Advances time until only schedules are left.',
+      when: 'Use it to see the final outcome.',
       effect: 'changes',
-      next: 'list_dead_letters for what failed for good, get_timeline for the story.',
-      args: { maxTimers: 'how many timers may fire' },
+      next: 'list_dead_letters for messages that failed for good, get_timeline for what happened.',
+      args: { maxTimers: 'maximum number of timers' },
       tells: true,
     },
     run: async (sandbox, { maxTimers }, { call }) => {
@@ -103,14 +103,14 @@ export const clockOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/clock/step',
     summary:
-      'Moves time to the next timer and runs what is due there; `fired` is what was first, null when nothing waits.',
+      'Advances time to the next timer and runs all timers that are due then; `fired` is the first of them, or null when none is pending.',
     body: nothing,
     tool: {
       name: 'step_clock',
-      does: 'Moves time to the next thing that waits, and runs what is due there.',
-      when: 'To watch one thing happen after the other.',
+      does: 'Advances time to the next pending timer, and runs all timers that are due then.',
+      when: 'Use it to watch one event after another.',
       effect: 'changes',
-      next: 'step_clock again, list_timers for what waits then, or drain_clock for all of it.',
+      next: 'step_clock again, list_timers for pending timers, or drain_clock to run them all.',
       tells: true,
     },
     run: async (sandbox, _, { call }) => {
@@ -124,14 +124,14 @@ export const clockOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/clock/interrupt',
     summary:
-      'Stops the move of time that is under way; its request is answered with 409. `interrupted` is null when time was not moving.',
+      'Stops the clock while it advances; that request gets 409. `interrupted` is null when time was not moving.',
     body: nothing,
     run: (sandbox) => ({ interrupted: sandbox.clock.interrupt() ?? null, ...timeOf(sandbox) }),
   }),
   order({
     method: 'POST',
     path: '/clock/settle',
-    summary: 'Answers once nothing runs; time does not move.',
+    summary: 'Responds when nothing runs; time does not move.',
     body: nothing,
     run: async (sandbox) => {
       await sandbox.clock.settle()
@@ -140,7 +140,7 @@ export const clockOrders: readonly ControlOperation[] = [
   }),
 ]
 
-/** A client that goes away ends the move that it asked for. */
+/** Stops the clock when the client that advances it disconnects. */
 function optionsOf({ signal }: RawRequest, maxTimers: number | undefined): AdvanceOptions {
   return { ...(signal !== undefined && { signal }), ...(maxTimers !== undefined && { maxTimers }) }
 }
@@ -150,14 +150,14 @@ export function timeOf(sandbox: Sandbox): { now: string; milliseconds: number; m
   return { now: iso(now), milliseconds: now, mode: sandbox.clock.mode }
 }
 
-/** Timers that are told beside something else. */
+/** Maximum pending timers in a response that contains other fields, too. */
 export const maxPending = 1_000
 
-/** The timers that wait, the first of many. */
+/** Returns the pending timers, or the first ones of many. */
 export function pendingOf({ clock }: Sandbox): { pending: object[]; more?: string } {
   const all = clock.pending
   const pending = all.slice(0, maxPending).map(timerView)
-  const more = `${all.length - maxPending} more timers wait: GET /clock/pending has them.`
+  const more = `${all.length - maxPending} more timers are pending. GET /clock/pending lists them.`
   return all.length > maxPending ? { pending, more } : { pending }
 }
 

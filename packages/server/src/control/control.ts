@@ -26,21 +26,21 @@ import { trafficOrders } from './traffic-operations.js'
 import { workflowOrders } from './workflow-operations.js'
 import { workflowStubOperations } from './workflow-stubs.js'
 
-/** What the control API needs of the server. */
+/** Parts of the server that the control API needs. */
 export interface TenantSource {
   readonly origin: string
   readonly names: readonly string[]
-  /** A tenant, made on first use where the request may make one. */
+  /** Returns a tenant. The first request creates it, if the request may do so. */
   asked(name: string, call: RawRequest): Sandbox
-  /** Disposes a tenant; `false` when there is none of this name. */
+  /** Disposes a tenant. Returns `false` if the name is unknown. */
   drop(name: string): boolean
-  /** An address of a tenant as the caller reaches it. */
+  /** Returns a URL of a tenant with the origin that the client used. */
   reached(address: string, call: RawRequest, name: string): string
-  /** Serves a sandbox that was made of a tenant. @returns its name */
+  /** Serves a forked sandbox as a tenant and returns its name. */
   adoptFork(sandbox: Sandbox, of: string, name: string | undefined): string
 }
 
-/** The control API: one row for each order that a tenant takes. */
+/** The control API: one row per operation. */
 export const controlOperations: readonly ControlOperation[] = [
   ...sandboxOperations,
   ...clockOrders,
@@ -62,7 +62,10 @@ for (const order of controlOperations) addRoute(router, order.method, order.path
 
 const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const
 
-/** Whether a request below `/_control` is answered without a look at its body: there is nothing of this path or method. */
+/**
+ * Returns whether the response to a request below `/_control` does not depend on its body, because the path or method
+ * is unknown.
+ */
 export function isUnknownOperation({ method }: RawRequest, path: string): boolean {
   try {
     const [, , name = '', ...rest] = partsOf(path)
@@ -79,7 +82,7 @@ function partsOf(path: string): string[] {
   return pathname.replace(/\/+$/, '').split('/')
 }
 
-/** Answers a request below `/_control`. */
+/** Responds to a request below `/_control`. */
 export async function control(call: RawRequest, path: string, tenants: TenantSource): Promise<RawResponse> {
   try {
     const { searchParams: query } = new URL(path, 'http://control.test')
@@ -104,7 +107,7 @@ export async function control(call: RawRequest, path: string, tenants: TenantSou
 }
 
 const onAnEngine =
-  'The data store of this tenant is a real engine: it can be neither dumped, loaded nor taken back in time. Look at keys with commands, or take a snapshot().'
+  'The store of this tenant is a real Redis, which has no dumps, loads or past instants. Read keys with commands, or take a snapshot().'
 
 function found(method: string, below: string): { order: ControlOperation; params: Record<string, string> } {
   const match = findRoute(router, method, below)
@@ -113,21 +116,27 @@ function found(method: string, below: string): { order: ControlOperation; params
     return { order: match.data, params: Object.fromEntries(params) }
   }
   const allowed = methods.filter((other) => findRoute(router, other, below) !== undefined)
-  if (allowed.length > 0) throw new HttpError(405, `${below} takes ${allowed.join(' or ')}, not ${method}.`)
+  if (allowed.length > 0) throw new HttpError(405, `${below} takes ${allowed.join(' or ')} (got ${method}).`)
   throw new HttpError(
     404,
-    `The control API has no ${below}.${meant(method, below) || besides(below)} GET /_control/openapi.json lists all its paths.`,
+    `The control API has no path ${below}.${meant(method, below) || besides(below)} GET /_control/openapi.json lists all paths.`,
   )
 }
 
-/** ` It has GET /clock, POST /clock/advance.`, with what begins as the path does; empty where nothing does. */
+/**
+ * Returns the operations with the same first path segment, such as ` It has GET /clock, POST /clock/advance.`, or an
+ * empty string.
+ */
 function besides(below: string): string {
   const [, area] = below.split('/')
   const known = controlOperations.filter(({ path }) => path.split('/')[1] === area)
   return known.length === 0 ? '' : ` It has ${known.map(({ method, path }) => `${method} ${path}`).join(', ')}.`
 }
 
-/** ` Did you mean POST /clock/advance?`, for a path of which parts are misspelled; what stands for a parameter stays. */
+/**
+ * Returns ` Did you mean POST /clock/advance?` for a path with misspelled segments. Values of path parameters stay
+ * unchanged.
+ */
 function meant(method: string, below: string): string {
   const given = below.split('/')
   const near = controlOperations.flatMap((order) => {
@@ -136,7 +145,7 @@ function meant(method: string, below: string): string {
     if (parts.length !== given.length || !parts.slice(1).every((part, at) => fits(part, at + 1))) return []
     return [{ order, path: parts.map((part, at) => (part.startsWith(':') ? given[at]! : part)).join('/') }]
   })
-  // Of equally near ones that with the same method.
+  // Prefer a path with the same method among equally near ones.
   near.sort((one, other) => Number(other.order.method === method) - Number(one.order.method === method))
   const path = nearestName(
     below,
@@ -146,7 +155,7 @@ function meant(method: string, below: string): string {
   return found === undefined ? '' : ` Did you mean ${found.order.method} ${found.path}?`
 }
 
-/** An order may answer by itself: a text, a stream. */
+/** Returns whether an operation returned a complete response, such as text or a stream. */
 function isAnswer(value: unknown): value is RawResponse {
   return typeof value === 'object' && value !== null && 'status' in value && 'headers' in value && 'body' in value
 }
@@ -155,11 +164,11 @@ function failure(error: unknown): RawResponse {
   if (error instanceof HttpError) return json({ error: error.message }, error.status)
   if (error instanceof ReplyError) return json({ error: error.message, reply: true }, 400)
   if (error instanceof URIError)
-    return json({ error: 'A % in a path must be followed by two hexadecimal digits of UTF-8.' }, 400)
+    return json({ error: 'A % in a path must be followed by two hexadecimal digits of UTF-8. Escape it as %25.' }, 400)
   if (error instanceof TenantsFull) return json({ error: error.message }, 503)
   if (error instanceof RangeError && error.message === 'Invalid string length')
-    return json({ error: 'The answer would be longer than a string may be. Ask for less at once.' }, 400)
-  // Misuse of a clock, a name or a time: the sentence says what to do. Anything else is shown with its stack.
+    return json({ error: 'The response would exceed the maximum length of a string. Request less at a time.' }, 400)
+  // These errors are mistakes of the client, and their messages name what to do.
   if (error instanceof RangeError || error instanceof TypeError) return json({ error: error.message }, 400)
   return json({ error: error instanceof Error ? error.message : String(error) }, 409)
 }
@@ -173,10 +182,13 @@ const anyObject = v.pipe(
 function jsonBody(body: Bytes): unknown {
   if (body === '') return {}
   if (isDeeper(body, deepest)) {
-    throw new HttpError(400, `The body of a control request may nest at most ${deepest} levels deep.`)
+    throw new HttpError(400, `The body of a control request must nest at most ${deepest} levels. Send a flatter body.`)
   }
   if (hasMoreValues(body, maxControlValues)) {
-    throw new HttpError(400, `The body of a control request may have at most ${maxControlValues} values.`)
+    throw new HttpError(
+      400,
+      `The body of a control request must have at most ${maxControlValues} values. Send it in parts.`,
+    )
   }
   const parsed = v.safeParse(anyObject, text(body))
   if (parsed.success) return parsed.output
@@ -187,7 +199,7 @@ function checkQuery({ method, path, query = {} }: ControlOperation, given: URLSe
   const known = Object.keys(query)
   const unknown = [...given.keys()].find((name) => !known.includes(name))
   if (unknown === undefined) return
-  const takes = known.length === 0 ? 'It takes none.' : `It takes ${known.join(', ')}.`
+  const takes = known.length === 0 ? 'It takes no parameters.' : `It takes ${known.join(', ')}.`
   throw new HttpError(
     400,
     `${method} ${path}: unknown query parameter ${JSON.stringify(unknown)}.${didYouMean(unknown, known)} ${takes}`,
@@ -235,19 +247,19 @@ function checked({ body: schema, example }: ControlOperation, body: unknown): un
   const result = v.safeParse(schema!, body)
   if (result.success) return result.output
   const [first] = result.issues
-  // A misspelled field is missing under its right name, too: the wrong name says more.
+  // A misspelled field also causes an issue for the missing right one. Report the misspelled one.
   for (const found of result.issues) {
     const unknown = unknownField(schema!, found)
     if (unknown === undefined) continue
     const { place, fields } = unknown
     throw new HttpError(
       400,
-      `${place.join('.')}: there is no such field.${didYouMean(place.at(-1), fields)} Send ${example === undefined ? 'no body' : JSON.stringify(example)}.`,
+      `${place.join('.')}: unknown field.${didYouMean(place.at(-1), fields)} Send ${example === undefined ? 'no body' : JSON.stringify(example)}.`,
     )
   }
   const issue = first
   const where = v.getDotPath(issue) ?? 'the body'
-  // Of a union, the alternative that came closest tells more than the list of all types.
+  // For a union, report the alternative that came closest instead of the list of all types.
   const message =
     issue.issues?.find(({ path }) => path !== undefined)?.message ?? issue.issues?.at(-1)?.message ?? issue.message
   throw new HttpError(400, `${where}: ${message}. Send ${example === undefined ? 'no body' : JSON.stringify(example)}.`)

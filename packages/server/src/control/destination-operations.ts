@@ -9,7 +9,7 @@ import type { Attempt } from '../../../../src/queue/message/message-entries.js'
 import { type ControlOperation, order } from './operation.js'
 import { listed, maxSteps, partOf } from './operation-parts.js'
 
-// Which steps and answers are right, the engine says best; the document describes them.
+// The engine checks steps and responses, with better messages than a schema. The schema describes them.
 const given = v.unknown()
 const described = (): v.GenericSchema => v.union([shallowStepSchema(), responseSchema()])
 
@@ -17,24 +17,24 @@ export const destinationOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/destinations/script',
-    summary: 'The next deliveries to a url meet these steps, one each; a number is the status of an answer.',
+    summary: 'Scripts the next deliveries to a URL, one step each; a number is the status of a response.',
     body: v.strictObject({
       to: v.string(),
       steps: v.pipe(
         v.array(given),
-        v.maxLength(maxSteps, `A script has at most ${maxSteps} steps: send the rest later.`),
+        v.maxLength(maxSteps, `A script must have at most ${maxSteps} steps. Send the rest later.`),
       ),
     }),
     describes: v.strictObject({ to: v.string(), steps: v.array(shallowStepSchema()) }),
     example: { to: 'https://shop.test/orders', steps: [503, { kind: 'reset' }, { kind: 'lost-ack' }] },
     tool: {
       name: 'script_deliveries',
-      when: 'To make an endpoint fail so many times, whoever answers there afterwards.',
+      when: 'Use it to make an endpoint fail a number of times before it responds as usual.',
       effect: 'changes',
       next: 'publish_message and drain_clock, then get_timeline.',
       args: {
-        to: 'url or pattern',
-        steps: 'one for each delivery: a status, or a fault such as `{"kind":"lost-ack"}`; list_fault_kinds lists them',
+        to: 'URL or pattern',
+        steps: 'one per delivery: a status, or a fault such as `{"kind":"lost-ack"}`; list_fault_kinds lists them',
       },
     },
     run: ({ destinations }, { to, steps }) => void destinations.script(to, steps as Step[]),
@@ -42,28 +42,29 @@ export const destinationOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/destinations/respond',
-    summary: 'What a url answers: a status, or status, headers and body.',
+    summary: 'Registers the response of a URL: a status, or status, headers and body.',
     body: v.strictObject({ to: v.string(), response: given }),
     describes: v.strictObject({ to: v.string(), response: described() }),
     example: { to: 'https://shop.test/orders', response: 503 },
     tool: {
       name: 'respond_to_deliveries',
-      when: 'To stand in for an endpoint that does not run.',
+      when: 'Use it for an endpoint that does not run.',
       effect: 'changes',
       next: 'publish_message and drain_clock, then get_timeline.',
-      args: { to: 'url or pattern', response: 'a status, or `{"status":201,"body":{"id":1}}`' },
+      args: { to: 'URL or pattern', response: 'status, or `{"status":201,"body":{"id":1}}`' },
     },
     run: ({ destinations }, { to, response: answer }) => void destinations.respond(to, answer as DestinationResponse),
   }),
   order({
     method: 'POST',
     path: '/destinations/record',
-    summary: 'Records what arrives at a url from now on; it answers 200 unless something else is registered or given.',
+    summary:
+      'Records deliveries to a URL from now on, which responds with 200 unless another response is registered or given.',
     body: v.strictObject({ to: v.string(), response: v.optional(given) }),
     describes: v.strictObject({ to: v.string(), response: v.optional(described()) }),
     example: { to: 'https://shop.test/failed' },
     run: ({ destinations }, { to, response: answer }) => {
-      // First what may be refused: a refused order changes nothing.
+      // Register the response first: a rejected operation must change nothing.
       if (answer !== undefined) destinations.respond(to, answer as DestinationResponse)
       if (destinationsInternals.of(destinations).recorderAt(to) === undefined) destinations.record(to)
     },
@@ -71,13 +72,16 @@ export const destinationOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/destinations/recorded',
-    summary: 'What a recorder has recorded.',
-    query: { to: 'the url as it was given to record', ...partOf },
+    summary: 'Returns the deliveries that a recorder has recorded.',
+    query: { to: 'URL as it was given to record', ...partOf },
     run: ({ destinations }, _, asked) => {
       const to = asked.query.get('to') ?? ''
       const recorder = destinationsInternals.of(destinations).recorderAt(to)
       if (recorder === undefined) {
-        throw new HttpError(404, `Nothing records ${JSON.stringify(to)}. Send POST /destinations/record first.`)
+        throw new HttpError(
+          404,
+          `There is no recorder for ${JSON.stringify(to)}. Send POST /destinations/record first.`,
+        )
       }
       const options = { of: 'recorded requests', view: recordedView, size: ({ body }: Attempt) => body.length }
       return listed(recorder.requests, asked, options)
@@ -86,19 +90,19 @@ export const destinationOrders: readonly ControlOperation[] = [
   {
     method: 'DELETE',
     path: '/destinations',
-    summary: 'Forgets one registration, or all of them.',
-    query: { to: 'the url or pattern to forget' },
+    summary: 'Removes the registration of one URL, or all of them.',
+    query: { to: 'URL or pattern to remove' },
     run: ({ destinations }, _, { query }) => destinations.off(query.get('to') ?? undefined),
   },
   {
     method: 'GET',
     path: '/destinations',
-    summary: 'Urls that nobody answered for, as sentences, and steps of scripts that no delivery met.',
+    summary: 'Returns messages about URLs without a destination and about unused script steps.',
     tool: {
       name: 'list_unhandled',
-      when: 'When a delivery met nobody, or a script was not played to its end.',
+      when: 'Use it when a delivery had no destination, or a script has unused steps.',
       effect: 'reads',
-      next: 'respond_to_deliveries for a url that has no endpoint.',
+      next: 'respond_to_deliveries for a URL that has no endpoint.',
     },
     run: ({ destinations }) => ({ unhandled: destinations.unhandled, unused: destinations.unused }),
   },

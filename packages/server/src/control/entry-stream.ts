@@ -7,42 +7,42 @@ import type { Traffic } from '../../../../src/report/traffic-view.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { writerOf } from './wire-entry.js'
 
-/** Entries that may have come since a reader began, and wait for it; and that changed after it had them. */
+/** Maximum entries that may be pending for a reader, and that may have changed since it received them. */
 export const maxWaiting = 100_000
 
-/** Bytes of the entries that may come while a reader takes nothing. */
+/** Maximum bytes of entries that may arrive while a reader receives nothing. */
 export const maxBytesWaiting = 16_777_216
 
-/** Bytes from which what was gathered is handed on, so that others have their turn. */
+/** Bytes after which collected events are sent, so that other requests have their turn. */
 const slice = 65_536
 
-/** Entries that are looked at in a row. */
+/** Maximum entries that are checked in a row. */
 const lookedAtInARow = 5_000
 
-/** Worlds whose logs are kept for a reader who is behind; of those before, it gets no more entries. */
+/** Maximum sandboxes, after resets, whose logs are kept for a slow reader. It gets no more entries of older ones. */
 export const maxSandboxes = 4
 
-/** Silence after which a comment keeps the connection open, in host milliseconds. */
+/** Host milliseconds without data after which a comment keeps the connection open. */
 const keepAlive = 15_000
 
-/** Which entries a reader wants; of a world that was made anew, whose numbering begins anew, too. */
+/** Returns whether a reader wants an entry. After a reset or load, the numbering starts again. */
 export type Wanted = (entry: Entry, isRenewed: boolean) => boolean
 
 /**
- * Entries as server-sent events, the ones that are there and the ones that come. They are read from the log when the reader
- * takes them: one that waits and changes meanwhile is sent once, as it is then, and a slow reader costs no copies. Where
- * the log has dropped what a reader did not take, its own entry says so.
+ * Returns existing and future entries as server-sent events. They are read from the log when the reader receives them:
+ * a pending entry that changes is sent once, in its final state, and a slow reader costs no copies. If the log has
+ * dropped entries that a reader did not receive, an entry of the log reports that.
  * @param after `seq` of the last entry that is not wanted
  */
 export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): ReadableStream<Uint8Array> {
   const worlds = [new Reading(sandbox.traffic, after)]
-  /** Bytes of what has come since the reader took something. */
+  /** Bytes that have arrived since the reader received something. */
   let bytes = 0
   let isSuspected = false
   let wake: (() => void) | undefined
   let end = (): void => {}
   const isBehind = (): boolean => bytes > maxBytesWaiting || worlds.at(-1)!.behind > maxWaiting
-  /** Large events that wait for the reader's next look, each an array that all readers share. */
+  /** A large event for the next read of the reader, as an array that all readers share. */
   let large: Uint8Array | undefined
   const body = new ReadableStream<Uint8Array>(
     {
@@ -63,7 +63,7 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
           }
           bytes += isNew ? bytesOf(entry) : endBytesOf(entry)
           if (isSuspected || !isBehind()) return
-          // What one turn of the event loop brings is no reason: it has had no time to take it.
+          // Wait: the reader had no time to receive entries of the same turn of the event loop.
           isSuspected = true
           void hostPause()
             .then(hostPause)
@@ -76,7 +76,7 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
         const stay = sandbox.onReset((by) => {
           unsubscribe()
           unsubscribe = sandbox.traffic.subscribe(add)
-          // What a world was filled with is in its log before it takes the place of the one before.
+          // The log of the new sandbox contains the loaded data before it replaces the old one.
           worlds.push(new Reading(sandbox.traffic, 0, by))
           worlds.at(-maxSandboxes - 1)?.skip()
           wake?.()
@@ -106,7 +106,11 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
           if (chunk !== undefined) controller.enqueue(chunk)
           else {
             end()
-            controller.error(new ReaderTooSlow('All readers together have too much to take, and this one was dropped.'))
+            controller.error(
+              new ReaderTooSlow(
+                'The readers of all streams together have too much pending data, and this one was dropped.',
+              ),
+            )
           }
         }
         if (large !== undefined) {
@@ -124,7 +128,7 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
             wake = undefined
           } else await hostPause()
           bytes = 0
-          // Many readers are woken at once: the first entry is for all of them, the rest waits for their turns.
+          // Many readers wake up together. Each one sends the first entry, and the rest waits for the turns.
           ;({ text, isOver, array } = gathered(sandbox, worlds, wanted, 1))
           if (worlds[0]!.isEnded) return
         }
@@ -143,16 +147,16 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
   return body
 }
 
-/** What of the log of one world a reader has taken. */
+/** Position of a reader in the log of one sandbox. */
 class Reading {
   #traffic: Traffic | undefined
-  /** `seq` of the last entry that was taken, or passed over. */
+  /** `seq` of the last entry that was sent or skipped. */
   #last: number
-  /** `seq` of the newest entry when it began: a long log that was there is no reason to drop its reader. */
+  /** `seq` of the newest entry at the start. A long existing log must not drop its reader. */
   readonly #begun: number
-  /** Entries that have changed since they were taken, each with the newest entry there was then. */
+  /** Entries that changed after they were sent, each with the `seq` of the newest entry at that time. */
   readonly again = new Map<Entry, number>()
-  /** Another world has taken the place of the one before, which the reader is still to be told. */
+  /** Whether the reader was informed that a new sandbox replaced the old one. */
   isTold = false
 
   constructor(
@@ -169,7 +173,7 @@ class Reading {
     return this.#traffic?.entries.at(-1)?.seq ?? 0
   }
 
-  /** Entries that wait for the reader. */
+  /** Number of entries that are pending for the reader. */
   get behind(): number {
     return Math.max(this.again.size, this.#newest - Math.max(this.#last, this.#begun))
   }
@@ -178,14 +182,14 @@ class Reading {
     return this.#traffic === undefined && this.renewed === undefined
   }
 
-  /** Hears of an entry. @returns whether it is new */
+  /** Notes a new or changed entry. Returns whether it is new. */
   note(entry: Entry): boolean {
     const newest = this.#newest
     if (entry.seq <= this.#last && !this.again.has(entry)) this.again.set(entry, newest)
     return entry.seq >= newest && !('endedAfterSeq' in entry)
   }
 
-  /** The next entry; `undefined` when all were taken. */
+  /** Returns the next entry, or `undefined` when all were sent. */
   next(): Entry | undefined {
     const entry = this.#traffic?.entries[this.#place()]
     const [changed] = this.again
@@ -197,13 +201,13 @@ class Reading {
     return entry
   }
 
-  /** Of a world that is over long since nothing more is sent. */
+  /** Skips the remaining entries of an old sandbox. */
   skip(): void {
     this.#traffic = undefined
     this.again.clear()
   }
 
-  /** Where the first entry stands that was not taken. */
+  /** Returns the index of the first entry that was not sent. */
   #place(): number {
     const { entries } = this.#traffic!
     const guess = this.#last + 1 - (entries[0]?.seq ?? 0)
@@ -220,13 +224,13 @@ class Reading {
 
 interface Gathered {
   readonly text: Bytes
-  /** A large event that comes behind the text. */
+  /** A large event that follows the text. */
   readonly array?: Uint8Array
-  /** Whether that is all there is. */
+  /** Whether no more entries are available. */
   readonly isOver: boolean
 }
 
-/** Events of so many bytes, or a little more. */
+/** Collects events of at least this many bytes, or all of them. */
 function gathered(sandbox: Sandbox, worlds: Reading[], wanted: Wanted, most: number): Gathered {
   let text = ''
   for (let looked = 0; looked < lookedAtInARow && text.length < most; looked++) {
@@ -251,12 +255,12 @@ function gathered(sandbox: Sandbox, worlds: Reading[], wanted: Wanted, most: num
   return { text: text as Bytes, isOver: false }
 }
 
-/** Events that were made in this turn of the event loop: many readers may want the same ones. */
+/** Events that were created in this turn of the event loop, because many readers may want the same ones. */
 let events: { readonly writer: EntryWriter; readonly of: Map<Entry, Event> } | undefined
 
 interface Event {
   readonly text: Bytes
-  /** Made when somebody is sent it by itself. */
+  /** Created when the event is sent alone. */
   array?: Uint8Array
 }
 
@@ -276,17 +280,17 @@ function eventOf(entry: Entry, writer: EntryWriter): Event {
   return event
 }
 
-/** It has changed. */
+/** Drops the cached event of an entry that has changed. */
 function forget(entry: Entry): void {
   events?.of.delete(entry)
 }
 
-/** Bytes of the bodies of an entry. */
+/** Returns the bytes of the bodies of an entry. */
 export function bytesOf(entry: Entry): number {
   return ('body' in entry ? entry.body.length : 0) + endBytesOf(entry)
 }
 
-/** Bytes of what came at its end. */
+/** Returns the bytes that the end of an entry added. */
 function endBytesOf(entry: Entry): number {
   if (entry.type === 'attempt') return entry.outcome?.body.length ?? 0
   return entry.type === 'request' || entry.type === 'outbound' ? (entry.response?.body?.length ?? 0) : 0

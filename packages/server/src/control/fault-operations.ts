@@ -11,8 +11,8 @@ import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import { type ControlOperation, type OperationContext, order } from './operation.js'
 import { listed, partOf } from './operation-parts.js'
 
-// Which rules are right, the engine says best: it names the place and the nearest word. The document describes them.
-const rule = v.custom<FaultRule>((given) => typeof given === 'object' && given !== null, 'is not a rule')
+// The engine checks rules, with better messages than a schema. The schema describes them.
+const rule = v.custom<FaultRule>((given) => typeof given === 'object' && given !== null, 'must be a rule')
 const scenario = v.looseObject({ name: v.string(), faults: v.optional(v.array(v.unknown())) })
 const described = {
   rules: v.union([faultRuleSchema(), v.array(faultRuleSchema())]),
@@ -26,7 +26,7 @@ const added = v.pipe(
   }),
   v.check(
     ({ rules, scenario }) => (rules === undefined) !== (scenario === undefined),
-    'has either rules or a scenario',
+    'must have either rules or a scenario',
   ),
 )
 
@@ -34,19 +34,19 @@ export const faultOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/faults',
-    summary: 'Adds a rule, or several in this order, or those of a `scenario`; `handle` removes them again.',
+    summary: 'Adds a fault rule, several in this order, or those of a `scenario`; `handle` removes them again.',
     body: added,
     describes: v.union([v.strictObject(described), v.strictObject({ scenario })]),
     example: { rules: { on: 'queue.delivery', times: 2, fault: { kind: 'lost-ack' } } },
     tool: {
       name: 'add_fault',
-      when: 'To let something go wrong at the store, the queue or a delivery: once, several times, for a while.',
+      when: 'Use it to inject a fault into the store, the queue or a delivery: once, several times, or for a while.',
       effect: 'changes',
-      next: 'drive the app or publish_message, then list_faults for how often it struck.',
+      next: 'drive the app or publish_message, then list_faults for how often the fault was injected.',
       args: {
         rules:
-          'a rule or a list: `{"on":"queue.delivery","times":2,"fault":{"kind":"lost-ack"}}`; list_fault_kinds lists what `fault` can be',
-        scenario: 'instead of rules: a scenario, whose faults are added',
+          'rule or list of rules: `{"on":"queue.delivery","times":2,"fault":{"kind":"lost-ack"}}`; list_fault_kinds lists the values of `fault`',
+        scenario: 'scenario whose faults are added, instead of rules',
         location: 'where the rule comes from, for messages',
       },
     },
@@ -59,14 +59,14 @@ export const faultOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/faults',
-    summary: 'The rules in the order in which they are asked, and how often each matched and struck.',
+    summary: 'Returns the rules in the order of evaluation, with how often each one matched and was injected.',
     query: partOf,
     tool: {
       name: 'list_faults',
-      does: 'The faults in force, and how often each matched and struck.',
-      when: 'To see that a failure really happened.',
+      does: 'Returns the active fault rules, with how often each one matched and was injected.',
+      when: 'Use it to check that a fault was really injected.',
       effect: 'reads',
-      next: 'list_unused_faults for why one did not strike.',
+      next: 'list_unused_faults for why one was not injected.',
       defaults: { limit: 50 },
     },
     run: ({ faults }, _, asked) => listed(faults.rules, asked, { of: 'rules', view: same }),
@@ -74,7 +74,7 @@ export const faultOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/faults/catalog',
-    summary: 'The faults that there are: what each does, its fields, and the points at which it can strike.',
+    summary: 'Returns all fault kinds: their effects, fields and injection points.',
     run: () =>
       Object.values(catalog).map(({ kind, summary, points, fields, example }) => ({
         kind,
@@ -87,13 +87,13 @@ export const faultOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/faults/unused',
-    summary: 'Rules that were never injected, each with a sentence that says why and where it was declared.',
+    summary: 'Returns rules that were never injected, each with the reason and the place of its declaration.',
     query: partOf,
     tool: {
       name: 'list_unused_faults',
-      when: 'A fault that is never injected proves nothing: ask after each test with faults.',
+      when: 'A fault that is never injected tests nothing. Call this after each test with faults.',
       effect: 'reads',
-      next: 'remove_faults, and add_fault as it should be.',
+      next: 'remove_faults, and add_fault with a fixed rule.',
       defaults: { limit: 50 },
     },
     run: ({ faults }, _, asked) => listed(faults.unused, asked, { of: 'rules', view: same }),
@@ -102,10 +102,10 @@ export const faultOrders: readonly ControlOperation[] = [
     method: 'DELETE',
     path: '/faults',
     summary: 'Removes rules: those of a handle, those of a name, or all.',
-    query: { handle: 'what adding them returned', name: 'the name of rules' },
+    query: { handle: 'handle that adding the rules returned', name: 'name of rules' },
     tool: {
       name: 'remove_faults',
-      when: 'When the failure is over.',
+      when: 'Use it to end a failure.',
       effect: 'destroys',
       next: 'drain_clock, to see the app recover.',
     },
@@ -114,8 +114,7 @@ export const faultOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/scenarios/play',
-    summary:
-      'Plays a whole scenario in a sandbox of its own, apart from the tenant, and answers whether it holds, with the story.',
+    summary: 'Plays a scenario in a separate sandbox and returns whether it holds, with its timeline.',
     body: v.strictObject({ scenario, seed: v.optional(v.union([v.number(), v.string()])) }),
     example: {
       scenario: {
@@ -128,10 +127,10 @@ export const faultOrders: readonly ControlOperation[] = [
     },
     tool: {
       name: 'play_scenario',
-      when: 'To try a whole story with expectations, without touching this world. The same seed gives the same story.',
+      when: 'Use it to try a whole scenario with expectations, without changing this sandbox. The same seed gives the same timeline.',
       effect: 'reads',
       next: 'find_failing_seed to try it with many seeds.',
-      args: { scenario: 'as in docs/scenarios.md, as JSON', seed: "instead of the scenario's own" },
+      args: { scenario: 'scenario as JSON, as in docs/scenarios.md', seed: 'seed; default: the one of the scenario' },
     },
     run: (sandbox, { scenario, seed }, { call }) => played(sandbox, scenario as Scenario, seed, call.signal),
   }),
@@ -141,7 +140,7 @@ function rulesOf({ faults = [], name }: Scenario): readonly FaultRule[] {
   if (faults.length > 0) return faults
   throw new HttpError(
     400,
-    `The scenario ${JSON.stringify(name)} has no faults to add. Play its steps with POST /scenarios/play.`,
+    `scenario ${JSON.stringify(name)} has no faults to add. Play its steps with POST /scenarios/play.`,
   )
 }
 
@@ -149,7 +148,7 @@ function same<T>(item: T): T {
   return item
 }
 
-/** Rules are taken away by number; a reset forgets numbers and rules. */
+/** Returns a handle with the number of the rules. A reset deletes numbers and rules. */
 function kept(sandbox: Sandbox, handle: FaultHandle): { handle: string } {
   const { number } = handleInternals.of(handle)
   return { handle: `rules-${sandboxInternals.of(sandbox).beginning().world}-${number}` }
@@ -166,11 +165,11 @@ function remove(sandbox: Sandbox, { query }: OperationContext): void {
     Number(world) !== sandboxInternals.of(sandbox).beginning().world ||
     !faultsInternals.of(faults).hasAdded(Number(number))
   )
-    throw new HttpError(404, `There is no handle ${JSON.stringify(id)}: use one that POST /faults returned.`)
+    throw new HttpError(404, `There is no handle ${JSON.stringify(id)}. Use one that POST /faults returned.`)
   faults.removeAdded(Number(number))
 }
 
-/** Loaded when it is asked for: a player knows matchers and more that a server does without. */
+/** Loads the player on demand, because it needs matchers and other parts that a server does not use. */
 async function played(
   { options }: Sandbox,
   scenario: Scenario,
@@ -201,7 +200,7 @@ async function played(
   }
 }
 
-/** A field of a fault, as a form shows it. */
+/** Describes a field of a fault for a form. */
 function fieldOf(name: string, schema: v.GenericSchema): object {
   const { type = 'any', enum: values } = toJsonSchema(schema, { errorMode: 'ignore' })
   const optional = /optional/.test(schema.type)

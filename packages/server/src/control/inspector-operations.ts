@@ -9,7 +9,7 @@ export const inspectorOrders: readonly ControlOperation[] = [
     method: 'GET',
     path: '/inspector',
     summary:
-      'What the inspector tells of a world beside its entries: name, time, mode, seed, addresses; in a test that waits also the assertion that failed, and that it can go on.',
+      'Returns what the inspector shows in addition to entries: name, time, mode, seed and URLs; for a waiting test also the failed assertion, and that it can continue.',
     run: (sandbox, _, { tenant, call }): PageFacts => {
       const { seed, headerPrefix, addresses } = sandbox.traffic.context
       const visit = visitAt(call.url)
@@ -29,14 +29,14 @@ export const inspectorOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/continue',
-    summary: 'Lets the test go on that waits in `inspect()`; 404 where none does.',
+    summary: 'Continues the test that waits in `inspect()`; 404 if none does.',
     body: nothing,
     run: (_, __, { call }) => {
       const visit = visitAt(call.url)
       if (visit === undefined) {
         throw new HttpError(
           404,
-          'No test waits here. One does within inspect(sandbox) of stuntdouble/server, or with STUNTDOUBLE_INSPECT=1.',
+          'No test waits on this server. Call inspect(sandbox) of stuntdouble/server in a test, or set STUNTDOUBLE_INSPECT=1.',
         )
       }
       visit.goOn()

@@ -20,7 +20,7 @@ export const checkOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/invariants/assert',
     summary:
-      'Checks the promises of the engine; a broken one is answered with 409, the promise, its entries and the story.',
+      'Checks the invariants of the sandbox. A violation returns 409 with the invariant, its entries and the timeline.',
     body: which,
     example,
     run: (sandbox, options) => {
@@ -36,16 +36,16 @@ export const checkOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/invariants/check',
-    summary: 'As `assert`, but broken promises are part of the answer.',
+    summary: 'Checks the invariants like `assert`, but returns violations in the response.',
     body: which,
     example,
     tool: {
       name: 'check_invariants',
-      does: 'Checks the promises of the engine over everything that was captured.',
-      when: 'When something looks impossible: a message lost, delivered twice, out of order, a read that cannot be.',
+      does: 'Checks the invariants of the sandbox over all captured traffic.',
+      when: 'Use it when something looks impossible: a message is lost, delivered twice or out of order, or a read returns an impossible value.',
       effect: 'reads',
-      next: 'list_entries with the `seq` of a breach in `after`.',
-      args: { only: 'names of promises', except: 'names of promises' },
+      next: 'list_entries with the `seq` of a violation in `after`.',
+      args: { only: 'names of invariants', except: 'names of invariants' },
     },
     run: (sandbox, options) => wireCheck(sandbox, sandbox.checkInvariants(options as InvariantOptions)),
   }),

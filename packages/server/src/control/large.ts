@@ -10,29 +10,32 @@ import { storeInternals } from '../../../../src/store/store-internals.js'
 import { heapLimit } from '../heap-watch.js'
 import { bytesOf } from './entry-stream.js'
 
-// Answers that hold a whole world: their size is estimated from what is kept, before anything of them is made.
+// Responses that contain a whole sandbox: their size is estimated from the stored data before they are created.
 
-/** Bytes of an answer that tells of one moment and is made in one go, while everybody else waits; less in a small heap. */
+/**
+ * Maximum bytes of a response about one instant, which is created in one go while all other requests wait. It is less
+ * in a small heap.
+ */
 export const usualAtOnce = 67_108_864
 export const roomAtOnce: number = Math.min(usualAtOnce, Math.floor(heapLimit() / 16))
-/** Bytes of an answer that is made in slices, between which others are answered. */
+/** Factor for responses that are created in slices, between which other requests run. */
 export const inSlicesTimes = 2
 export const maxInSlices: number = inSlicesTimes * roomAtOnce
-/** Bytes of a slice, about. */
+/** Approximate bytes of a slice. */
 const slice = 1_048_576
 
-/** What JSON takes beside the texts that are told: of a key, of an element, of an entry, with its headers or without. */
+/** Estimated JSON overhead of a key, an element, an entry with headers and an entry without. */
 const around = { key: 48, element: 4, entry: 400, plainEntry: 100 }
 
-/** @param instead what to ask for, as a sentence */
+/** @param instead message with what to request instead */
 export function refuseLarge(bytes: number, most: number, what: string, instead: string): void {
   if (bytes <= most) return
-  throw new HttpError(400, `${what} has about ${bytes} bytes; one answer has at most ${most} of them. ${instead}`)
+  throw new HttpError(400, `${what} has about ${bytes} bytes, and one response has at most ${most}. ${instead}`)
 }
 
-/** Of entries as a trace has them, no body longer than `bodies`. */
+/** Returns the estimated size of a trace entry with bodies of at most `bodies` bytes. */
 export function sizeOfEntry(entry: Entry, bodies: number = Number.POSITIVE_INFINITY): number {
-  // At most two bodies; words and replies of commands are cut, too.
+  // An entry has at most two bodies. Arguments and replies of commands are cut as well.
   if (entry.type === 'command') {
     const size = weightOf(entry.argv) + weightOf(entry.reply)
     return around.plainEntry + Math.min(size, (entry.argv.length + 1) * (bodies + around.key))
@@ -45,7 +48,7 @@ export function sizeOfEntries(entries: readonly Entry[], bodies?: number): numbe
   return entries.reduce((sum, entry) => sum + sizeOfEntry(entry, bodies), 0)
 }
 
-/** Of all keys and values; nothing for a store that is elsewhere. */
+/** Returns the estimated size of all keys and values; 0 for a store that is a real Redis. */
 export function sizeOfStore({ store }: Pick<Sandbox, 'store'>): number {
   const { elsewhere, engine } = storeInternals.of(store)
   if (elsewhere !== undefined) return 0
@@ -57,7 +60,7 @@ export function sizeOfStore({ store }: Pick<Sandbox, 'store'>): number {
   return size
 }
 
-/** Of the messages that it knows, those that are over included. */
+/** Returns the estimated size of all known messages, including ended ones. */
 export function sizeOfQueue(queue: Queue): number {
   let size = 0
   for (const message of engineOf(queue).courier.byId.values()) size += around.entry + weightOfMessage(message)
@@ -68,7 +71,7 @@ export function sizeOfState(sandbox: Sandbox): number {
   return sandbox.queues.reduce((sum, queue) => sum + sizeOfQueue(queue), sizeOfStore(sandbox))
 }
 
-/** What is told of each item, made so that others are answered in between. */
+/** Maps items in slices, between which other requests run. */
 export async function inSlices<T, R>(
   items: readonly T[],
   size: (item: T) => number,

@@ -10,20 +10,20 @@ import type { PlayOptions } from '../../../../src/scenarios/play-scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 
 interface Limits {
-  /** Hosts that are allowed beside this machine. */
+  /** Allowed hosts in addition to this machine. */
   readonly deliver: string | undefined
-  /** Milliseconds of real time for one answer. */
+  /** Milliseconds of host time for one response. */
   readonly timeout: number
 }
 
 export interface LiveApplication {
-  /** A sentence when deliveries were sent and nobody has ever taken one. */
+  /** Returns a message if deliveries were sent and all connections were refused, otherwise `undefined`. */
   silence(): string | undefined
 }
 
 /**
- * Sends the deliveries of a scenario to a running application. A target with a path takes the one destination that the
- * scenario publishes to; a target without one takes all of them, callbacks too, each at its own path.
+ * Sends the deliveries of a scenario to a running app. A target with a path receives the only destination of the
+ * scenario; a target without one receives all of them, including callbacks, each at its own path.
  */
 export function liveDestinations(
   scenario: Scenario,
@@ -40,7 +40,7 @@ export function liveDestinations(
     return answer
   }
   return {
-    // The application is given the time of `--timeout`.
+    // The app may take the time of `--timeout`, so handlers have no stall timeout.
     sandbox: { policy: { handlerStallTimeout: undefined } },
     elsewhere: (pattern) => {
       const taken = new AddressPattern(pattern)
@@ -52,27 +52,27 @@ export function liveDestinations(
     },
     silence: () => {
       if (reached.taken > 0 || reached.refused === 0) return undefined
-      return `Nothing listens at ${target.origin}: start the application first, or name another address with --to.`
+      return `--to: nothing listens at ${target.origin}. Start the app first, or use another URL.`
     },
   }
 }
 
-/** What says that nobody is there. */
+/** Faults that mean that nothing listens. */
 const absent: readonly string[] = ['refused', 'unresolved-host']
 
 function targetOf(to: string, deliver: string | undefined): URL {
   if (!/^https?:\/\//.test(to) || !URL.canParse(to)) {
-    throw new UsageError(`--to is a url such as http://localhost:3000/api/orders, not ${JSON.stringify(to)}.`)
+    throw new UsageError(`--to must be a URL such as http://localhost:3000/api/orders (got ${JSON.stringify(to)}).`)
   }
   const target = new URL(to)
   const host = target.hostname
   const named = (deliver ?? '').split(',').map((name) => name.trim())
   if (isLoopback(host) || named.includes(host) || named.includes(target.host)) return target
   if (named.includes('any') && !isRealHost(host)) return target
-  throw new UsageError(`--to names ${host}, which is not this machine. If you mean it, add --deliver-to ${host}.`)
+  throw new UsageError(`--to: ${host} is not this machine. Add --deliver-to ${host} to deliver to it on purpose.`)
 }
 
-/** Urls of the scenario, as patterns → the address of a delivery at the application. */
+/** Returns URL patterns of the scenario, with functions that return the URL of a delivery in the app. */
 function routesOf(scenario: Scenario, target: URL): ReadonlyMap<string, (url: string) => string> {
   const { messages, callbacks } = urlsOf(scenario)
   if (target.pathname === '/' && target.search === '') {
@@ -80,7 +80,7 @@ function routesOf(scenario: Scenario, target: URL): ReadonlyMap<string, (url: st
   }
   if (messages.size > 1) {
     throw new UsageError(
-      `The scenario delivers to ${messages.size} urls: ${[...messages].slice(0, 5).join(', ')}. Give --to ${target.origin} without a path: then each keeps its own.`,
+      `--to must not have a path, because the scenario delivers to ${messages.size} URLs: ${[...messages].slice(0, 5).join(', ')}. Use --to ${target.origin}, so that each one keeps its path.`,
     )
   }
   return new Map([...messages].map((pattern) => [pattern, () => target.href]))
@@ -111,12 +111,12 @@ function urlsOf({ given, steps = [] }: Scenario): {
   return { messages, callbacks }
 }
 
-/** Of many messages each has its own number in the url. */
+/** Replaces `{n}` by a wildcard: each of many messages has its own number in the URL. */
 function patternOf(url: string): string {
   return url.replaceAll('{n}', '*')
 }
 
-/** One delivery over the network. What goes wrong there is what the attempt meets. */
+/** Sends a delivery over the network. A network error becomes the result of the attempt. */
 async function forwarded(delivery: Attempt, address: string, timeout: number): Promise<DestinationResponse> {
   const { method } = delivery
   try {

@@ -1,17 +1,17 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type { ControlOperation } from './operation.js'
 
-/** The control API as an OpenAPI 3.1 document, made from its table. */
+/** Returns the control API as an OpenAPI 3.1 document, generated from its table. */
 export function openApi(orders: readonly ControlOperation[], origin: string): object {
   const paths: Record<string, Record<string, unknown>> = {
-    '/_control': { get: { summary: 'Names of the tenants.', responses: good('application/json') } },
+    '/_control': { get: { summary: 'Returns the names of all tenants.', responses: good('application/json') } },
   }
   for (const order of orders) {
     const path = `/_control/{tenant}${order.path.replace(/:(\w+)/g, '{$1}')}`
     paths[path] = { ...paths[path], [order.method.toLowerCase()]: operation(order) }
   }
   paths['/_control/{tenant}']!.delete = {
-    summary: 'Disposes of the tenant; its next use creates a new one.',
+    summary: 'Disposes the tenant; its next use creates a new one.',
     parameters: [pathParameter('tenant')],
     responses: good('application/json'),
   }
@@ -20,7 +20,7 @@ export function openApi(orders: readonly ControlOperation[], origin: string): ob
     info: {
       title: 'stuntdouble control API',
       version: '1',
-      description: 'What a test can tell a tenant of the server, and ask it.',
+      description: 'Reads and controls a tenant of the server from a test.',
     },
     servers: [{ url: origin }],
     paths,
@@ -28,7 +28,7 @@ export function openApi(orders: readonly ControlOperation[], origin: string): ob
       schemas: {
         Mistake: {
           type: 'object',
-          properties: { error: { type: 'string', description: 'What is wrong, and what to do instead.' } },
+          properties: { error: { type: 'string', description: 'What is wrong, and what to do.' } },
           required: ['error'],
         },
       },
@@ -64,7 +64,7 @@ function operation(order: ControlOperation): object {
   }
 }
 
-/** `POST /clock/advance-to` → `postClockAdvanceTo`. */
+/** Returns an operation ID: `POST /clock/advance-to` becomes `postClockAdvanceTo`. */
 function operationId({ method, path }: ControlOperation): string {
   const words = path.split(/[/:-]+/).filter((word) => word !== '')
   const name = words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')
@@ -79,7 +79,7 @@ function good(type: string): object {
   return {
     200: { description: 'Done.', content: { [type]: {} } },
     default: {
-      description: 'Refused, with the next step.',
+      description: 'Error, with the next step.',
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Mistake' } } },
     },
   }

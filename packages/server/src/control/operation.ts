@@ -4,54 +4,54 @@ import type { RawRequest } from '../../../../src/protocol/service.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { Tool } from './tool.js'
 
-/** What an order knows about its request. */
+/** The request of an operation. */
 export interface OperationContext {
-  /** Its name at this server. */
+  /** Name of the tenant on this server. */
   readonly tenant: string
   readonly query: URLSearchParams
   /** Decoded parameters of the path. */
   readonly params: Readonly<Record<string, string>>
   readonly call: RawRequest
-  /** Serves a sandbox as one more tenant. @returns its name: the one that is asked for, or a free one like it */
+  /** Serves a sandbox as an additional tenant. Returns its name: the given one, or a free one. */
   adopt(sandbox: Sandbox, name: string | undefined): string
-  /** An address of the server as the one who asks has reached it; other texts as they are. */
+  /** Returns a URL of the server with the origin that the client used; other texts stay unchanged. */
   reached(address: string): string
 }
 
-/** One order that a tenant takes: one row of the control API. */
+/** One operation on a tenant: a row of the control API. */
 export interface ControlOperation {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Below `/_control/{tenant}`; `:name` is a parameter. */
+  /** Path below `/_control/{tenant}`; `:name` is a parameter. */
   readonly path: string
   readonly summary: string
-  /** What the body must be; none is taken where there is no schema. */
+  /** Schema of the body. Without a schema the operation takes no body. */
   readonly body?: v.GenericSchema | undefined
-  /** The body as the document describes it, where `body` leaves the details to the engine. */
+  /** Schema of the body for the OpenAPI document, if `body` leaves the details to the engine. */
   readonly describes?: v.GenericSchema
-  /** A body that would be taken, for the documentation and for the sentence that refuses another. */
+  /** A valid body, for the documentation and for error messages. */
   readonly example?: unknown
-  /** Query parameters and what each says. */
+  /** Query parameters with their descriptions. */
   readonly query?: Readonly<Record<string, string>>
-  /** It is about a store that is in this process, and has a past there. */
+  /** Whether the operation needs a store in this process, with its past instants. */
   readonly storedHere?: true
-  /** What a good answer is, where it is not JSON. */
+  /** Content type of a successful response. Default JSON. */
   readonly answers?: 'text/plain' | 'text/html' | 'text/event-stream'
-  /** How an agent gives it, where it may. */
+  /** The operation as a tool for agents, if there is one. */
   readonly tool?: Tool
-  /** What is answered, as JSON unless it is an answer by itself; nothing is `{}`. */
+  /** Runs the operation and returns the response: a value for JSON, or a complete response. No value becomes `{}`. */
   run(sandbox: Sandbox, body: unknown, asked: OperationContext): unknown
 }
 
-/** An order about the queue or the workflows of one region. */
+/** An operation on the queue or the workflows of one region. */
 export interface RegionalOperation extends Omit<ControlOperation, 'run'> {
   run(region: Pick<Sandbox, 'queue' | 'workflow'>, body: unknown, asked: OperationContext): unknown
 }
 
-/** Orders that may name a region; without one they are about the home region. */
+/** Adds the parameter `region` to operations. Without it, they use the home region. */
 export function regional(rows: readonly RegionalOperation[]): readonly ControlOperation[] {
   return rows.map((row) => ({
     ...row,
-    query: { ...row.query, region: '`us-east-1` or `eu-central-1`; the home region without it' },
+    query: { ...row.query, region: '`us-east-1` or `eu-central-1`; default: the home region' },
     run: (sandbox, body, asked) => row.run(regionOf(sandbox, asked.query.get('region')), body, asked),
   }))
 }
@@ -67,7 +67,7 @@ interface OrderOf<S extends v.GenericSchema> extends Omit<ControlOperation, 'bod
   run(sandbox: Sandbox, body: v.InferOutput<S>, asked: OperationContext): unknown
 }
 
-/** A row whose `run` gets the type that its schema says. */
+/** Gives `run` of a row the type of its schema. */
 export function order<S extends v.GenericSchema>(row: OrderOf<S>): ControlOperation {
   return row as ControlOperation
 }

@@ -11,7 +11,7 @@ import { HttpError } from '../../../../src/protocol/call.js'
 import { type ControlOperation, order } from './operation.js'
 import { listed, partOf } from './operation-parts.js'
 
-// Which steps and answers are right, the engine says best; the document describes them.
+// The engine checks steps and responses, with better messages than a schema. The schema describes them.
 const given = v.unknown()
 const described = (): v.GenericSchema => v.union([statusCode, responseSchema()])
 
@@ -19,8 +19,7 @@ export const callOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/outbound/script',
-    summary:
-      'The next calls of the app to a foreign url meet these faults, one each; a number is the status of an answer.',
+    summary: 'Scripts the next outbound requests to a URL, one fault each; a number is the status of a response.',
     body: v.strictObject({ url: v.string(), steps: v.array(given) }),
     describes: v.strictObject({ url: v.string(), steps: v.array(v.union([statusCode, faultSchema()])) }),
     example: { url: 'https://bank.test/charges', steps: [{ kind: 'lost-ack' }, 503] },
@@ -29,7 +28,7 @@ export const callOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/outbound/respond',
-    summary: 'What a foreign url answers the app: a status, or status, headers and body.',
+    summary: 'Registers the response to outbound requests to a URL: a status, or status, headers and body.',
     body: v.strictObject({ url: v.string(), response: given }),
     describes: v.strictObject({ url: v.string(), response: described() }),
     example: { url: 'https://bank.test/charges', response: { status: 201, body: { id: 'ch_1' } } },
@@ -39,12 +38,12 @@ export const callOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/outbound/record',
     summary:
-      'Records what the app calls from now on; the url answers 200 unless something else is registered or given.',
+      'Records outbound requests to a URL from now on, which responds with 200 unless another response is registered or given.',
     body: v.strictObject({ url: v.string(), response: v.optional(given) }),
     describes: v.strictObject({ url: v.string(), response: v.optional(described()) }),
     example: { url: 'https://bank.test/*' },
     run: ({ outbound }, { url: to, response: answer }) => {
-      // First what may be refused: a refused order changes nothing.
+      // Register the response first: a rejected operation must change nothing.
       if (answer !== undefined) outbound.respond(to, answer as OutboundResponse)
       if (outboundInternals.of(outbound).recorderAt(to) === undefined) outbound.record(to)
     },
@@ -52,29 +51,33 @@ export const callOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/outbound/recorded',
-    summary: 'What a recorder of calls has recorded.',
-    query: { url: 'the url as it was given to record', ...partOf },
+    summary: 'Returns the outbound requests that a recorder has recorded.',
+    query: { url: 'URL as it was given to record', ...partOf },
     run: ({ outbound }, _, asked) => {
       const to = asked.query.get('url') ?? ''
       const recorder = outboundInternals.of(outbound).recorderAt(to)
       if (recorder === undefined) {
-        throw new HttpError(404, `Nothing records ${JSON.stringify(to)}. Send POST /outbound/record first.`)
+        throw new HttpError(404, `There is no recorder for ${JSON.stringify(to)}. Send POST /outbound/record first.`)
       }
-      const options = { of: 'recorded calls', view: recordedView, size: ({ body }: OutboundRequest) => body.length }
+      const options = {
+        of: 'recorded outbound requests',
+        view: recordedView,
+        size: ({ body }: OutboundRequest) => body.length,
+      }
       return listed(recorder.requests, asked, options)
     },
   },
   {
     method: 'DELETE',
     path: '/outbound',
-    summary: 'Forgets one registration of a foreign url, or all of them.',
-    query: { url: 'the url or pattern to forget' },
+    summary: 'Removes the registration of one external URL, or all of them.',
+    query: { url: 'URL or pattern to remove' },
     run: ({ outbound }, _, { query }) => outbound.off(query.get('url') ?? undefined),
   },
   {
     method: 'GET',
     path: '/outbound',
-    summary: 'Calls that nothing is registered for, as sentences, and steps of scripts that no call met.',
+    summary: 'Returns messages about unhandled outbound requests and about unused script steps.',
     run: ({ outbound }) => ({ unhandled: outbound.unhandled, unused: outbound.unused }),
   },
 ]

@@ -31,29 +31,29 @@ const explained = v.union([
 
 const dump = v.custom<QueueDump>(
   (given) => typeof given === 'object' && given !== null,
-  'is not what GET /queue/dump returned',
+  'must be what GET /queue/dump returned',
 )
 
-/** Slots of one answer at most: each is looked for in a calendar. */
+/** Maximum fire times in one response, because each one is computed from a calendar. */
 export const maxSlots = 500
 
 export const queueOrders: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
     path: '/queue/publish',
-    summary: 'Publishes a message, with the options of `queue.publish()`; a body of bytes goes into `bytes`.',
+    summary: 'Publishes a message with the options of `queue.publish()`; `bytes` takes a binary body.',
     body: publish,
     example: { to: 'https://shop.test/orders', body: { id: 42 }, retries: 2 },
     tool: {
       name: 'publish_message',
       does: 'Publishes a message.',
-      when: 'To send something to a url, now or later. Further options are those of the queue: delay, notBefore, retries, retryDelay, callback, failureCallback, deduplicationId, flowControlKey, flowControlValue, queue, label.',
+      when: 'Use it to send a message to a URL, now or later. Further options are those of the queue: delay, notBefore, retries, retryDelay, callback, failureCallback, deduplicationId, flowControlKey, flowControlValue, queue, label.',
       effect: 'changes',
-      next: 'drain_clock or advance_clock to deliver it, explain_message for where it stands.',
+      next: 'drain_clock or advance_clock to deliver it, explain_message for its state.',
       args: {
-        to: 'url, or name of a url group',
-        body: 'text, or JSON that is sent as such',
-        bytes: 'instead of body, bytes as base64',
+        to: 'URL, or name of a URL group',
+        body: 'text, or JSON that is sent as JSON',
+        bytes: 'body as base64, instead of `body`',
       },
       tells: true,
     },
@@ -67,12 +67,12 @@ export const queueOrders: readonly ControlOperation[] = regional([
   {
     method: 'GET',
     path: '/queue/messages',
-    summary: 'Every message that has not ended.',
+    summary: 'Returns all messages that have not ended.',
     query: partOf,
     tool: {
       name: 'list_messages',
-      does: 'Messages that wait, are under way or will be retried.',
-      when: 'To find the id of one.',
+      does: 'Returns messages that are waiting, in flight or about to be retried.',
+      when: 'Use it to find the ID of a message.',
       effect: 'reads',
       next: 'explain_message with the `id` of one, or forecast_message.',
       defaults: { limit: 20 },
@@ -83,19 +83,19 @@ export const queueOrders: readonly ControlOperation[] = regional([
   {
     method: 'GET',
     path: '/queue/messages/:id',
-    summary: 'One message, as long as the log knows it.',
+    summary: 'Returns one message, as long as the log contains it.',
     run: ({ queue }, _, { params }) => messageView(known(queue, params)),
   },
   {
     method: 'GET',
     path: '/queue/messages/:id/explain',
-    summary: 'Why a message is where it is and when it goes on, in sentences.',
+    summary: 'Explains the state of a message and when it continues.',
     tool: {
       name: 'explain_message',
-      when: 'The first thing to ask when a message was not delivered, or not when it should have been.',
+      when: 'Call this first when a message was not delivered, or not at the expected time.',
       effect: 'reads',
-      next: 'list_entries with `message` for its requests and answers, forecast_message for when it goes on.',
-      args: { id: 'id of a message, as list_messages and get_timeline tell it' },
+      next: 'list_entries with `message` for its requests and responses, forecast_message for its next attempt.',
+      args: { id: 'ID of a message, from list_messages or get_timeline' },
     },
     run: ({ queue }, _, { params }) => ({ explanation: queue.explain(params.id ?? '') }),
   },
@@ -103,34 +103,34 @@ export const queueOrders: readonly ControlOperation[] = regional([
     method: 'GET',
     path: '/queue/messages/:id/forecast',
     summary:
-      'When the next attempt of a message starts, as things stand: `at` in milliseconds, or `notBefore` and `blockedBy` of which answer or pause; null for one that has ended.',
+      'Returns when the next attempt of a message starts if nothing else happens: `at` in milliseconds, or `notBefore` and `blockedBy` with the response or pause that it waits for. It is null for an ended message.',
     tool: {
       name: 'forecast_message',
-      does: 'When the next attempt of a message starts if nothing else happens.',
-      when: 'To know how far to move time.',
+      does: 'Returns when the next attempt of a message starts if nothing else happens.',
+      when: 'Use it to find out how far to advance time.',
       effect: 'reads',
       next: 'advance_clock_to that instant.',
-      args: { id: 'id of a message' },
+      args: { id: 'ID of a message' },
     },
     run: ({ queue }, _, { params }) => ({ forecast: queue.forecast(known(queue, params).id) ?? null }),
   },
   order({
     method: 'POST',
     path: '/queue/explain',
-    summary: 'How a queue, a flow-control key, a schedule or a deduplication id stands, in sentences.',
+    summary: 'Explains the state of a FIFO queue, a flow-control key, a schedule or a deduplication ID.',
     body: explained,
     example: { flowControlKey: 'user-1' },
     tool: {
       name: 'explain_resource',
-      does: 'How a queue, a flow-control key, a schedule or a deduplication id stands: give exactly one.',
-      when: 'When messages wait for something else than their own time.',
+      does: 'Explains the state of a FIFO queue, a flow-control key, a schedule or a deduplication ID. Give exactly one of them.',
+      when: 'Use it when messages wait for another reason than their own delay.',
       effect: 'reads',
-      next: 'list_messages for what waits there.',
+      next: 'list_messages for the waiting messages.',
       args: {
         queue: 'name of a FIFO queue',
         flowControlKey: 'name of a flow-control key',
-        scheduleId: 'id of a schedule',
-        deduplicationId: 'id that a duplicate was recognised by',
+        scheduleId: 'ID of a schedule',
+        deduplicationId: 'deduplication ID',
       },
     },
     run: ({ queue }, what) => ({ explanation: queue.explain(what) }),
@@ -138,15 +138,15 @@ export const queueOrders: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
     path: '/queue/messages/:id/cancel',
-    summary: 'Cancels a message; `canceled` is false when it had ended before.',
+    summary: 'Cancels a message; `canceled` is false if it had already ended.',
     body: nothing,
     tool: {
       name: 'cancel_message',
-      does: 'Takes a message out of the queue.',
-      when: 'To see what the app does without it.',
+      does: 'Removes a message from the queue.',
+      when: 'Use it to see how the app behaves without the message.',
       effect: 'destroys',
-      next: 'list_messages for what is left.',
-      args: { id: 'id of a message' },
+      next: 'list_messages for the remaining ones.',
+      args: { id: 'ID of a message' },
     },
     run: ({ queue }, _, { params }) => ({ canceled: queue.cancel(known(queue, params).id) }),
   }),
@@ -164,14 +164,14 @@ export const queueOrders: readonly ControlOperation[] = regional([
   {
     method: 'GET',
     path: '/queue/dead-letters',
-    summary: 'The dead letters, oldest first.',
+    summary: 'Returns the dead letters, oldest first.',
     query: partOf,
     tool: {
       name: 'list_dead_letters',
-      does: 'Messages that failed for good, with the last answer of their endpoint.',
-      when: 'After drain_clock, and whenever something never arrived.',
+      does: 'Returns messages that failed for good, with the last response of their endpoint.',
+      when: 'Use it after drain_clock, and whenever something did not arrive.',
       effect: 'reads',
-      next: 'list_entries with the `id` of the message as `message` for its attempts, retry_dead_letter once the cause is gone.',
+      next: 'list_entries with the `id` of the message as `message` for its attempts, retry_dead_letter when the cause is fixed.',
       defaults: { limit: 20 },
     },
     run: ({ queue }, _, asked) =>
@@ -184,30 +184,30 @@ export const queueOrders: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
     path: '/queue/dead-letters/:id/retry',
-    summary: 'Publishes a dead letter again; it leaves the dead-letter queue.',
+    summary: 'Publishes a dead letter again and removes it from the dead-letter queue.',
     body: nothing,
     tool: {
       name: 'retry_dead_letter',
-      when: 'Once the endpoint works.',
+      when: 'Use it when the endpoint works again.',
       effect: 'changes',
       next: 'drain_clock to deliver it.',
-      args: { id: 'id of a dead letter, as list_dead_letters tells it' },
+      args: { id: 'ID of a dead letter, from list_dead_letters' },
       tells: true,
     },
     run: ({ queue }, _, { params }) => {
       const { id = '' } = params
       if (engineOf(queue).courier.deadLetters.get(id) !== undefined) return messageView(queue.retryDeadLetter(id))
-      throw new HttpError(404, `There is no dead letter ${JSON.stringify(id)}.`)
+      throw new HttpError(404, `There is no dead letter ${JSON.stringify(id)}. GET /queue/dead-letters lists them.`)
     },
   }),
   {
     method: 'GET',
     path: '/queue/url-groups',
-    summary: 'The url groups.',
+    summary: 'Returns the URL groups.',
     query: partOf,
     run: ({ queue }, _, asked) =>
       listed(queue.urlGroups.list(), asked, {
-        of: 'url groups',
+        of: 'URL groups',
         view: (group) => group.toJSON(),
         size: ({ endpoints }) => endpoints.length * 100,
       }),
@@ -215,7 +215,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
     path: '/queue/url-groups/:name/endpoints',
-    summary: 'Adds endpoints to a url group, creating it.',
+    summary: 'Adds endpoints to a URL group, and creates the group if necessary.',
     body: v.strictObject({ endpoints: v.array(endpoint) }),
     example: { endpoints: ['https://a.test', { url: 'https://b.test', name: 'b' }] },
     run: ({ queue }, { endpoints }, { params }) =>
@@ -224,7 +224,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
   {
     method: 'DELETE',
     path: '/queue/url-groups/:name',
-    summary: 'Deletes a url group.',
+    summary: 'Deletes a URL group.',
     run: ({ queue }, _, { params }) => void queue.urlGroups.delete(params.name ?? ''),
   },
   order({
@@ -242,7 +242,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
   {
     method: 'DELETE',
     path: '/queue/queues/:name',
-    summary: 'Deletes a FIFO queue; its messages are cancelled.',
+    summary: 'Deletes a FIFO queue and cancels its messages.',
     run: ({ queue }, _, { params }) => queue.deleteQueue(params.name ?? ''),
   },
   ...(['pause', 'resume'] as const).map((verb) =>
@@ -257,14 +257,14 @@ export const queueOrders: readonly ControlOperation[] = regional([
   {
     method: 'GET',
     path: '/queue/schedules',
-    summary: 'The schedules.',
+    summary: 'Returns the schedules.',
     query: partOf,
     tool: {
       name: 'list_schedules',
-      does: 'What is published again and again, and when next.',
-      when: 'To find the id of one.',
+      does: 'Returns the schedules and their next fire times.',
+      when: 'Use it to find the ID of a schedule.',
       effect: 'reads',
-      next: 'list_fire_times for its calendar, explain_resource with `scheduleId` for why one does not fire.',
+      next: 'list_fire_times for its fire times, explain_resource with `scheduleId` for why it does not fire.',
       defaults: { limit: 20 },
     },
     run: ({ queue }, _, asked) =>
@@ -273,22 +273,22 @@ export const queueOrders: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
     path: '/queue/schedules/:id/fire',
-    summary: 'Triggers a schedule now; its slots stay as they are.',
+    summary: 'Fires a schedule now; its planned fire times do not change.',
     body: nothing,
     run: ({ queue }, _, { params }) => queue.schedules.fire(params.id ?? '').map(messageView),
   }),
   order({
     method: 'POST',
     path: '/queue/schedules/:id/upcoming',
-    summary: `The slots of a schedule within a span, in milliseconds, at most ${maxSlots}; nothing fires.`,
+    summary: `Returns the fire times of a schedule between two instants, in milliseconds, at most ${maxSlots}; nothing fires.`,
     body: v.strictObject({ from: time, to: time }),
     example: { from: '2030-03-30T00:00:00Z', to: '2030-04-01T00:00:00Z' },
     tool: {
       name: 'list_fire_times',
-      when: 'To check a cron expression or a time zone.',
+      when: 'Use it to check a cron expression or a time zone.',
       effect: 'reads',
-      next: 'advance_clock_to one of the slots.',
-      args: { id: 'id of a schedule', from: 'ISO text or milliseconds', to: 'ISO text or milliseconds' },
+      next: 'advance_clock_to one of the fire times.',
+      args: { id: 'ID of a schedule', from: 'ISO text or milliseconds', to: 'ISO text or milliseconds' },
     },
     run: ({ queue }, { from, to }, { params }) =>
       upcoming(queue, params.id ?? '', new Date(from).getTime(), new Date(to).getTime()),
@@ -296,7 +296,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
   {
     method: 'GET',
     path: '/queue/signing-keys',
-    summary: 'The signing keys: the current one, the next one, and those that were current once, the latest first.',
+    summary: 'Returns the signing keys: the current one, the next one, and former ones with the latest first.',
     run: ({ queue: { signingKeys } }) => ({
       current: signingKeys.current,
       next: signingKeys.next,
@@ -306,14 +306,14 @@ export const queueOrders: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
     path: '/queue/signing-keys/rotate',
-    summary: 'The next signing key becomes the current one, a fresh one the next.',
+    summary: 'Rotates the signing keys: the next one becomes current, and a new one is created.',
     body: nothing,
     run: ({ queue }) => queue.signingKeys.rotate(),
   }),
   order({
     method: 'POST',
     path: '/queue/sign',
-    summary: 'The signature that a delivery of this request would carry now, or one with exactly one thing wrong.',
+    summary: 'Returns the signature that a delivery of this request would have now, or one with exactly one flaw.',
     body: v.strictObject({
       url: v.string(),
       body: v.optional(v.string()),
@@ -327,10 +327,10 @@ export const queueOrders: readonly ControlOperation[] = regional([
   {
     method: 'GET',
     path: '/queue/diagnostics',
-    summary: 'Mistakes in requests that were accepted all the same, as sentences.',
+    summary: 'Returns messages about mistakes in accepted requests.',
     tool: {
       name: 'list_diagnostics',
-      when: 'When something is accepted but does nothing: misspelled headers, options without effect.',
+      when: 'Use it when a request is accepted but has no effect: it lists misspelled headers and options without effect.',
       effect: 'reads',
       next: 'get_timeline for the requests themselves.',
     },
@@ -339,16 +339,16 @@ export const queueOrders: readonly ControlOperation[] = regional([
   {
     method: 'GET',
     path: '/queue/dump',
-    summary: 'Everything that is in the queue.',
+    summary: 'Returns the content of the queue.',
     run: ({ queue }) => {
-      refuseLarge(sizeOfQueue(queue), roomAtOnce, 'The queue', 'Ask for GET /queue/messages?limit=100.')
+      refuseLarge(sizeOfQueue(queue), roomAtOnce, 'The queue', 'Use GET /queue/messages?limit=100.')
       return queue.dump()
     },
   },
   order({
     method: 'PUT',
     path: '/queue/dump',
-    summary: 'Replaces everything that is in the queue with what GET returned.',
+    summary: 'Replaces the content of the queue with what GET returned.',
     body: dump,
     run: ({ queue }, given) => queue.load(given),
   }),
@@ -367,12 +367,15 @@ function upcoming(queue: Queue, id: string, from: number, to: number): readonly 
   const last = iso(slots[maxSlots - 1]!)
   throw new HttpError(
     400,
-    `There are more than ${maxSlots} slots in this span. Ask up to ${last}, and then from ${iso(slots[maxSlots]!)} on.`,
+    `There are more than ${maxSlots} fire times between these instants. Request up to ${last}, and then from ${iso(slots[maxSlots]!)} on.`,
   )
 }
 
 function known(queue: Queue, { id = '' }: Readonly<Record<string, string>>): Message {
   const message = engineOf(queue).courier.byId.get(id)
   if (message !== undefined) return message
-  throw new HttpError(404, `There is no message ${JSON.stringify(id)}. Ask GET /queue/messages for those that wait.`)
+  throw new HttpError(
+    404,
+    `There is no message ${JSON.stringify(id)}. GET /queue/messages lists those that have not ended.`,
+  )
 }

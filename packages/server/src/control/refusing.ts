@@ -1,7 +1,7 @@
 import { HttpError } from '../../../../src/protocol/call.js'
 import { QueueRejection } from '../../../../src/queue/settings/queue-rejections.js'
 
-/** What the queue refuses keeps the status that its own API would give. */
+/** Responds to a rejection of the queue with the status that the queue API has for it. */
 export function refusing<T>(work: () => T): T {
   try {
     return work()

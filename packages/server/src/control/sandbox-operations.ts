@@ -12,21 +12,21 @@ import { nothing, pastInstant } from './schemas.js'
 
 const state = v.custom<SandboxDump>(
   (given) => typeof given === 'object' && given !== null,
-  'is not what GET /state returned',
+  'must be what GET /state returned',
 )
 
 export const sandboxOperations: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '',
-    summary: 'Addresses, environment, tokens, time and pending timers of the tenant.',
+    summary: 'Returns the URLs, environment, tokens, time and pending timers of the tenant.',
     tool: {
       name: 'get_status',
-      does: 'Time, addresses and what waits.',
-      when: 'Begin here. Tokens are not told: `npx stuntdouble env` gives them to the app.',
+      does: 'Returns the time, URLs and pending timers.',
+      when: 'Call this first. Tokens are not included; `npx stuntdouble env` sets them for the app.',
       effect: 'reads',
       hides: ['env', 'tokens'],
-      next: 'get_timeline for what happened so far, list_timers for what waits.',
+      next: 'get_timeline for what has happened, list_timers for what is pending.',
     },
     run: (sandbox, _, { reached }) => ({
       ...timeOf(sandbox),
@@ -39,17 +39,17 @@ export const sandboxOperations: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/reset',
-    summary: 'Resets the world: same seed, same start, nothing stored, nothing pending.',
+    summary: 'Resets the sandbox to its seed and start time, with an empty store and queue.',
     body: nothing,
     tool: {
       name: 'reset_sandbox',
-      does: 'Begins the world anew: everything stored, queued and captured is gone.',
-      when: 'Between two attempts.',
+      does: 'Resets the sandbox: everything stored, queued and captured is deleted.',
+      when: 'Use it between two attempts.',
       effect: 'destroys',
-      next: 'publish_message or run_command to set it up again.',
+      next: 'publish_message or run_command to set up the sandbox again.',
     },
     run: async (sandbox) => {
-      // First: where it fails nothing has changed.
+      // Reset the real Redis first: if that fails, nothing has changed.
       await storeInternals.of(sandbox.store).elsewhere?.reset()
       sandbox.reset()
       return timeOf(sandbox)
@@ -59,7 +59,7 @@ export const sandboxOperations: readonly ControlOperation[] = [
     method: 'GET',
     path: '/state',
     storedHere: true,
-    summary: 'The whole world as JSON: data store, users, queue, signing keys, what the statistics counted, the time.',
+    summary: 'Returns the whole sandbox as JSON: store, users, queue, signing keys, counted statistics and time.',
     run: (sandbox) => {
       refuseLarge(sizeOfState(sandbox), roomAtOnce, 'The state of this tenant', keepState)
       return sandbox.dump()
@@ -69,8 +69,8 @@ export const sandboxOperations: readonly ControlOperation[] = [
     method: 'PUT',
     path: '/state',
     storedHere: true,
-    summary: 'Replaces the whole world with what GET returned, here or elsewhere.',
-    query: { rebaseTime: '`true`: moves all times of a state back if it is ahead of a real clock' },
+    summary: 'Replaces the whole sandbox with what GET returned on this or another server.',
+    query: { rebaseTime: '`true`: moves all times of the state back to now if it is ahead of a real clock' },
     body: state,
     run: (sandbox, given, { query }) => {
       sandbox.load(given, { rebaseTime: query.get('rebaseTime') === 'true' })
@@ -81,7 +81,8 @@ export const sandboxOperations: readonly ControlOperation[] = [
     method: 'POST',
     path: '/resolve-instant',
     storedHere: true,
-    summary: 'What an instant means now, as `at` of other calls: it means the same later, or is refused after a reset.',
+    summary:
+      'Resolves an instant for `at` of other calls, so that it means the same later. It is rejected after a reset.',
     body: v.strictObject({ at: pastInstant }),
     example: { at: '2030-01-01T00:00:00Z' },
     run: (sandbox, { at }) => ({ at: sandboxInternals.of(sandbox).placeOf(at as PastInstant) }),
@@ -91,7 +92,7 @@ export const sandboxOperations: readonly ControlOperation[] = [
     path: '/fork',
     storedHere: true,
     summary:
-      'Makes a tenant that is what this one was at an instant, or is now, and goes on from there on a manual clock. Nothing leaves it unless `deliverTo` is true.',
+      'Creates a tenant that continues from this one, now or as of an instant, on a manual clock. It sends no deliveries over the network unless `deliverTo` is true.',
     body: v.strictObject({
       at: v.optional(pastInstant),
       name: v.optional(v.string()),
@@ -100,14 +101,14 @@ export const sandboxOperations: readonly ControlOperation[] = [
     example: { at: '2030-01-01T00:00:00Z' },
     tool: {
       name: 'fork_sandbox',
-      does: 'Makes a tenant that is what this one was at an instant, or is now, and goes on from there.',
-      when: 'To try what would have happened: add a fault, change a key or move time in the fork, and leave this world as it is. Nothing leaves the fork unless `deliverTo` is true.',
+      does: 'Creates a tenant that continues from this one, now or as of an instant.',
+      when: 'Use it to try out what would have happened: add a fault, change a key or move time in the fork, without changing this sandbox. The fork sends no deliveries over the network unless `deliverTo` is true.',
       effect: 'changes',
-      next: 'any tool with the answered name as "tenant"; get_timeline of both tells what is different.',
+      next: 'any tool with the returned name as "tenant"; get_timeline of both tenants shows the difference.',
       args: {
-        at: 'ISO text, milliseconds, a span back such as `-5m`, or `{"seq":12}` for right behind that entry; now without it',
-        name: 'of the new tenant; a free one without it',
-        deliverTo: 'whether its deliveries may leave it',
+        at: 'ISO text, milliseconds, a duration before now such as `-5m`, or `{"seq":12}` for directly after that entry; default now',
+        name: 'name of the new tenant; default: a free one',
+        deliverTo: 'whether its deliveries may use the network',
       },
     },
     run: async (sandbox, { at, name, deliverTo = false }, { adopt }) => {
@@ -122,24 +123,19 @@ export const sandboxOperations: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/snapshot',
-    summary: 'State, traffic and what is left to happen at one moment, nothing hidden: what matchers look into.',
+    summary: 'Returns state, traffic and pending work of one instant without redaction, for matchers.',
     run(sandbox: Sandbox) {
       const { elsewhere } = storeInternals.of(sandbox.store)
       const { entries } = sandbox.traffic
       const size = sizeOfState(sandbox) + sizeOfEntries(entries)
-      refuseLarge(
-        size,
-        roomAtOnce,
-        'A snapshot of this tenant',
-        `Forget the traffic with DELETE /traffic. ${keepState}`,
-      )
+      refuseLarge(size, roomAtOnce, 'A snapshot of this tenant', `Clear the traffic with DELETE /traffic. ${keepState}`)
       return elsewhere === undefined ? snapshotOf(sandbox) : elsewhere.copied(() => snapshotOf(sandbox))
     },
   },
 ]
 
 const keepState =
-  'Read keys with SCAN and POST /store/run, and the queue with GET /queue/messages?limit=100; or start the server with --state FILE, which writes it all.'
+  'Read keys with SCAN and POST /store/run, and the queue with GET /queue/messages?limit=100, or start the server with --state FILE to save everything.'
 
 function eachOf(texts: object, as: (text: string) => string): Record<string, unknown> {
   return Object.fromEntries(

@@ -4,12 +4,12 @@ import type { JournalPoint } from '../../../../src/sandbox/past.js'
 
 type Duration = v.GenericSchema<number | string>
 
-/** Milliseconds, or a text like `5m`. */
+/** Milliseconds, or a text such as `5m`. */
 export const duration: Duration = v.union([
   v.pipe(v.number(), v.minValue(0)),
   v.pipe(
     v.string(),
-    v.check((by) => parseDuration(by) !== undefined, 'is not a duration'),
+    v.check((by) => parseDuration(by) !== undefined, 'must be a duration'),
   ),
 ])
 
@@ -17,23 +17,26 @@ export const duration: Duration = v.union([
 export const time: v.GenericSchema<number | string> = v.union([
   v.pipe(
     v.number(),
-    v.check((at) => Math.abs(at) <= 8.64e15, 'is not a time'),
+    v.check((at) => Math.abs(at) <= 8.64e15, 'must be a time'),
   ),
   v.pipe(
     v.string(),
-    v.check((at) => !Number.isNaN(new Date(at).getTime()), 'is not a time'),
+    v.check((at) => !Number.isNaN(new Date(at).getTime()), 'must be a time'),
   ),
 ])
 
-/** A span before now: `-5m`. */
+/** A duration before now, such as `-5m`. */
 const spanBack: v.GenericSchema<string> = v.pipe(
   v.string(),
-  v.check((by) => by.startsWith('-') && parseDuration(by.slice(1)) !== undefined, 'is no span before now such as -5m'),
+  v.check(
+    (by) => by.startsWith('-') && parseDuration(by.slice(1)) !== undefined,
+    'must be a duration before now, such as -5m',
+  ),
 )
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
-/** An instant of the past: as `sandbox.asOf()` takes it, or what `POST /resolve-instant` made of it. */
+/** A past instant: as `sandbox.asOf()` takes it, or as `POST /resolve-instant` returns it. */
 export const pastInstant: v.GenericSchema<number | string | { seq: number } | JournalPoint> = v.union([
   time,
   spanBack,
@@ -41,7 +44,7 @@ export const pastInstant: v.GenericSchema<number | string | { seq: number } | Jo
   v.strictObject({ world: count, end: count, at: v.number() }),
 ])
 
-/** Bytes that are no text. */
+/** Bytes that are not text. */
 export const base64: v.GenericSchema<{ base64: string }> = v.strictObject({ base64: v.pipe(v.string(), v.base64()) })
 
 export const nothing: v.GenericSchema<object> = v.strictObject({})

@@ -7,9 +7,9 @@ import type { ControlOperation, OperationContext } from './operation.js'
 import { order } from './operation.js'
 import { nothing } from './schemas.js'
 
-const period = { period: `one of ${periodNames.join(', ')}; without it \`1h\`` }
+const period = { period: `one of ${periodNames.join(', ')}; default \`1h\`` }
 const figures = v.record(v.string(), v.unknown())
-// The story itself checks its steps, and says more about a wrong one than a schema here could.
+// The script checks its own steps, with better messages than a schema.
 const story = v.strictObject({
   steps: v.array(v.looseObject({ kind: v.string() })),
   scale: v.optional(v.record(v.string(), v.number())),
@@ -20,14 +20,14 @@ export const statsOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/stats/queue',
-    summary: "The queue's statistics, as their endpoint answers them.",
+    summary: 'Returns the statistics of the queue, as their endpoint does.',
     query: period,
     run: ({ stats }, _, asked) => stats.queue.report(periodOf(asked)),
   },
   order({
     method: 'PUT',
     path: '/stats/queue/overrides',
-    summary: "Sets fields of the queue's statistics by hand.",
+    summary: 'Overrides fields of the statistics of the queue.',
     body: figures,
     example: { total_monthly_billing: 5.806, daily_used: [320, 450] },
     run: ({ stats }, given) => stats.queue.override(given as Parameters<QueueStatistics['override']>[0]),
@@ -35,7 +35,7 @@ export const statsOrders: readonly ControlOperation[] = [
   order({
     method: 'PUT',
     path: '/stats/queue/script',
-    summary: 'Scripts what happened at the queue besides the traffic of the sandbox.',
+    summary: 'Scripts usage of the queue in addition to the traffic of the sandbox.',
     body: story,
     example: { steps: [{ kind: 'steady', rates: { delivered: 60 } }], scale: { messagesPerRun: 4 } },
     run: ({ stats }, { steps, scale }) => stats.queue.script(steps as unknown as QueueUsageStep[], scale),
@@ -43,20 +43,20 @@ export const statsOrders: readonly ControlOperation[] = [
   {
     method: 'DELETE',
     path: '/stats/queue',
-    summary: 'Forgets what was set and scripted for the queue; what was counted stays.',
+    summary: 'Removes overrides and scripts of the queue; counted usage stays.',
     run: ({ stats }) => stats.queue.clear(),
   },
   {
     method: 'GET',
     path: '/stats/search/:id',
-    summary: "A search index's statistics, as their endpoint answers them.",
+    summary: 'Returns the statistics of a search index, as their endpoint does.',
     query: period,
     run: (sandbox, _, asked) => indexOf(sandbox.stats, asked).report(periodOf(asked)),
   },
   order({
     method: 'PUT',
     path: '/stats/search/:id/overrides',
-    summary: "Sets fields of a search index's statistics by hand.",
+    summary: 'Overrides fields of the statistics of a search index.',
     body: figures,
     example: { current_vector_count: 1000, query_latency_99: 18 },
     run: (sandbox, given, asked) =>
@@ -65,7 +65,7 @@ export const statsOrders: readonly ControlOperation[] = [
   order({
     method: 'PUT',
     path: '/stats/search/:id/script',
-    summary: 'Scripts what happened at a search index.',
+    summary: 'Scripts the usage of a search index.',
     body: story,
     example,
     run: (sandbox, { steps, scale }, asked) =>
@@ -74,13 +74,13 @@ export const statsOrders: readonly ControlOperation[] = [
   {
     method: 'DELETE',
     path: '/stats/search/:id',
-    summary: 'Forgets what was set and scripted for a search index.',
+    summary: 'Removes overrides and scripts of a search index.',
     run: (sandbox, _, asked) => indexOf(sandbox.stats, asked).clear(),
   },
   order({
     method: 'POST',
     path: '/stats/forbid',
-    summary: "Makes an id one of somebody else's account: asking for its statistics is answered with 403.",
+    summary: 'Makes an ID belong to another account: requests for its statistics get 403.',
     body: v.strictObject({ id: v.string() }),
     example: { id: '0c0e0f10-0000-4000-8000-000000000001' },
     run: ({ stats }, { id }) => stats.forbid(id),
@@ -88,7 +88,7 @@ export const statsOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/stats/clear',
-    summary: 'Forgets what was set, scripted and forbidden; what was counted stays.',
+    summary: 'Removes all overrides, scripts and forbidden IDs; counted usage stays.',
     body: nothing,
     run: ({ stats }) => stats.clear(),
   }),
@@ -101,5 +101,5 @@ function indexOf(stats: { search(id: string): SearchStatistics }, { params }: Op
 function periodOf({ query }: OperationContext): StatsPeriod | undefined {
   const name = query.get('period') ?? undefined
   if (name === undefined || isPeriod(name)) return name
-  throw new HttpError(400, `There is no period ${JSON.stringify(name)}. Use one of ${periodNames.join(', ')}.`)
+  throw new HttpError(400, `unknown period ${JSON.stringify(name)}. Use one of ${periodNames.join(', ')}.`)
 }

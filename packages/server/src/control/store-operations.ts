@@ -18,7 +18,7 @@ import { base64, nothing, pastInstant } from './schemas.js'
 const word = v.union([v.string(), v.number(), base64])
 const dump = v.custom<StoreDump>(
   (given) => typeof given === 'object' && given !== null,
-  'is not what GET /store/dump returned',
+  'must be what GET /store/dump returned',
 )
 
 function replied(reply: Reply): { reply: PortableReply } {
@@ -31,15 +31,15 @@ export const storeOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/store/run',
-    summary: 'Runs one command as the owner: no token, no limits, nothing billed. Bytes are `{"base64":…}`.',
+    summary: 'Runs one command as the owner, without token, limits or cost. Bytes are `{"base64":…}`.',
     body: v.strictObject({ command: v.pipe(v.array(word), v.minLength(1)) }),
     example: { command: ['SET', 'greeting', 'hello', 'EX', 60] },
     tool: {
       name: 'run_command',
-      does: 'Runs one command of the data store, as its owner.',
-      when: 'To look at keys of any type, or to change them; it may also delete.',
+      does: 'Runs one store command as the owner.',
+      when: 'Use it to read keys of any type or to change them; it may also delete.',
       effect: 'destroys',
-      next: 'get_key or run_command to look at keys, get_timeline to see the command in the story.',
+      next: 'get_key or run_command to read keys, get_timeline to see the command in context.',
       args: { command: 'such as `["HGETALL", "user:1"]`' },
       command: 'command',
     },
@@ -54,15 +54,16 @@ export const storeOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/store/get',
-    summary: 'The value of a string key as text, `null` when there is none. Leaves no trace in the traffic.',
+    summary:
+      'Returns the value of a string key as text, or `null` if it does not exist. It leaves no entry in the traffic log.',
     body: v.strictObject({ key: v.union([v.string(), base64]) }),
     example: { key: 'greeting' },
     tool: {
       name: 'get_key',
-      does: 'The value of a string key.',
-      when: 'To look at it without leaving an entry in the traffic. For other types: run_command.',
+      does: 'Returns the value of a string key.',
+      when: 'Use it to read a key without leaving an entry in the traffic log. For other types use run_command.',
       effect: 'reads',
-      next: 'run_command with TYPE and HGETALL, LRANGE, SMEMBERS … where the key is no string.',
+      next: 'run_command with TYPE and HGETALL, LRANGE, SMEMBERS … if the key is not a string.',
     },
     run({ store }, { key }) {
       const { elsewhere } = storeInternals.of(store)
@@ -75,10 +76,10 @@ export const storeOrders: readonly ControlOperation[] = [
     method: 'GET',
     path: '/store/dump',
     storedHere: true,
-    summary: 'Everything that is stored.',
+    summary: 'Returns all keys with their values.',
     tool: {
       name: 'dump_store',
-      when: 'To look at all keys at once. In a large store ask run_command with SCAN and a pattern.',
+      when: 'Use it to see all keys. For a large store, use run_command with SCAN and a pattern.',
       effect: 'reads',
       next: 'get_key or run_command for one key.',
     },
@@ -91,7 +92,7 @@ export const storeOrders: readonly ControlOperation[] = [
     method: 'PUT',
     path: '/store/dump',
     storedHere: true,
-    summary: 'Replaces everything that is stored with what GET returned.',
+    summary: 'Replaces the content of the store with what GET returned.',
     body: dump,
     run: ({ store }, given) => store.load(given),
   }),
@@ -99,7 +100,7 @@ export const storeOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/store/diff',
     storedHere: true,
-    summary: 'What has changed since a dump.',
+    summary: 'Returns what has changed since a dump.',
     body: v.strictObject({ before: dump }),
     run: ({ store }, { before }) => {
       refuseLarge(sizeOfStore({ store }), roomAtOnce, 'The store', scanIt)
@@ -111,28 +112,28 @@ export const storeOrders: readonly ControlOperation[] = [
     path: '/store/changes',
     storedHere: true,
     summary:
-      'What commands, loads and resets left at keys, in order; secrets are hidden. Of a long collection only what is different: `splice`.',
+      'Returns the changes of keys by commands, loads and resets, in order; secrets are redacted. For a long collection it contains only the difference: `splice`.',
     query: {
-      after: 'the `seq` of the last change that is known',
-      limit: 'changes of one answer, and the rest of the last entry',
+      after: '`seq` of the last known change',
+      limit: 'maximum number of changes, rounded up to a complete entry',
     },
     tool: {
       name: 'list_store_changes',
-      does: 'What commands, loads and resets left at keys, in order.',
-      when: 'To find who changed a key, and when: `seq` is the number of the entry in the timeline.',
+      does: 'Returns the changes of keys by commands, loads and resets, in order.',
+      when: 'Use it to find out when a key changed and which entry changed it: `seq` is the number of the entry in the timeline.',
       effect: 'reads',
-      next: 'list_entries with `after` for the command, read_store_as_of for what was there before.',
+      next: 'list_entries with `after` for the command, read_store_as_of for the value before.',
       defaults: { limit: 30 },
     },
     run: ({ store, traffic }, _, { query }) => {
       const redaction = traffic.redaction()
       const changes = changesSince(store, redaction, wholeNumber(query, 'after'))
       const limit = Math.min(wholeNumber(query, 'limit') ?? maxItems, maxItems)
-      // One entry may have left something at many keys: who asks for what comes after it has to have all of it.
+      // One entry may have changed many keys. Include all of them, so that `after` continues correctly.
       const last = changes[limit - 1]?.seq
       const asked = last === undefined ? changes : changes.filter(({ seq }, index) => index < limit || seq === last)
       const size = asked.reduce((sum, change) => sum + weightOf(change), 0)
-      if (asked.length > 1) refuseLarge(size, maxInSlices, 'What has changed', 'Ask for less with `limit`.')
+      if (asked.length > 1) refuseLarge(size, maxInSlices, 'The list of changes', 'Reduce `limit`.')
       return inSlices(asked, weightOf, (change) => redactedChange(change, redaction))
     },
   },
@@ -140,18 +141,17 @@ export const storeOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/store/as-of',
     storedHere: true,
-    summary:
-      'Runs one command that only reads in the store as it was at an instant; or everything that was stored then.',
+    summary: 'Runs one read-only command in the store as of an instant, or returns all keys of that instant.',
     body: v.strictObject({ at: pastInstant, command: v.optional(v.pipe(v.array(word), v.minLength(1))) }),
     example: { at: '2030-01-01T00:00:00Z', command: ['GET', 'greeting'] },
     tool: {
       name: 'read_store_as_of',
-      does: 'Runs one command that only reads in the store as it was at an instant; without a command tells all that was stored.',
-      when: 'To see what the app saw when it decided.',
+      does: 'Runs one read-only command in the store as of an instant; without a command it returns all keys.',
+      when: 'Use it to see what the app read at that instant.',
       effect: 'reads',
-      next: 'diff_store for what became of it, fork_sandbox to go on from there.',
+      next: 'diff_store for what changed since, fork_sandbox to continue from there.',
       args: {
-        at: 'ISO text, milliseconds, a span back such as `-5m`, or `{"seq":12}` for right behind that entry',
+        at: 'ISO text, milliseconds, a duration before now such as `-5m`, or `{"seq":12}` for directly after that entry',
         command: 'such as `["HGETALL", "user:1"]`',
       },
       command: 'command',
@@ -167,18 +167,21 @@ export const storeOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/store/diff-between',
     storedHere: true,
-    summary: 'What was different in the store between two instants; `to` is now without it.',
+    summary: 'Returns the differences of the store between two instants; `to` is now by default.',
     body: v.strictObject({ from: pastInstant, to: v.optional(pastInstant) }),
     example: { from: '2030-01-01T00:00:00Z' },
     tool: {
       name: 'diff_store',
-      when: 'To see what a step of the story did to the data.',
+      when: 'Use it to see what one step did to the data.',
       effect: 'reads',
-      next: 'list_store_changes for which entry did it.',
-      args: { from: 'ISO text, milliseconds, a span back such as `-5m`, or `{"seq":12}`', to: 'the same' },
+      next: 'list_store_changes for the entry that caused it.',
+      args: {
+        from: 'ISO text, milliseconds, a duration before now such as `-5m`, or `{"seq":12}`',
+        to: 'same forms as `from`',
+      },
     },
     run: (sandbox, { from, to }) => {
-      refuseLarge(sizeOfStore(sandbox), roomAtOnce, 'The store', 'Ask for GET /store/changes with `limit`.')
+      refuseLarge(sizeOfStore(sandbox), roomAtOnce, 'The store', 'Use GET /store/changes with `limit`.')
       const before = sandbox.asOf(from as PastInstant).store.dump()
       return (to === undefined ? sandbox.store : sandbox.asOf(to as PastInstant).store).diff(before)
     },
@@ -186,7 +189,8 @@ export const storeOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/store/commands',
-    summary: 'The commands that there are: their words, group and flags, and in what they differ from redis-server.',
+    summary:
+      'Returns the supported commands: their arguments, group and flags, and their differences from redis-server.',
     run: ({ store }) =>
       storeInternals.of(store).engine.commands.commands.map(({ name, usage, group, flags, since, deviations }) => ({
         name,
@@ -199,10 +203,10 @@ export const storeOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/store/diagnostics',
-    summary: 'Commands that were accepted although the service may refuse them, as sentences.',
+    summary: 'Returns messages about accepted commands that the service may reject.',
     tool: {
       name: 'list_store_diagnostics',
-      when: 'Before deploying: commands without a page in the documentation, BLOCK over REST.',
+      when: 'Use it before deploying: it lists undocumented commands and BLOCK over REST.',
       effect: 'reads',
       next: 'get_timeline for the commands themselves.',
     },
@@ -211,13 +215,13 @@ export const storeOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/store/cost',
-    summary: 'What the service would have billed.',
+    summary: 'Returns what the service would have billed.',
     run: ({ store }) => store.cost(),
   },
   order({
     method: 'POST',
     path: '/store/reset-password',
-    summary: 'Revokes both tokens and answers with new ones.',
+    summary: 'Revokes both tokens and returns new ones.',
     body: nothing,
     run: ({ store }) => store.resetPassword(),
   }),

@@ -1,26 +1,26 @@
-/** An order as an agent calls it: one tool of `stuntdouble mcp`. Its arguments are those of the order. */
+/** An operation as a tool of `stuntdouble mcp`. It has the arguments of the operation. */
 export interface Tool {
   readonly name: string
-  /** What it does, where the order's summary tells it in words of the control API. */
+  /** What the tool does, if the summary of the operation uses terms of the control API. */
   readonly does?: string
-  /** When to call it, in one or two sentences. */
+  /** When to call the tool: one or two short statements. */
   readonly when: string
-  /** `changes` adds to the world, `destroys` takes something away. */
+  /** `changes` adds to the sandbox; `destroys` removes something. */
   readonly effect: 'reads' | 'changes' | 'destroys'
-  /** What to call after it. */
+  /** The tool to call next. */
   readonly next: string
-  /** What arguments mean, where neither their names nor the order's `query` tell. */
+  /** Descriptions of arguments, if neither their names nor the `query` of the operation explain them. */
   readonly args?: Readonly<Record<string, string>>
-  /** Query parameters that are not for agents. */
+  /** Query parameters that agents cannot use. */
   readonly without?: readonly string[]
-  /** Query parameters where none are given. */
+  /** Default values of query parameters. */
   readonly defaults?: Readonly<Record<string, string | number>>
-  /** Fields of the answer that are not for agents. */
+  /** Fields of the response that agents do not get. */
   readonly hides?: readonly string[]
-  /** Answered with what it led to, as a timeline. */
+  /** Whether the response includes the timeline of what followed. */
   readonly tells?: true
-  /** Looks at the traffic only, so that a saved trace can answer it. */
+  /** Whether the tool reads only the traffic log, so that a saved trace can respond. */
   readonly ofTraces?: true
-  /** The body's field with the words of a command, whose reply may be a secret. */
+  /** Field of the body with the arguments of a command, whose reply may be a secret. */
   readonly command?: string
 }

@@ -17,23 +17,23 @@ import { nothing } from './schemas.js'
 import { writerOf } from './wire-entry.js'
 
 const which = {
-  type: 'types with commas between them: `attempt,request`',
-  after: 'the `seq` of the last entry that is known',
-  message: 'the id of a message',
+  type: 'types with commas between them, such as `attempt,request`',
+  after: '`seq` of the last known entry',
+  message: 'ID of a message',
 }
 
 export const trafficOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/traffic',
-    summary: 'Entries of the traffic log; with `wait` answers as soon as there is one.',
-    query: { ...which, ...partOf, wait: 'how long to wait for an entry, in host time: `10s`, at most a minute' },
+    summary: 'Returns entries of the traffic log; with `wait`, responds as soon as there is one.',
+    query: { ...which, ...partOf, wait: 'how long to wait for an entry, in host time: `10s`, at most one minute' },
     tool: {
       name: 'list_entries',
-      does: 'What was captured, entry by entry, with everything but secrets.',
-      when: 'For headers, bodies and answers that the timeline leaves out. Of one message: `message`.',
+      does: 'Returns captured entries with everything except secrets.',
+      when: 'Use it for headers, bodies and responses, which the timeline omits. `message` selects the entries of one message.',
       effect: 'reads',
-      next: 'call again with `after` of the last `seq` for those that follow.',
+      next: 'call again with `after` set to the last `seq` for the entries that follow.',
       without: ['wait'],
       defaults: { limit: 10 },
       ofTraces: true,
@@ -44,7 +44,7 @@ export const trafficOrders: readonly ControlOperation[] = [
     method: 'GET',
     path: '/traffic/stream',
     summary:
-      'Entries as server-sent events, as they come; one that had not ended when it was sent comes again at its end. An event `reset` says that the world was reset or loaded.',
+      'Streams entries as server-sent events. An entry that was sent before its end is sent again at its end. The event `reset` means that the sandbox was reset or loaded.',
     query: which,
     answers: 'text/event-stream',
     run: (sandbox, _, asked) => streamed(sandbox, asked),
@@ -53,36 +53,36 @@ export const trafficOrders: readonly ControlOperation[] = [
     method: 'GET',
     path: '/traffic/trace',
     summary:
-      'The traffic as a trace, which `stuntdouble diff` and `loadTrace()` read, with what each command left in the store; secrets are hidden.',
+      'Returns the traffic as a trace for `stuntdouble diff` and `loadTrace()`, with the store changes of each command; secrets are redacted.',
     query: {
-      redact: 'more names that hold secrets, with commas between them; `body` hides all bodies',
-      bodies: 'bytes of a body that are kept; all without it',
-      after: 'the `seq` of the last entry that is left out',
-      limit: 'how many entries, the first ones',
+      redact: 'more names of secret fields, with commas between them; `body` redacts all bodies',
+      bodies: 'bytes of each body to keep; default: all',
+      after: '`seq` of the last entry to omit',
+      limit: 'maximum number of entries, from the first one',
     },
     run: ({ traffic }, _, { query }) => traced(traffic, query),
   },
   {
     method: 'GET',
     path: '/traffic/mark',
-    summary: 'This place in the log, for `after`.',
+    summary: 'Returns the current position in the log, for `after`.',
     run: ({ traffic }) => ({ mark: traffic.mark() }),
   },
   {
     method: 'GET',
     path: '/traffic/timeline',
-    summary: 'The story as text.',
+    summary: 'Returns the timeline as text.',
     query: {
-      limit: 'how many entries to show, the latest',
-      after: 'the `seq` of the last entry that is not shown',
-      around: 'the `seq` of an entry that `limit` must not cut away',
-      ids: '`full` writes ids of messages out; `short`, the default, as far as it takes to tell them apart',
+      limit: 'maximum number of entries, the latest ones',
+      after: '`seq` of the last entry to omit',
+      around: '`seq` of an entry that `limit` must not cut off',
+      ids: '`full` prints complete message IDs; `short`, the default, prints unique prefixes',
     },
     answers: 'text/plain',
     tool: {
       name: 'get_timeline',
-      does: 'The story as text, with the reason of every wait.',
-      when: 'The best overview: who called whom, what was answered, why each wait. Shows the latest entries; `after` and `around` show others.',
+      does: 'Returns the timeline as text, with the reason of every wait.',
+      when: 'The best overview: requests, responses and the reason of each wait. It shows the latest entries; `after` and `around` select others.',
       effect: 'reads',
       next: 'list_entries with `after` for details of one, explain_message for a message.',
       defaults: { limit: 40, ids: 'full' },
@@ -91,7 +91,7 @@ export const trafficOrders: readonly ControlOperation[] = [
     run: ({ traffic }, _, { query }) => {
       const [limit, after, around] = ['limit', 'after', 'around'].map((name) => wholeNumber(query, name))
       const shown = after === undefined ? traffic : traffic.since(after)
-      refuseLong(limit ?? shown.size, 'Ask for the latest with `limit`.')
+      refuseLong(limit ?? shown.size, 'Limit it with `limit`, which returns the latest.')
       return plainText(
         shown.timeline({
           ...(limit !== undefined && { limit }),
@@ -104,38 +104,41 @@ export const trafficOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/traffic/diagram',
-    summary: 'The story as a sequence diagram.',
-    query: { format: '`text` or `mermaid`', after: 'the `seq` of the last entry that is not shown' },
+    summary: 'Returns the traffic as a sequence diagram.',
+    query: { format: '`text` or `mermaid`', after: '`seq` of the last entry to omit' },
     answers: 'text/plain',
     tool: {
       name: 'get_diagram',
-      when: 'For a person, or for a document with `mermaid`.',
+      when: 'Use it for a person, or with `mermaid` for a document.',
       effect: 'reads',
       next: 'get_timeline for the same with reasons.',
       ofTraces: true,
     },
     run: ({ traffic }, _, { query }) => {
       const shown = traffic.since(wholeNumber(query, 'after') ?? 0)
-      refuseLong(shown.size, 'Ask for what follows an entry with `after`.')
+      refuseLong(shown.size, 'Use `after` to show what follows an entry.')
       return plainText(shown.diagram({ format: oneOf(query, 'format', ['text', 'mermaid']) }))
     },
   },
   order({
     method: 'DELETE',
     path: '/traffic',
-    summary: 'Forgets all entries; numbering continues.',
+    summary: 'Deletes all entries; numbering continues.',
     body: nothing,
     run: ({ traffic }) => traffic.clear(),
   }),
 ]
 
-/** A story that nobody could read is not written: every entry of it takes its time. */
+/** Rejects a timeline that is too long to read, because each entry takes time. */
 function refuseLong(entries: number, instead: string): void {
   if (entries <= maxItems) return
-  throw new HttpError(400, `There are ${entries} entries; one answer shows at most ${maxItems} of them. ${instead}`)
+  throw new HttpError(
+    400,
+    `There are ${entries} entries, and one response shows at most ${maxItems} of them. ${instead}`,
+  )
 }
 
-/** A trace as JSON, made in slices. Entries and changes are those of the moment at which it was asked for. */
+/** Returns a trace as JSON, created in slices. It contains the entries and changes of the instant of the request. */
 async function traced(traffic: Traffic, query: URLSearchParams): Promise<RawResponse> {
   const [bodies = Number.POSITIVE_INFINITY, after = 0, limit] = ['bodies', 'after', 'limit'].map((name) =>
     wholeNumber(query, name),
@@ -146,10 +149,10 @@ async function traced(traffic: Traffic, query: URLSearchParams): Promise<RawResp
   const { store } = traffic.context
   const left = store === undefined ? [] : changesSince(store, redaction, after)
   const changes = last === undefined ? left : left.filter(({ seq }) => seq <= last)
-  // One entry is always told, or a large one could never be read.
+  // Always return at least one entry, because otherwise a large one could never be read.
   if (entries.length > 1) {
     const size = changes.reduce((sum, change) => sum + weightOf(change), sizeOfEntries(entries, bodies))
-    const instead = 'Ask for a part with `limit` and then `after`, or for shorter bodies with `bodies`.'
+    const instead = 'Request a part with `limit` and then `after`, or shorter bodies with `bodies`.'
     refuseLarge(size, maxInSlices, 'The trace', instead)
   }
   const facts = JSON.stringify(traceOf([], traffic.context, redaction))
@@ -157,19 +160,19 @@ async function traced(traffic: Traffic, query: URLSearchParams): Promise<RawResp
   const told = await inSlices(entries, sizeOfEntry, (entry) => utf8(JSON.stringify(writer.entry(entry))))
   const ofKeys = await inSlices(changes, weightOf, (change) => utf8(JSON.stringify(redactedChange(change, redaction))))
   const end = ofKeys.length === 0 ? ']}' : `],"changes":[${ofKeys.join(',')}]}`
-  // The entries are the last of its facts.
+  // The list of entries is the last field of the trace.
   return jsonText(latin1(`${utf8(facts.slice(0, -2))}${told.join(',')}${end}`))
 }
 
 export const maxWait = 60_000
 
-/** A filter out of the query parameters that every reading order has. */
+/** Returns a filter for the query parameters that all operations on entries have. */
 function wantedBy(query: URLSearchParams): (entry: Entry) => boolean {
   const types = query.getAll('type').flatMap((list) => list.split(','))
   const unknown = types.find((type) => !Object.hasOwn(entryTypes, type))
   if (unknown !== undefined) {
     const names = Object.keys(entryTypes).join(', ')
-    throw new HttpError(400, `There are no entries of type ${JSON.stringify(unknown)}. Use ${names}.`)
+    throw new HttpError(400, `There is no entry type ${JSON.stringify(unknown)}. Use ${names}.`)
   }
   const after = wholeNumber(query, 'after') ?? 0
   const message = query.get('message')
@@ -179,7 +182,7 @@ function wantedBy(query: URLSearchParams): (entry: Entry) => boolean {
     (message === null || ('messageId' in entry && entry.messageId === message))
 }
 
-/** A message's own entries are indexed: those of a long log need not be looked through. */
+/** Returns the entries of a message from an index, which avoids a search in a long log. */
 function source({ traffic }: Sandbox, query: URLSearchParams): readonly Entry[] {
   const message = query.get('message')
   return message === null ? traffic.entries : traffic.forMessage(message)
@@ -190,7 +193,8 @@ function longPoll(sandbox: Sandbox, asked: OperationContext): unknown {
   const wanted = wantedBy(query)
   const find = (): readonly Entry[] => source(sandbox, query).filter(wanted)
   const given = query.get('wait')
-  if (given !== null && parseDuration(given) === undefined) throw new HttpError(400, 'wait is a duration such as 10s.')
+  if (given !== null && parseDuration(given) === undefined)
+    throw new HttpError(400, 'wait must be a duration such as 10s.')
   const found = find()
   if (found.length > 0 || given === null) return told(sandbox, found, asked)
   return new Promise<readonly Entry[]>((resolve) => {
@@ -200,12 +204,12 @@ function longPoll(sandbox: Sandbox, asked: OperationContext): unknown {
       resolve(find())
     }
     const timer = setTimeout(end, Math.min(milliseconds(given as Duration), maxWait))
-    // What one call leads to belongs together: a turn of the event loop lets it all arrive.
+    // Wait for one turn of the event loop, so that all entries of one request are included.
     const forgets = [
       sandbox.traffic.subscribe((entry) => {
         if (wanted(entry)) setImmediate(end)
       }),
-      // Of a world that is over nothing more can come.
+      // A replaced sandbox gets no more entries.
       sandbox.onReset(end),
       sandbox.onDispose(end),
     ]
@@ -229,7 +233,7 @@ function streamed(sandbox: Sandbox, { query }: OperationContext): RawResponse {
   return { status: 200, headers: [['content-type', 'text/event-stream']], body }
 }
 
-/** After which entry there is something to read: those of a message begin with it. */
+/** Returns the `seq` after which reading starts. For a message, this is before its first entry. */
 function firstOf({ traffic }: Sandbox, query: URLSearchParams): number {
   const after = wholeNumber(query, 'after') ?? 0
   const message = query.get('message')
@@ -240,7 +244,7 @@ function firstOf({ traffic }: Sandbox, query: URLSearchParams): number {
 function oneOf<const T extends string>(query: URLSearchParams, name: string, values: readonly [T, ...T[]]): T {
   const given = query.get(name) ?? values[0]
   const found = values.find((value) => value === given)
-  if (found === undefined) throw new HttpError(400, `${name} is ${values.join(' or ')}.`)
+  if (found === undefined) throw new HttpError(400, `${name} must be ${values.join(' or ')}.`)
   return found
 }
 

@@ -7,7 +7,7 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 
 const writers = new WeakMap<Traffic, { readonly secrets: string; readonly writer: EntryWriter }>()
 
-/** Writes entries of a sandbox as a trace has them, its secrets hidden. Kept until a token or a key changes. */
+/** Returns a writer for trace entries with secrets redacted. It is kept until a token or key changes. */
 export function writerOf({ traffic }: Sandbox): EntryWriter {
   const secrets = (traffic.context.secrets?.() ?? []).join('\n')
   const known = writers.get(traffic)
@@ -18,8 +18,8 @@ export function writerOf({ traffic }: Sandbox): EntryWriter {
 }
 
 /**
- * Hides nothing: for a copy of a world that goes to whoever has its tokens anyway, so that matchers can look at
- * signatures and headers there as they do here.
+ * Redacts nothing. Used for a copy of a sandbox for a client that has its tokens, so that matchers see signatures and
+ * headers as they do locally.
  */
 export class OpenRedaction extends Redaction {
   override text(given: string): string {

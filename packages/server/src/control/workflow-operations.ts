@@ -5,17 +5,17 @@ import { listed, partOf } from './operation-parts.js'
 import { refusing } from './refusing.js'
 import { base64, nothing } from './schemas.js'
 
-/** What `sandbox.workflow` takes, one row an order. */
+/** Operations on `sandbox.workflow`. */
 export const workflowOrders: readonly ControlOperation[] = regional([
   {
     method: 'GET',
     path: '/workflow/runs',
-    summary: 'Every run that is remembered, oldest first.',
+    summary: 'Returns all known workflow runs, oldest first.',
     query: partOf,
     tool: {
       name: 'list_workflow_runs',
-      does: 'Runs of workflows and their states.',
-      when: 'To find the id of one.',
+      does: 'Returns workflow runs and their states.',
+      when: 'Use it to find the ID of a run.',
       effect: 'reads',
       next: 'explain_workflow_run with the `id` of one.',
       defaults: { limit: 20 },
@@ -25,33 +25,33 @@ export const workflowOrders: readonly ControlOperation[] = regional([
   {
     method: 'GET',
     path: '/workflow/runs/:id',
-    summary: 'One run: its state, times and result.',
+    summary: 'Returns one workflow run: its state, times and result.',
     run: ({ workflow }, _, { params }) => workflow.getRun(params.id ?? '').toJSON(),
   },
   {
     method: 'GET',
     path: '/workflow/runs/:id/explain',
-    summary: 'Why a run is where it is, in sentences.',
+    summary: 'Explains the state of a workflow run.',
     tool: {
       name: 'explain_workflow_run',
-      when: 'The first thing to ask when a workflow hangs or failed.',
+      when: 'Call this first when a workflow hangs or failed.',
       effect: 'reads',
       next: 'get_run_history for its steps and results.',
-      args: { id: 'id of a run' },
+      args: { id: 'ID of a workflow run' },
     },
     run: ({ workflow }, _, { params }) => ({ explanation: workflow.getRun(params.id ?? '').explain() }),
   },
   {
     method: 'GET',
     path: '/workflow/runs/:id/history',
-    summary: 'What a run has done so far, to be replayed against later code.',
-    query: { secrets: '`true`: also what looks like a secret among the headers, and what the trigger redacts' },
+    summary: 'Returns the run history, to replay it against later code.',
+    query: { secrets: '`true`: includes headers that look like secrets and values that the trigger redacts' },
     tool: {
       name: 'get_run_history',
-      when: 'Each step with its result, for a test that replays it: `stuntdouble history --run ID` writes it to a file.',
+      when: 'Returns each step with its result, for a test that replays it: `stuntdouble history --run ID` saves it to a file.',
       effect: 'reads',
       next: 'explain_workflow_run for what it waits for.',
-      args: { id: 'id of a run' },
+      args: { id: 'ID of a workflow run' },
       without: ['secrets'],
     },
     run: ({ workflow }, _, { params, query }) =>
@@ -60,14 +60,14 @@ export const workflowOrders: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
     path: '/workflow/runs/:id/cancel',
-    summary: 'Cancels a run that goes on.',
+    summary: 'Cancels a workflow run that has not ended.',
     body: nothing,
     run: ({ workflow }, _, { params }) => refusing(() => workflow.getRun(params.id ?? '').cancel()),
   }),
   order({
     method: 'POST',
     path: '/workflow/notify',
-    summary: 'Tells an event to the runs that wait for it; with `runId` to this run only, for which it is kept.',
+    summary: 'Sends an event to the runs that wait for it; with `runId` only to this run, for which it is kept.',
     body: v.strictObject({
       eventId: v.string(),
       data: v.optional(v.unknown()),

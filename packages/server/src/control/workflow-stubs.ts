@@ -15,12 +15,13 @@ const stepError = v.strictObject({
 const which = { name: v.string(), nth: v.optional(v.number()) }
 const times = v.optional(v.number())
 
-/** What a test makes of steps and events. */
+/** Stubs that a test sets for steps and events. */
 export const workflowStubOperations: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
     path: '/workflow/stubs/returns',
-    summary: 'The result of a step, whose body never runs; in every run, or of the `nth` step of this name.',
+    summary:
+      'Makes a step return this value without running its body: in every run, or only the `nth` step of this name.',
     body: v.strictObject({ ...which, value: v.optional(v.unknown()) }),
     example: { name: 'charge', value: { id: 'ch_1' } },
     run: ({ workflow }, { name, nth, value }) => void refusing(() => workflow.stubStep(name, nth).returns(value)),
@@ -28,7 +29,7 @@ export const workflowStubOperations: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
     path: '/workflow/stubs/throws',
-    summary: 'A step throws this: so many `times`, or always.',
+    summary: 'Makes a step throw this error, `times` times or always.',
     body: v.strictObject({ ...which, error: v.optional(stepError), times }),
     example: { name: 'charge', error: { message: 'card declined' }, times: 2 },
     run: ({ workflow }, { name, nth, error, times }) =>
@@ -37,7 +38,7 @@ export const workflowStubOperations: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
     path: '/workflow/stubs/times-out',
-    summary: 'The endpoint of a step does not answer: so many `times`, or never.',
+    summary: 'Makes the endpoint of a step time out, `times` times or always.',
     body: v.strictObject({ ...which, times }),
     example: { name: 'charge', times: 1 },
     run: ({ workflow }, { name, nth, times }) =>
@@ -46,8 +47,7 @@ export const workflowStubOperations: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
     path: '/workflow/stubs/event',
-    summary:
-      'An event comes, once, as soon as somebody waits for it; or, with `timesOut`, the wait for it ends at once.',
+    summary: 'Sends an event once, as soon as a run waits for it; with `timesOut`, the wait ends immediately instead.',
     body: v.strictObject({
       eventId: v.string(),
       data: v.optional(v.unknown()),
@@ -63,27 +63,27 @@ export const workflowStubOperations: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
     path: '/workflow/skip-sleeps',
-    summary: 'Sleeps take no time, those under way too.',
+    summary: 'Makes sleeps take no time, including those in progress.',
     body: nothing,
     run: ({ workflow }) => workflow.skipSleeps(),
   }),
   order({
     method: 'POST',
     path: '/workflow/skip-retry-delays',
-    summary: 'Failed deliveries of runs are retried at once, those that wait now too.',
+    summary: 'Makes failed deliveries of runs retry immediately, including those that wait now.',
     body: nothing,
     run: ({ workflow }) => workflow.skipRetryDelays(),
   }),
   {
     method: 'GET',
     path: '/workflow/stubs/unused',
-    summary: 'A sentence for each of these orders that nothing has met.',
+    summary: 'Returns a message for each stub that no run has used.',
     run: ({ workflow }) => ({ unused: workflow.unused }),
   },
   order({
     method: 'POST',
     path: '/workflow/runs/:id/advance-to-step',
-    summary: 'Moves the clock as far as it takes for a run to come to a step; 409 with its story when it cannot.',
+    summary: 'Advances the clock until a run reaches a step; 409 with the lifecycle of the run if it does not.',
     body: v.strictObject({ step: v.string(), nth: v.optional(v.number()) }),
     example: { step: 'charge' },
     run: ({ workflow }, { step, nth }, { params }) =>
@@ -93,7 +93,7 @@ export const workflowStubOperations: readonly ControlOperation[] = regional([
     method: 'POST',
     path: '/workflow/runs/:id/advance-to-end',
     summary:
-      'Moves the clock as far as it takes for a run to end; 409 with its story when it ends otherwise, or does not.',
+      'Advances the clock until a run ends; 409 with the lifecycle of the run if it ends in another state or does not end.',
     body: v.strictObject({ state: v.optional(v.picklist(['success', 'failed', 'canceled'])) }),
     example: { state: 'success' },
     run: ({ workflow }, { state }, { params }) =>
@@ -101,7 +101,7 @@ export const workflowStubOperations: readonly ControlOperation[] = regional([
   }),
 ])
 
-/** A run that did not come there is an answer: its story is in it. */
+/** Responds with 409 and the lifecycle of the run if it does not reach the step or state. */
 async function there(move: () => Promise<void>): Promise<void> {
   try {
     await move()

@@ -1,16 +1,16 @@
 import type { Project, ProjectRunner } from './project.js'
 
-/** A file that is written where it is not there yet. */
+/** A file that is written unless it exists. */
 interface NewFile {
-  /** Relative, with slashes. */
+  /** Relative path with slashes. */
   readonly path: string
   readonly text: string
 }
 
-/** What is written into a project, and what is left to do. */
+/** The files to write into a project, and what the user must do. */
 export interface InitPlan {
   readonly files: readonly NewFile[]
-  /** Sentences about what cannot be written, because it is there already. */
+  /** Messages about existing files that the user must change. */
   readonly left: readonly string[]
   /** The command that runs the test. */
   readonly run: string
@@ -20,7 +20,7 @@ export function planFor(project: Project): InitPlan {
   const { execute, modules } = project
   const runs: Readonly<Record<ProjectRunner, string>> = {
     vitest: `${execute} vitest run stuntdouble`,
-    jest: `${modules && !project.typescript && project.config === undefined ? 'NODE_OPTIONS=--experimental-vm-modules ' : ''}${execute} jest stuntdouble.test`, // compared with whole paths, folders included
+    jest: `${modules && !project.typescript && project.config === undefined ? 'NODE_OPTIONS=--experimental-vm-modules ' : ''}${execute} jest stuntdouble.test`, // Jest compares this with whole paths, folders included.
     playwright: `${execute} playwright test stuntdouble`,
     node: `node --test ${testPath(project)}`,
   }
@@ -51,7 +51,8 @@ function testPath(project: Project): string {
 }
 
 function setupText({ runner, modules, types }: Project): string {
-  const about = `// The sandbox of all tests: it answers their fetch, sets the environment that the SDKs read, and is as new for each.\n`
+  const about =
+    '// The sandbox of all tests: it responds to their fetch calls, sets the environment that the SDKs read,\n// and resets before each test.\n'
   if (runner === 'node') {
     return `${about}import { after, beforeEach } from 'node:test'
 import { createSandbox } from 'stuntdouble'
@@ -70,7 +71,7 @@ after(() => sandbox.dispose())
   return `${about}const { useSandbox } = require('stuntdouble/${runner}')\n\nmodule.exports = { sandbox: useSandbox() }\n`
 }
 
-/** The runner's own configuration, where there is none. */
+/** Returns a new configuration file for the runner, if it has none. */
 function configFor(project: Project): NewFile | undefined {
   const { runner, typescript, typeModule } = project
   if (project.config !== undefined) return undefined
@@ -82,7 +83,7 @@ function configFor(project: Project): NewFile | undefined {
       text: `import { defineConfig } from 'vitest/config'\n\nexport default defineConfig({ test: { setupFiles: ['${setup}'] } })\n`,
     }
   }
-  // A transform has to be told to Jest by whoever chose it.
+  // Jest with TypeScript needs a transform, which the user must choose.
   if (runner !== 'jest' || typescript) return undefined
   const begin = typeModule ? 'export default' : 'module.exports ='
   return {
@@ -132,14 +133,14 @@ function leftIn(project: Project): readonly string[] {
   if (runner !== 'playwright' && project.hasSetup(setupPath(project))) return []
   if (runner === 'playwright') {
     return [
-      `For the server of your app add to ${config ?? 'playwright.config.ts'}: use: { sandboxServer: { port: 4010 } }, and to webServer: env: sandboxEnv({ port: 4010 }), from stuntdouble/playwright.`,
+      `For the server of your app, add to ${config ?? 'playwright.config.ts'}: use: { sandboxServer: { port: 4010 } }, and to webServer: env: sandboxEnv({ port: 4010 }), from stuntdouble/playwright.`,
     ]
   }
   if (runner === 'vitest' && config !== undefined)
-    return [`${config} is left as it is. Add to it, for all tests: test: { setupFiles: ['${setup}'] }.`]
+    return [`${config} was not changed. Add to it, for all tests: test: { setupFiles: ['${setup}'] }.`]
   if (runner === 'jest' && (config !== undefined || typescript))
     return [
-      `${config ?? 'The configuration of Jest'} is left as it is. Add to it, for all tests: setupFilesAfterEnv: ['${setup}'].`,
+      `${config ?? 'The configuration of Jest'} was not changed. Add to it, for all tests: setupFilesAfterEnv: ['${setup}'].`,
     ]
   return []
 }

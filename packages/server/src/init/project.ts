@@ -7,7 +7,7 @@ import { plainText } from '../../../../src/report/safe-text.js'
 export const runners = ['vitest', 'jest', 'playwright', 'node'] as const
 export type ProjectRunner = (typeof runners)[number]
 
-/** Its package, and the oldest version that works: major and minor. */
+/** Package of each runner, and the oldest supported version: major and minor. */
 const packages: Readonly<Record<Exclude<ProjectRunner, 'node'>, { name: string; oldest: readonly [number, number] }>> =
   {
     vitest: { name: 'vitest', oldest: [3, 2] },
@@ -15,30 +15,32 @@ const packages: Readonly<Record<Exclude<ProjectRunner, 'node'>, { name: string; 
     playwright: { name: '@playwright/test', oldest: [1, 50] },
   }
 
-/** What is known of a folder with a package.json. */
+/** Facts about a folder with a package.json. */
 export interface Project {
   readonly folder: string
   readonly runner: ProjectRunner
-  /** Whether TypeScript runs in its tests without more ado. */
+  /** Whether its tests can be in TypeScript without further configuration. */
   readonly typescript: boolean
-  /** Whether files may say `import`. */
+  /** Whether its files can use `import`. */
   readonly modules: boolean
-  /** The entry that tells TypeScript the matchers of the runner's `expect`, where importing `useSandbox()` does not. */
+  /** Entry that declares the matchers for TypeScript, if importing `useSandbox()` does not. */
   readonly types: string | undefined
-  /** `"type": "module"`. */
+  /** Whether package.json has `"type": "module"`. */
   readonly typeModule: boolean
-  /** The runner's configuration that is there, relative; `package.json` where it is a part of that. */
+  /**
+   * Existing configuration file of the runner, as a relative path; `package.json` if the configuration is part of it.
+   */
   readonly config: string | undefined
-  /** Whether it names the setup file already. */
+  /** Returns whether the configuration names the setup file. */
   readonly hasSetup: (name: string) => boolean
-  /** Where tests are, relative; empty for the folder itself. */
+  /** Folder of the tests, relative; empty for the project folder. */
   readonly tests: string
-  /** How to install a package, and how to run a command of one. */
+  /** Commands that install a package, and that run a command of a package. */
   readonly install: string
   readonly execute: string
-  /** Whether the package is among its dependencies. */
+  /** Whether the package is one of its dependencies. */
   readonly hasPackage: boolean
-  /** What could not be told for sure, as sentences. */
+  /** Messages about uncertain facts. */
   readonly doubts: readonly string[]
 }
 
@@ -51,16 +53,20 @@ interface Manifest {
   readonly jest?: unknown
 }
 
-/** @param asked the runner that was asked for. @throws UsageError where nothing sensible can be written */
+/**
+ * Reads the facts about a project.
+ * @param asked runner that the user named
+ * @throws UsageError if nothing useful can be written
+ */
 export function projectIn(folder: string, asked: ProjectRunner | undefined): Project {
   const manifest = manifestIn(folder)
   const isRoot = manifest.workspaces !== undefined || existsSync(join(folder, 'pnpm-workspace.yaml'))
   if (isRoot && asked === undefined) {
     throw new UsageError(
-      `This is the root of a monorepo. Go to the package that has the tests, and run it there; or say --runner ${runners.join('|')} to have it here.`,
+      `init: this is the root of a monorepo. Run it in the package that has the tests, or add --runner ${runners.join('|')} to write into the root.`,
     )
   }
-  // In a monorepo the root may have the runner for all.
+  // In a monorepo, the root may have the runner for all packages.
   const above = rootAbove(folder)
   const known = {
     ...above?.dependencies,
@@ -95,14 +101,16 @@ export function projectIn(folder: string, asked: ProjectRunner | undefined): Pro
 function manifestIn(folder: string): Manifest {
   const path = join(folder, 'package.json')
   if (!existsSync(path))
-    throw new UsageError('There is no package.json here: run npm init -y first, or go to the project.')
+    throw new UsageError(
+      'init: there is no package.json in this folder. Run npm init -y first, or go to the folder of the project.',
+    )
   try {
     const read: unknown = JSON.parse(readFileSync(path, 'utf8'))
     if (typeof read === 'object' && read !== null) return read
   } catch (error) {
     throw new UsageError(`package.json cannot be read: ${plainText((error as Error).message)}.`)
   }
-  throw new UsageError('package.json is no object.')
+  throw new UsageError('package.json must contain a JSON object.')
 }
 
 function rootAbove(folder: string): (Manifest & { readonly folder: string }) | undefined {
@@ -127,15 +135,15 @@ function runnerOf(
     return {
       runner: 'node',
       doubts: [
-        `No test runner is among the dependencies: this is for node:test, which comes with Node. For another one: --runner ${runners.slice(0, 3).join('|')}.`,
+        `No test runner was found in the dependencies, so this is for node:test, which is part of Node.js. For another runner, add --runner ${runners.slice(0, 3).join('|')}.`,
       ],
     }
   }
-  const doubts = others.map((other) => `${other} is here, too: --runner ${other} writes its files.`)
+  const doubts = others.map((other) => `${other} was found, too. Add --runner ${other} to write its files.`)
   return { runner: first, doubts }
 }
 
-/** The version that is installed. */
+/** Returns the installed version of a package. */
 function versionIn(folder: string, name: string): string | undefined {
   for (const modules of createRequire(join(folder, 'package.json')).resolve.paths(name) ?? []) {
     const path = join(modules, name, 'package.json')
@@ -144,16 +152,19 @@ function versionIn(folder: string, name: string): string | undefined {
   return undefined
 }
 
-/** A sentence about a version that is too old, or not installed. */
+/** Returns a message about a version that is too old or not installed. */
 function doubtOf(runner: Exclude<ProjectRunner, 'node'>, version: string | undefined): string | undefined {
   const { name, oldest } = packages[runner]
-  if (version === undefined) return `${name} is not installed here yet.`
+  if (version === undefined) return `${name} is not installed yet.`
   const [major = 0, minor = 0] = version.split('.').map(Number)
   if (major > oldest[0] || (major === oldest[0] && minor >= oldest[1])) return undefined
-  return `${name} ${plainText(version)} is too old: stuntdouble works with ${oldest.join('.')} and newer.`
+  return `${name} ${plainText(version)} is too old: stuntdouble supports ${oldest.join('.')} and later.`
 }
 
-/** Vitest 5 declares matchers in another form than those before. @param version one, or a range of them */
+/**
+ * Returns the entry that declares the matchers, which has another form since Vitest 5.
+ * @param version a version or a range
+ */
 function typesOf(version: string | undefined): string {
   const major = Number(/\d+/.exec(version ?? '')?.[0] ?? 5)
   return major < 5 ? 'stuntdouble/vitest4/extend' : 'stuntdouble/vitest/extend'
@@ -170,7 +181,7 @@ function configOf(folder: string, runner: ProjectRunner, { jest }: Manifest): st
   const found = readdirSync(folder)
     .filter((name) => configNames[runner].test(name))
     .sort()
-  // Vitest prefers its own to Vite's.
+  // Vitest prefers its own configuration file to the one of Vite.
   return (
     found.find((name) => name.startsWith('vitest')) ??
     found[0] ??

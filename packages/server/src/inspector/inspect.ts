@@ -12,29 +12,29 @@ import { beginVisit, type FailedAssertion } from './visit.js'
 
 /** Options of `inspect()`. */
 export interface InspectOptions {
-  /** What the page calls the world. Default `test`. */
+  /** Name of the sandbox in the page. Default `test`. */
   readonly title?: string
-  /** The assertion that failed: the page opens on it. `nearest` is the `seq` of an entry. */
+  /** Assertion that failed: the page opens at it. `nearest` is the `seq` of an entry. */
   readonly failure?: FailedAssertion
-  /** Default 0: any free one. */
+  /** Port of the page. Default 0, a free one. */
   readonly port?: number
-  /** Receives the sentences with the link. Default: the standard error, which runners show at once. */
+  /** Receives the text with the link. Default: standard error, which test runners show immediately. */
   readonly print?: (text: string) => void
 }
 
-/** Where the page looks first. */
+/** Tenant that the page shows first. */
 const tenant = 'main'
 
-/** How long a request of the page may go on after it let the test go on, in host milliseconds. */
+/** Host milliseconds that a request of the page may take after it has let the test continue. */
 const grace = 100
 
 /**
- * Shows the world of a test in a browser, and waits: prints a link, and resolves once somebody presses "Go on" in the page or
- * Ctrl-C in the terminal (where tests run in processes of a runner, Ctrl-C ends the run). Nobody else can use the link, which is for this once, and nothing listens afterwards. The
- * time-out of the runner is lifted meanwhile, where the runner can. With `CI` set it says one sentence and does not wait.
- *
- * What is done in the page is done to the sandbox: time that is moved there has moved for the test.
- * @throws Error where it cannot listen
+ * Shows the sandbox of a test in a browser and waits. It prints a link, and resolves after "Go on" in the page or
+ * Ctrl-C in the terminal. Ctrl-C ends the whole run if tests run in processes of a runner. The link works once and for
+ * one browser, and the server is closed afterwards. The timeout of the test is lifted if the runner can do that. If
+ * `CI` is set, it prints one line and does not wait.
+ * Actions in the page change the sandbox of the test: if the page advances time, time has advanced for the test.
+ * @throws Error when it cannot listen
  * @example
  * await checkout()
  * await inspect(sandbox) // opens the inspector and waits until you continue
@@ -42,23 +42,23 @@ const grace = 100
 export async function inspect(sandbox: Sandbox, options: InspectOptions = {}): Promise<void> {
   checkOptionNames('inspect()', options, { title: true, failure: true, port: true, print: true })
   if (options.failure !== undefined)
-    checkOptionNames('failure of inspect()', options.failure, { message: true, nearest: true })
+    checkOptionNames('inspect(): failure', options.failure, { message: true, nearest: true })
   const isLate = !liftTimeout() && hasTimeout()
   await waitFor(sandbox, options, isLate ? ongoing : '')
 }
 
-/** Where a runner cannot be told. */
-const ongoing = 'The time-out of the test goes on meanwhile: give the test one that is long enough.\n'
+/** Note for runners whose timeout cannot be lifted. */
+const ongoing = 'The timeout of the test continues while it waits. Set a timeout that is long enough.\n'
 
-/** Serves and waits, for a test that has no time-out. @param note what the person shall know beside the link */
+/** Serves the page and waits, for a test without a timeout. @param note further text for the user */
 export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = ''): Promise<void> {
   const { title = 'test', failure, port = 0, print = toStandardError } = options
   if (isUnattended()) {
-    print('stuntdouble: the inspector does not wait for anybody, because CI is set.\n')
+    print('stuntdouble: inspect() does not wait, because CI is set.\n')
     return
   }
   const controlToken = randomBytes(24).toString('base64url')
-  // It takes the place of no service, whatever the app under test is told of its environment.
+  // This server replaces no service, so it starts even if the environment of the app is production.
   const server = await startServer({ port, clock: 'manual', controlToken, allowProduction: true })
   server.adopt(tenant, sandbox)
   try {
@@ -72,9 +72,11 @@ export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = 
         endVisit()
         goOn()
       }
-      const how = endsAllWithSignal() ? 'Ctrl-C here ends the whole run' : 'Ctrl-C here goes on, too'
+      const how = endsAllWithSignal()
+        ? 'Ctrl-C in this terminal ends the whole run'
+        : 'Ctrl-C in this terminal continues, too'
       print(
-        `stuntdouble: ${plainText(title)} waits. Look into it at\n  ${server.inspectorUrl}\nand press "Go on" there; ${how}.\n${note}`,
+        `stuntdouble: ${plainText(title)} waits. Open\n  ${server.inspectorUrl}\nand press "Go on" there; ${how}.\n${note}`,
       )
     })
   } finally {
@@ -83,28 +85,28 @@ export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = 
   }
 }
 
-/** A message as it may be shown: without colours, the secrets of the world, and the story, which the page tells. */
+/** Returns a message without colors, secrets and the timeline, which the page shows itself. */
 function shown(message: string, { traffic }: Sandbox): string {
   const told = stripVTControlCharacters(withoutTimeline(message, failureOf({ message })?.replay))
   return multiLine(traffic.redaction().text(told))
 }
 
-/** As the tools of the field read it: anything but an empty text, `0` and `false`. */
+/** Returns whether `CI` is set, to anything except an empty text, `0` and `false`. */
 export function isUnattended(): boolean {
   return !['', '0', 'false'].includes((process.env.CI ?? '').toLowerCase())
 }
 
-/** Runners keep what a test logs until it has ended; this they hand on. */
+/** Writes to standard error directly, because runners hold back the logs of a test until it has ended. */
 function toStandardError(text: string): void {
   process.stderr.write(text)
 }
 
-/** In a process that a runner has started, whose own ends with it. */
+/** Returns whether a runner started this process, so that Ctrl-C ends the runner, too. */
 function endsAllWithSignal(): boolean {
   return process.env.VITEST !== undefined || hostProcess().send !== undefined
 }
 
-/** Jest gives tests a copy of the process, which hears of no signal. */
+/** Returns the real process. Jest gives tests a copy, which receives no signals. */
 function hostProcess(): NodeJS.Process {
   return runInThisContext('process') as NodeJS.Process
 }

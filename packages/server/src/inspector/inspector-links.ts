@@ -3,31 +3,31 @@ import { hostTime } from '../../../../src/kernel/host.js'
 import { json } from '../../../../src/protocol/call.js'
 import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 
-/** How long a link lets somebody in, in host milliseconds; the page says where to get another one. */
+/** Lifetime of a link in host milliseconds. The page explains how to get another one. */
 export const linkLifetime = 3_600_000
-/** Links that wait for their reader. The oldest is forgotten when there are more. */
+/** Maximum number of unused links. The oldest one is dropped when there are more. */
 export const maxLinks = 1_000
 
 const own = /^\/_inspector\/(token|link)(?:[?#]|$)/
 
 /**
- * Links to the inspector's page. Where the control API asks for a token, a link has a code in its fragment, which the page
- * exchanges for the token, once: browsers keep addresses in their history and tell scripts of them in the timing of the
- * navigation, so the token itself is in none.
+ * Links to the page of the inspector. If the control API needs a token, a link has a code in its fragment, which the
+ * page exchanges for the token, once. Browsers keep URLs in their history and expose them to scripts in navigation
+ * timing, so no URL contains the token itself.
  */
 export class InspectorLinks {
   readonly #token: string | undefined
   readonly #origin: string
-  /** Until when each code counts, by its hash: the time of a look into the table tells nothing of a code. */
+  /** Expiration of each code, by its hash, so that the time of a lookup reveals nothing about a code. */
   readonly #codes = new Map<string, number>()
 
-  /** @param origin of the server: http://127.0.0.1:4010 */
+  /** @param origin origin of the server, such as http://127.0.0.1:4010 */
   constructor(token: string | undefined, origin: string) {
     this.#token = token
     this.#origin = origin
   }
 
-  /** A new link. */
+  /** Returns a new link. */
   next(): string {
     if (this.#token === undefined) return `${this.#origin}/`
     const code = randomBytes(24).toString('base64url')
@@ -40,14 +40,14 @@ export class InspectorLinks {
   }
 
   /**
-   * What the page and whoever has the token ask for, `undefined` for other paths. Codes and tokens are in a header, so
-   * that no body has to be read.
-   * @param mayControl whether the call brings the token
+   * Responds to requests of the page and of clients with the token; `undefined` for other paths. Codes and tokens are
+   * in a header, so that no body must be read.
+   * @param mayControl returns whether a request has the token
    */
   answer(call: RawRequest, path: string, mayControl: (call: RawRequest) => boolean): RawResponse | undefined {
     const [, what] = own.exec(path) ?? []
     if (what === undefined) return undefined
-    if (call.method !== 'POST') return json({ error: `/_inspector/${what} takes POST, not ${call.method}.` }, 405)
+    if (call.method !== 'POST') return json({ error: `/_inspector/${what} takes POST (got ${call.method}).` }, 405)
     if (what === 'link')
       return mayControl(call) ? json({ link: this.next() }, 200, notKept) : json({ error: noLink }, 401)
     const token = this.#token
@@ -67,10 +67,9 @@ export class InspectorLinks {
 const notKept = [['cache-control', 'no-store']] as const
 
 const noCode =
-  'This link was used already, or is too old: get a new one with POST /_inspector/link and the control token as Authorization: Bearer TOKEN.'
+  'This link was used already or has expired. Get a new one with POST /_inspector/link and the control token as Authorization: Bearer TOKEN.'
 
-const noLink =
-  'A link to the inspector is for those who have the control token: send it as Authorization: Bearer TOKEN.'
+const noLink = 'A link to the inspector requires the control token. Send it as Authorization: Bearer TOKEN.'
 
 function hash(code: string): string {
   return createHash('sha256').update(code).digest('base64')

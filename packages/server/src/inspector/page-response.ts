@@ -3,17 +3,17 @@ import { utf8 } from '../../../../src/kernel/bytes.js'
 import type { HeaderList } from '../../../../src/kernel/http.js'
 import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 
-/** Paths at the root of the server that are the page's own; names of tenants do not begin with `_`. */
+/** Paths of the page at the root of the server. Tenant names do not begin with `_`. */
 const own = /^\/(?:_inspector(?:\/(editor\.js)?)?)?(?:[?#]|$)/
 
-/** Whether a path is the page's: what asks for it has to come from a page of the server itself. */
+/** Returns whether a path belongs to the page. Requests to it must come from a page of this server. */
 export function isPagePath(path: string): boolean {
   return own.test(path)
 }
 
 /**
- * The inspector for whoever can read HTML, at the root and at `/_inspector`. It holds no secret: what it may do is what
- * the control token may that the reader brings along. `undefined` where the path or the reader is another one.
+ * Responds with the inspector to clients that accept HTML, at the root and at `/_inspector`. The page contains no
+ * secret and can do only what the control token of its user allows. Returns `undefined` for other paths and clients.
  */
 export function pageResponse({ method, headers }: RawRequest, path: string): Promise<RawResponse> | undefined {
   const match = own.exec(path)
@@ -22,12 +22,12 @@ export function pageResponse({ method, headers }: RawRequest, path: string): Pro
   return path.startsWith('/_inspector') || takesHtml(headers) ? page() : undefined
 }
 
-/** A browser names it; curl and `fetch` take anything, and get the sentence of a path where nothing is. */
+/** Browsers name HTML. curl and `fetch` accept everything, and get the JSON error of an unknown path. */
 function takesHtml(headers: HeaderList): boolean {
   return headers.some(([name, value]) => name.toLowerCase() === 'accept' && /\btext\/html\b/i.test(value))
 }
 
-// The page is larger than all else that a server needs to start: it is read when somebody asks for it.
+// Load the page on demand, because it is larger than everything else that a server needs to start.
 async function page(): Promise<RawResponse> {
   const { inspectorPage } = await import('@stuntdouble/inspector/page')
   return answerOf(inspectorPage())
@@ -42,7 +42,7 @@ async function editor(): Promise<RawResponse> {
   }
 }
 
-/** A page with the headers that keep it from running, loading and sending anything but its own. */
+/** Responds with a page and with headers that keep it from running, loading and sending anything except its own. */
 export function answerOf(given: InspectorPage): RawResponse {
   return {
     status: 200,
@@ -52,8 +52,8 @@ export function answerOf(given: InspectorPage): RawResponse {
 }
 
 /**
- * What the page may do, said by hashes. The editor is a script that the page's own script loads: `strict-dynamic` trusts
- * it for that, where `self` would trust whatever a tenant can be made to answer.
+ * Returns the content security policy of the page, with hashes. The script of the page loads the editor, which
+ * `strict-dynamic` trusts; `self` would also trust any response that a tenant can produce.
  */
 function policyOf({ scriptHash, copyHash, styleHash }: InspectorPage): string {
   return [
@@ -68,7 +68,10 @@ function policyOf({ scriptHash, copyHash, styleHash }: InspectorPage): string {
   ].join('; ')
 }
 
-/** No cookie is among them, here or anywhere: cookies know no port, and the app under test would be sent the token. */
+/**
+ * Headers of all responses. There are no cookies, because cookies ignore ports, and the app under test would receive
+ * the token.
+ */
 const guards: HeaderList = [
   ['x-content-type-options', 'nosniff'],
   ['x-frame-options', 'DENY'],

@@ -11,17 +11,17 @@ import { answerOf } from './page-response.js'
 
 const host = '127.0.0.1'
 
-/** A recording that is served: one page, which needs nothing else. */
+/** A served recording: one self-contained page. */
 export interface ServedRecording {
   readonly link: string
   close(): Promise<void>
 }
 
 /**
- * Serves the page of a recording to this machine. Nothing can be told to it, so it asks for no token; pages of others
- * and names that were rebound are kept out as they are from a server.
- * @param port 0 takes a free one
- * @throws Error where it cannot listen
+ * Serves the page of a recording to this machine. The page is read-only and needs no token; pages of other sites and
+ * rebound names are rejected, as by a server.
+ * @param port port, or 0 for a free one
+ * @throws Error when it cannot listen
  */
 export async function serveRecording(page: InspectorPage, port: number): Promise<ServedRecording> {
   let origin = ''
@@ -55,5 +55,5 @@ export async function serveRecording(page: InspectorPage, port: number): Promise
 function answerFor({ method, url }: RawRequest, page: InspectorPage, origin: string): RawResponse {
   const path = url.slice(origin.length)
   if (/^\/(?:_inspector\/?)?(?:[?#]|$)/.test(path) && (method === 'GET' || method === 'HEAD')) return answerOf(page)
-  return json({ error: `There is nothing at ${path}: a recording is one page, at ${origin}/.` }, 404)
+  return json({ error: `Not found: ${path}. A recording has only one page, at ${origin}/.` }, 404)
 }

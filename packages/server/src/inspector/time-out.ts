@@ -1,19 +1,19 @@
-/** Lifts the time-out of what runs now; `false` where that cannot be done. */
+/** Lifts the timeout of the running test. Returns `false` if that is not possible. */
 type Lift = () => boolean
 
 let lift: Lift | undefined
 
-/** Tells how the time-out of the test that runs is lifted: the fixtures know their runner. */
+/** Sets how the timeout of the running test is lifted. The fixtures call it, because they know their runner. */
 export function onLiftTimeout(by: Lift): void {
   lift = by
 }
 
-/** Lifts the time-out of the test that runs, where its runner can. */
+/** Lifts the timeout of the running test, if its runner can do that. */
 export function liftTimeout(): boolean {
   return lift?.() ?? false
 }
 
-/** Whether a runner is at work here that ends a test after a time. */
+/** Returns whether a runner with a test timeout is active. */
 export function hasTimeout(): boolean {
   return process.env.VITEST !== undefined || process.env.JEST_WORKER_ID !== undefined
 }

@@ -1,30 +1,30 @@
-/** The assertion that failed before somebody looks into its world. */
+/** The assertion that failed before a user inspects the sandbox. */
 export interface FailedAssertion {
   readonly message: string
-  /** `seq` of the entry that comes nearest to what was expected. */
+  /** `seq` of the entry that is nearest to what was expected. */
   readonly nearest?: number
 }
 
-/** A person who looks into the world of a test, which waits. */
+/** An inspection of the sandbox of a test, which waits. */
 export interface Visit {
-  /** The name that the world has at the server. */
+  /** Tenant of the sandbox on the server. */
   readonly tenant: string
-  /** What the page calls it: the name of the test. */
+  /** Name of the test, for the page. */
   readonly title: string
   readonly failure?: FailedAssertion
-  /** Lets the test go on. */
+  /** Lets the test continue. */
   goOn(): void
 }
 
 const visits = new Map<string, Visit>()
 
-/** @param origin of the server that serves the world @returns what ends the visit */
+/** Begins a visit. Returns a function that ends it. @param origin origin of the server of the sandbox */
 export function beginVisit(origin: string, visit: Visit): () => void {
   visits.set(origin, visit)
   return () => void visits.delete(origin)
 }
 
-/** Who visits a server of this process, whichever of its worlds is looked into: forks are tenants beside the world. */
+/** Returns the visit of a server of this process, for each of its tenants: forks are tenants, too. */
 export function visitAt(url: string): Visit | undefined {
   return visits.get(new URL(url).origin)
 }

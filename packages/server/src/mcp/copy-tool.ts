@@ -8,23 +8,23 @@ import { Mistake } from './mistake.js'
 import { common } from './operation-tools.js'
 import type { ToolArguments, ToolResult, ToolRow } from './tool-row.js'
 
-/** Entries before and behind what is copied, for what led to it. */
+/** Entries before and after the selection that are read for its context. */
 const margin = 500
 
 const forms = copyFormats.map(({ name }) => name)
 
-/** What was found, in a form that can be pasted elsewhere. */
+/** Tool that copies entries in a format for other programs. */
 export const copyTool: ToolRow = {
   name: 'copy_as',
-  description: `Writes what was found in a form that can be pasted: ${copyFormats.map(({ name, label }) => `${name} (${label})`).join(', ')}. Of one entry, of a message, or of the entries between two. Secrets are variables of the environment.`,
+  description: `Copies entries in one of these formats: ${copyFormats.map(({ name, label }) => `${name} (${label})`).join(', ')}. Select one entry, a message, or a range of entries. Secrets become environment variables.`,
   input: {
     type: 'object',
     properties: {
       form: { type: 'string', enum: forms, description: forms.join(', ') },
       entry: { type: 'integer', minimum: 1, description: '`seq` of an entry' },
-      message: { type: 'string', description: 'id of a message' },
-      from: { type: 'integer', minimum: 1, description: '`seq` of the first entry of several' },
-      to: { type: 'integer', minimum: 1, description: '`seq` of the last of them' },
+      message: { type: 'string', description: 'ID of a message' },
+      from: { type: 'integer', minimum: 1, description: '`seq` of the first entry of a range' },
+      to: { type: 'integer', minimum: 1, description: '`seq` of the last entry of the range' },
       tenant: common.tenant,
       page: common.page,
     },
@@ -34,21 +34,21 @@ export const copyTool: ToolRow = {
   effect: 'reads',
   inParts: true,
   ofTraces: true,
-  next: 'write it to a file as it is; it is quoted for its language.',
+  next: 'write it to a file unchanged; it is quoted for its language.',
   run: copied,
 }
 
 async function copied(world: McpTarget, given: ToolArguments, signal?: AbortSignal): Promise<ToolResult> {
   const { form: name, tenant } = given as { form: string; tenant?: string }
   const form = copyFormats.find((one) => one.name === name)
-  if (form === undefined) throw new Mistake(`There is no such form. Forms are ${forms.join(', ')}.`)
+  if (form === undefined) throw new Mistake(`"form" must be one of ${forms.join(', ')}.`)
   const selection = await selectionOf(world, given, signal)
   refuseUnfit(form, selection)
   const facts = world.isTrace ? {} : (await world.ask({ path: '', tenant, signal })).value
   const { urls } = facts as { urls?: Readonly<Record<string, unknown>> }
   const text = form.render(selection, urls === undefined ? {} : { addresses: urls })
   const secrets = await world.secrets(tenant)
-  // Entries come with their secrets hidden; names of variables, which look like some, stay.
+  // Entries arrive with their secrets redacted. Names of variables stay, although they look like secrets.
   return { data: multiLine(secrets.filter(isLong).reduce((out, secret) => out.replaceAll(secret, hidden), text)) }
 }
 
@@ -62,8 +62,8 @@ function refuseUnfit(form: CopyFormat, selection: CopySelection): void {
   const others = fitting.map(({ name }) => name).join(', ')
   throw new Mistake(
     others === ''
-      ? 'Nothing of this kind can be copied: choose a request, a delivery or a message.'
-      : `${form.name} does not fit what was chosen. What fits is ${others}.`,
+      ? 'This entry cannot be copied. Choose a request, a delivery or a message.'
+      : `${form.name} is not possible for this selection. Use ${others}.`,
   )
 }
 
@@ -77,14 +77,14 @@ async function selectionOf(world: McpTarget, given: ToolArguments, signal?: Abor
     [entry, message, from ?? to].filter((one) => one !== undefined).length !== 1 ||
     (from === undefined) !== (to === undefined)
   )
-    throw new Mistake('Choose one: "entry", or "message", or "from" with "to".')
+    throw new Mistake('Give exactly one of "entry", "message", or "from" with "to".')
   const own = message === undefined ? [] : await ask(`limit=${margin}&${new URLSearchParams({ message })}`)
   if (message !== undefined && own.length === 0)
-    throw new Mistake('There is no message of this id. Call list_messages or get_timeline for ids.')
+    throw new Mistake('There is no message with this ID. Call list_messages or get_timeline for IDs.')
   const first = entry ?? from ?? own[0]!.seq
   const last = entry ?? to ?? own.at(-1)!.seq
   if (message === undefined && (last < first || last - first > maxCopied))
-    throw new Mistake(`"to" must not be before "from", and at most ${maxCopied} entries behind it.`)
+    throw new Mistake(`"to" must be at or after "from", by at most ${maxCopied} entries.`)
   const limit = Math.min(last - first + 2 * margin, maxCopied)
   const around = await ask(`after=${Math.max(first - margin - 1, 0)}&limit=${limit}`)
   const entries = [...new Map([...around, ...own].map((one) => [one.seq, one])).values()].sort((a, b) => a.seq - b.seq)
@@ -94,7 +94,7 @@ async function selectionOf(world: McpTarget, given: ToolArguments, signal?: Abor
   return entry === undefined ? { entries, range: [first, last] } : { entries, entry }
 }
 
-/** Entries that one text is made of. */
+/** Maximum entries that one copy is made of. */
 export const maxCopied = 5_000
 
 interface Chosen {

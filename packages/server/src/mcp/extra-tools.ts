@@ -11,33 +11,33 @@ import { common } from './operation-tools.js'
 import { printable } from './printable.js'
 import type { InputSchema, ToolArguments, ToolResult, ToolRow } from './tool-row.js'
 
-/** Seeds that are tried, unless another number is asked for. */
+/** Default number of seeds to try. */
 const fewSeeds = 50
 export const maxSeeds = 500
-/** Host milliseconds in which seeds are tried: an agent waits no longer. */
+/** Host milliseconds in which seeds are tried, because an agent does not wait longer. */
 const patience = 30_000
 
 function inputOf(properties: Readonly<Record<string, object>>, required: readonly string[] = []): InputSchema {
   return { type: 'object', properties, required, additionalProperties: false }
 }
 
-/** Tools that are no order of one tenant. */
+/** Tools that are not an operation on one tenant. */
 export const extraTools: readonly ToolRow[] = [
   {
     name: 'list_tenants',
-    description: 'The worlds of this server. Each has data, messages and a clock of its own.',
+    description: 'Returns the tenants of this server. Each one has its own data, messages and clock.',
     input: inputOf({}),
     effect: 'reads',
     inParts: false,
-    next: 'any other tool with "tenant" to look into one.',
+    next: 'any other tool with "tenant" to read one of them.',
     run: async (world) => ({ data: (await world.tenants()).join('\n') || '(none)' }),
   },
   {
     name: 'list_fault_kinds',
     description:
-      'What can go wrong, for `fault` of add_fault and `steps` of script_deliveries: each kind with an example.',
+      'Returns the fault kinds for `fault` of add_fault and `steps` of script_deliveries, each with an example.',
     input: inputOf({
-      point: { type: 'string', description: 'only what can strike there, such as `queue.delivery`' },
+      point: { type: 'string', description: 'only faults for this injection point, such as `queue.delivery`' },
       page: common.page,
     }),
     effect: 'reads',
@@ -47,22 +47,23 @@ export const extraTools: readonly ToolRow[] = [
   },
   {
     name: 'find_failing_seed',
-    description: `Plays a scenario with one seed after the other until it does not hold, and tells that history: its seed, what was expected, its timeline. Nothing of it touches this world. Give either a scenario or the name of a shipped one.`,
+    description:
+      'Plays a scenario with one seed after another until it does not hold, and returns that seed with its failed expectation and timeline. It does not change this sandbox. Give either a scenario or the name of a shipped one.',
     input: inputOf({
-      scenario: { type: 'object', description: 'as of play_scenario: with steps and with what is expected' },
-      name: { type: 'string', description: 'of a shipped scenario, such as `lost-acknowledgements`' },
+      scenario: { type: 'object', description: 'scenario with steps and expectations, as for play_scenario' },
+      name: { type: 'string', description: 'name of a shipped scenario, such as `lost-acknowledgements`' },
       seeds: {
         type: 'integer',
         minimum: 1,
         maximum: maxSeeds,
-        description: `how many are tried; ${fewSeeds} without it`,
+        description: `number of seeds to try; default ${fewSeeds}`,
       },
-      from: { type: 'integer', minimum: 0, description: 'the first seed' },
+      from: { type: 'integer', minimum: 0, description: 'first seed' },
       tenant: common.tenant,
     }),
     effect: 'reads',
     inParts: false,
-    next: 'play_scenario with that "seed" for the same history again.',
+    next: 'play_scenario with that "seed" for the same result.',
     run: findFailing,
   },
 ]
@@ -71,7 +72,7 @@ function faultLines(point: string | undefined): string {
   const rows = faultKinds.map((kind) => catalog[kind])
   const points = [...new Set(rows.flatMap((row) => row.points))]
   if (point !== undefined && !points.some((one) => one === point))
-    throw new Mistake(`There is no such point. Points are ${points.join(', ')}.`)
+    throw new Mistake(`"point" must be one of ${points.join(', ')}.`)
   return rows
     .filter((row) => point === undefined || row.points.some((one) => one === point))
     .map(({ example, points, summary }) => {
@@ -97,18 +98,18 @@ async function findFailing(world: McpTarget, given: ToolArguments, signal?: Abor
       const data = excerpt(redaction.text(String(play.error)), 2_000)
       return {
         isError: true,
-        said: 'The scenario cannot be played; the data says why.',
+        said: 'The scenario cannot be played; the data contains the error.',
         data,
-        next: 'mend the scenario.',
+        next: 'fix the scenario.',
       }
     }
     const data = printable(`${play.verdict}\n\n${play.timeline}`, { redaction, whole: true })
     return {
-      said: `It does not hold with seed ${first + tried}, after ${plural(tried, 'seed')} with which it holds.`,
+      said: `It does not hold with seed ${first + tried}; it held with ${plural(tried, 'seed')} before.`,
       data,
     }
   }
-  const isCut = tried < seeds ? `; the time was over, go on with "from": ${first + tried}` : ''
+  const isCut = tried < seeds ? `; the time limit was reached, continue with "from": ${first + tried}` : ''
   return {
     said: `It holds with all ${tried} seeds from ${first} on${isCut}.`,
     next: 'add faults or expectations to the scenario, or try more "seeds".',
@@ -117,12 +118,11 @@ async function findFailing(world: McpTarget, given: ToolArguments, signal?: Abor
 
 async function scenarioOf({ scenario, name }: ToolArguments): Promise<Readonly<Record<string, unknown>>> {
   if ((scenario === undefined) === (name === undefined))
-    throw new Mistake('Give either "scenario", or "name" of a shipped one, and not both.')
+    throw new Mistake('Give either "scenario" or the "name" of a shipped one.')
   if (scenario !== undefined) return scenario as Readonly<Record<string, unknown>>
   const names = shippedScenarios()
-  // A name only: no agent reads files with it.
-  if (!names.includes(name as string))
-    throw new Mistake(`There is no such shipped scenario. There are ${names.join(', ')}.`)
+  // Accept only names of shipped scenarios, so that agents cannot read files.
+  if (!names.includes(name as string)) throw new Mistake(`"name" must be a shipped scenario: ${names.join(', ')}.`)
   return readScenario(await readText(scenarioFile(name as string)), name as string) as unknown as Record<
     string,
     unknown

@@ -13,7 +13,7 @@ const mcpPath = '/mcp'
 
 export interface HttpOptions {
   readonly port: number
-  /** What callers must have. */
+  /** Token that clients must send. */
   readonly token: string
   readonly handle: (request: Request) => Promise<Response>
   readonly report: (text: string) => void
@@ -24,7 +24,7 @@ export interface HttpServer {
   close(): Promise<void>
 }
 
-/** The protocol over HTTP: on this machine only, for callers with the token only, and for no foreign page. */
+/** Serves the protocol over HTTP: only on this machine, only for clients with the token, and not for web pages. */
 export async function listenForAgents({ port, token, handle, report }: HttpOptions): Promise<HttpServer> {
   let origin = ''
   const serve = listener(
@@ -51,17 +51,17 @@ export const maxStreams = 100
 
 function turnedAway({ url, headers }: RawRequest, origin: string, token: string): RawResponse | undefined {
   const path = url.slice(origin.length).replace(/[?#].*$/s, '')
-  if (path !== mcpPath) return json({ error: `The agents' server is at ${mcpPath}.` }, 404)
+  if (path !== mcpPath) return json({ error: `Not found. The MCP server is at ${mcpPath}.` }, 404)
   const given = headers.filter(([name]) => name.toLowerCase() === 'authorization')
   if (given.length === 1 && isSameText(given[0]![1], `Bearer ${token}`)) return undefined
   const error =
-    'Send the token that "stuntdouble mcp --http" printed, as Authorization: Bearer TOKEN. In the query or a cookie it does not count.'
+    'A valid token is required, and not as a query parameter or cookie. Send the token that "stuntdouble mcp --http" printed as Authorization: Bearer TOKEN.'
   return json({ error }, 401, [['www-authenticate', 'Bearer']])
 }
 
 async function exchanged(call: RawRequest, origin: string, handle: HttpOptions['handle']): Promise<RawResponse> {
   const body = await call.body()
-  // The handler has no use for the token, and its logs shall not have it.
+  // Remove the token: the handler does not need it, and must not log it.
   const headers = call.headers.filter(([name]) => name.toLowerCase() !== 'authorization')
   const request = new Request(origin + mcpPath, {
     method: call.method,
@@ -73,7 +73,7 @@ async function exchanged(call: RawRequest, origin: string, handle: HttpOptions['
   return { status: response.status, headers: [...response.headers], body: response.body }
 }
 
-/** Streams of agents end with the process. */
+/** Closes the servers and the streams of agents. */
 async function closed(servers: readonly Server[]): Promise<void> {
   await Promise.all(
     servers.map((server) => {

@@ -6,35 +6,35 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { control } from '../control/control.js'
 import { Mistake } from './mistake.js'
 
-/** What the control API answered. */
+/** A response of the control API. */
 export interface ControlResponse {
   readonly ok: boolean
-  /** JSON, or a text. */
+  /** JSON value, or a text. */
   readonly value: unknown
-  /** A list goes on. */
+  /** Whether a list has more items. */
   readonly hasMore: boolean
 }
 
 export interface ControlCall {
   readonly method?: string
-  /** Below `/_control/{tenant}`, with its query. */
+  /** Path below `/_control/{tenant}`, with its query. */
   readonly path: string
   readonly body?: unknown
   readonly tenant?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** The world that an agent looks at: tenants of a server, or a saved trace. */
+/** What an agent reads: tenants of a server, or a saved trace. */
 export interface McpTarget {
-  /** Of ours: what it is, for the first sentence that an agent reads. */
+  /** Description at the start of the instructions for an agent. It contains no captured data. */
   readonly title: string
-  /** A saved trace: only what reads the traffic is there. */
+  /** Whether it is a saved trace, for which only tools exist that read the traffic. */
   readonly isTrace: boolean
   ask(asking: ControlCall): Promise<ControlResponse>
   tenants(): Promise<readonly string[]>
   /**
-   * Texts that must not be shown.
-   * @param region one that was asked for, beside the home region
+   * Returns texts that must be redacted.
+   * @param region region of the call, in addition to the home region
    */
   secrets(tenant?: string, region?: string): Promise<readonly string[]>
 }
@@ -43,7 +43,7 @@ interface ServerOptions {
   readonly url: string
   readonly tenant: string
   readonly controlToken?: string | undefined
-  /** Further texts that must not be shown. */
+  /** Further texts that must be redacted. */
   readonly secrets?: readonly string[]
 }
 
@@ -51,7 +51,7 @@ interface ServerOptions {
 export class ServerTarget implements McpTarget {
   readonly isTrace = false
   readonly #options: ServerOptions
-  /** Whatever was a token or a key once: it may stand in old entries. */
+  /** All current and former tokens and keys, because old entries may contain them. */
   readonly #secrets: Set<string>
 
   constructor(options: ServerOptions) {
@@ -60,7 +60,7 @@ export class ServerTarget implements McpTarget {
   }
 
   get title(): string {
-    return `a stuntdouble server at ${this.#options.url}, tenant ${this.#options.tenant} unless another one is named`
+    return `a stuntdouble server at ${this.#options.url}, tenant ${this.#options.tenant} by default`
   }
 
   async ask({ path, tenant, ...asking }: ControlCall): Promise<ControlResponse> {
@@ -75,7 +75,7 @@ export class ServerTarget implements McpTarget {
   }
 
   async secrets(tenant?: string, region?: string): Promise<readonly string[]> {
-    // The environment has the keys of every region; asking a region for them would make it.
+    // The environment has the keys of every region. A request for the keys of a region would create the region.
     const away = region === undefined ? [] : [`/queue/signing-keys?${new URLSearchParams({ region })}`]
     const [world, ...keys] = await Promise.all(
       ['', '/queue/signing-keys', ...away].map((path) => this.ask({ path, tenant })),
@@ -93,10 +93,10 @@ export class ServerTarget implements McpTarget {
     else if (typeof given === 'object' && given !== null) for (const one of Object.values(given)) this.#keep(one)
   }
 
-  /** A tenant is made at its first use; one that was misspelled shall not be. */
+  /** Rejects an unknown tenant, because the first use would create a misspelled one. */
   async #refuseUnknown(tenant: string): Promise<void> {
     if (tenant === this.#options.tenant || (await this.tenants()).includes(tenant)) return
-    throw new Mistake('There is no tenant of this name. Call list_tenants for their names, or leave `tenant` out.')
+    throw new Mistake('There is no tenant of this name. Call list_tenants for their names, or omit `tenant`.')
   }
 
   async #send(path: string, { method = 'GET', body, signal }: Omit<ControlCall, 'path'>): Promise<ControlResponse> {
@@ -112,7 +112,7 @@ export class ServerTarget implements McpTarget {
     }).catch((error: Error) => {
       if (signal?.aborted === true) throw error
       throw new Mistake(
-        `No server answers at ${url} any more. Start one with "npx stuntdouble serve", or start this program again without --url.`,
+        `The server at ${url} no longer responds. Start one with "npx stuntdouble serve", or start this program again without --url.`,
       )
     })
     const { ok, headers } = answer
@@ -120,20 +120,20 @@ export class ServerTarget implements McpTarget {
   }
 }
 
-/** The traffic of a saved trace: the orders that look at nothing else answer as they do on a server. */
+/** A saved trace. Operations that read only the traffic respond as on a server. */
 export class TraceTarget implements McpTarget {
   readonly isTrace = true
   readonly #traffic: Traffic
   readonly #secrets: readonly string[]
 
-  /** @param secrets texts that must not be shown, beside those that a trace hides anyway */
+  /** @param secrets texts that must be redacted, in addition to those that a trace redacts */
   constructor(traffic: Traffic, secrets: readonly string[] = []) {
     this.#traffic = traffic
     this.#secrets = secrets
   }
 
   get title(): string {
-    return `a saved trace of ${this.#traffic.size} entries: it can be read, not changed`
+    return `a saved trace of ${this.#traffic.size} entries, which is read-only`
   }
 
   async ask({ method = 'GET', path, body, signal }: ControlCall): Promise<ControlResponse> {

@@ -1,2 +1,2 @@
-/** A mistake in a call: a sentence of ours with the next step. */
+/** A mistake in a call. The message contains no captured data. */
 export class Mistake extends Error {}

@@ -11,19 +11,19 @@ import type { InputSchema, ToolArguments, ToolResult, ToolRow } from './tool-row
 
 type ToolOrder = ControlOperation & { readonly tool: Tool }
 
-/** Entries of a timeline and items of a list at most: more would take long, and nobody could read it. */
+/** Maximum entries of a timeline and items of a list. More would be slow and unreadable. */
 export const maxItems = 1_000
 /** Query parameters that are numbers. */
 const numbers: ReadonlySet<string> = new Set(['limit', 'skip', 'after', 'around', 'bodies'])
 
 /** Arguments that many tools have. */
 export const common = {
-  tenant: { type: 'string', description: 'another world of the same server; list_tenants lists them' },
-  page: { type: 'integer', minimum: 1, description: 'which page of a long answer' },
-  full: { type: 'boolean', description: 'long texts are not shortened; ask for the pages' },
+  tenant: { type: 'string', description: 'another tenant of the same server; list_tenants lists them' },
+  page: { type: 'integer', minimum: 1, description: 'page of a long response' },
+  full: { type: 'boolean', description: 'whether long texts are complete; request them in pages' },
 } as const
 
-/** The tools that stand for one order each: one row of the control API is one tool. */
+/** Tools for one operation each: a row of the control API is one tool. */
 export const operationTools: readonly ToolRow[] = controlOperations.filter(isTool).map((order) => {
   const { tool, summary } = order
   const input = inputOf(order)
@@ -67,8 +67,8 @@ function inputOf(order: ToolOrder): InputSchema {
 }
 
 function queryOf(name: string, what: string, { defaults }: Tool): object {
-  const without = defaults?.[name] === undefined ? '' : `; ${defaults[name]} without it`
-  // What the control API does without it is behind the first semicolon.
+  const without = defaults?.[name] === undefined ? '' : `; default ${defaults[name]}`
+  // The part after the first semicolon is the default of the control API.
   const description = `${without === '' && !numbers.has(name) ? what : what.split(';')[0]}${without}`
   if (!numbers.has(name)) return { type: 'string', description }
   return name === 'limit'
@@ -81,7 +81,7 @@ interface BodyPart {
   readonly required: readonly string[]
 }
 
-/** The fields of a body. What a schema says in full, the server checks and words best: here its shape is enough. */
+/** Returns the fields of a body. The shape is enough, because the server checks the details with better messages. */
 function bodyOf({ body }: ControlOperation): BodyPart {
   if (body === undefined) return { properties: {}, required: [] }
   const { $schema: _, ...schema } = toJsonSchema(body, { errorMode: 'ignore', typeMode: 'input' })
@@ -90,7 +90,7 @@ function bodyOf({ body }: ControlOperation): BodyPart {
   return { properties: Object.assign({}, ...anyOf.map((one) => one.properties)), required: [] }
 }
 
-/** Whether a body takes further fields: the options of a message. */
+/** Returns whether a body takes further fields, such as the options of a message. */
 function isOpen({ body }: ControlOperation): boolean {
   return (body as { type?: string } | undefined)?.type === 'loose_object'
 }
@@ -136,7 +136,7 @@ async function storySince(
   return told.value === '(no traffic)' ? '(nothing happened)' : told.value
 }
 
-/** Entries that a move of time is answered with. */
+/** Maximum entries in the timeline that follows a move of time. */
 const fewEvents = 40
 
 function isOfBody(order: ToolOrder, name: string): boolean {
@@ -153,19 +153,19 @@ function pathOf({ path, query: known = {}, tool }: ToolOrder, args: ToolArgument
   return query.size === 0 ? filled : `${filled}?${query}`
 }
 
-/** What the world says may quote the app: it stays data. */
+/** Returns an error of the server as data, because it may quote the app. */
 function refused({ value }: ControlResponse, redaction: Redaction, argv: readonly string[]): ToolResult {
   const { error } = (typeof value === 'object' && value !== null ? value : {}) as { error?: unknown }
-  const sentence = typeof error === 'string' ? error : 'What answers there is no stuntdouble server.'
+  const sentence = typeof error === 'string' ? error : 'The URL is not that of a stuntdouble server.'
   return {
     isError: true,
-    said: 'That was refused; the data says why.',
+    said: 'The call was rejected; the data contains the reason.',
     data: excerpt(inTools(redaction.errorOf(argv, sentence)), 2_000),
-    next: 'change the arguments as it says, or call get_status for how things stand.',
+    next: 'change the arguments according to the reason, or call get_status.',
   }
 }
 
-/** A sentence that names orders, in the words of the tools. */
+/** Replaces operations in a message by the names of their tools. */
 function inTools(sentence: string): string {
   return sentence.replace(/\b(GET|POST|PUT|DELETE) (\/[\w:/-]*\w)/g, (named, method: string, path: string) => {
     const order = controlOperations.find((one) => one.method === method && one.path === path)
@@ -173,7 +173,7 @@ function inTools(sentence: string): string {
   })
 }
 
-/** An answer without what agents have no use for, and without the reply of a command that reads a secret. */
+/** Removes fields that agents do not need from a response, and redacts the reply of a command that reads a secret. */
 function withoutHidden(tool: Tool, args: ToolArguments, value: unknown, redaction: Redaction): unknown {
   const { hides = [] } = tool
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
@@ -183,7 +183,7 @@ function withoutHidden(tool: Tool, args: ToolArguments, value: unknown, redactio
   return { ...left, reply: redaction.hidesReply(argv) ? hidden : redaction.reply(argv, left.reply) }
 }
 
-/** The words of the command that a tool runs; none for the others. */
+/** Returns the command and arguments that a tool runs; empty for other tools. */
 function commandOf({ command }: Tool, args: ToolArguments): readonly string[] {
   const words = command === undefined ? undefined : args[command]
   return Array.isArray(words) ? words.map(String) : []
@@ -192,5 +192,5 @@ function commandOf({ command }: Tool, args: ToolArguments): readonly string[] {
 function nextOf({ next, defaults }: Tool, { skip, limit }: ToolArguments, { hasMore }: ControlResponse): string {
   if (!hasMore) return next
   const following = Number(skip ?? 0) + Number(limit ?? defaults?.limit ?? maxItems)
-  return `the list goes on: call again with "skip": ${following}. Or ${next}`
+  return `the list has more items: call again with "skip": ${following}. Or ${next}`
 }

@@ -2,22 +2,22 @@ import { hidden, type Redaction } from '../../../../src/report/redaction.js'
 import { multiLine } from '../../../../src/report/safe-text.js'
 import { isSecretGroup, isSecretNumber } from '../../../../src/secrets/secret-names.js'
 
-/** Characters of one text that are shown of an answer, unless it is asked for as a whole. */
+/** Maximum characters of one text in a response, unless the whole text is requested. */
 const maxOfText = 600
-/** Of one header: signatures are long. */
+/** Maximum characters of a header, because signatures are long. */
 const maxOfPair = 120
-/** Characters searched for secrets beyond those shown: none is cut in two. */
+/** Characters after the visible ones that are searched for secrets, so that no secret is cut in two. */
 const margin = 8_192
 
 interface Showing {
   readonly redaction: Redaction
-  /** Texts are not shortened. */
+  /** Whether texts are complete. */
   readonly whole: boolean
 }
 
 /**
- * An answer of the control API as a text, its secrets hidden and its long texts shortened. A list has an item a line;
- * what a terminal would obey is spelled out.
+ * Formats a response of the control API as text, with secrets redacted and long texts shortened. A list has one item
+ * per line, and control characters are escaped.
  */
 export function printable(value: unknown, showing: Showing): string {
   if (typeof value === 'string') return multiLine(showing.redaction.text(value))
@@ -26,7 +26,7 @@ export function printable(value: unknown, showing: Showing): string {
   if (typeof shown !== 'object' || shown === null) return oneLine(shown)
   const fields = Object.entries(shown)
   const [only] = fields
-  // An explanation is a text already.
+  // An explanation is already a text.
   if (fields.length === 1 && typeof only![1] === 'string') return multiLine(only![1])
   if (fields.length === 0) return ''
   return fields.map(([name, field]) => fieldText(name, field)).join('\n')
@@ -58,7 +58,7 @@ function shownJson(value: unknown, name: string, showing: Showing): unknown {
 }
 
 function shownList(list: readonly unknown[], name: string, showing: Showing): unknown[] {
-  // Headers, and the fields of a hash: a name with its value.
+  // Headers and fields of a hash are pairs of name and value.
   if (list.length > 0 && list.every(isPair))
     return list.map(([key, value]) => [
       shortened(key, showing),
@@ -66,7 +66,7 @@ function shownList(list: readonly unknown[], name: string, showing: Showing): un
     ])
   if (name === 'argv' && list.every((word) => typeof word === 'string'))
     return showing.redaction.words(list).map((word) => shortened(word, showing))
-  // Fields of an entry of a stream, a reply in pairs: what stands behind the name of a secret is one.
+  // Fields of a stream entry and replies in pairs: the value after the name of a secret is a secret.
   return list.map((item, index) => {
     const before = list[index - 1]
     const isSecret = typeof before === 'string' && typeof item === 'string' && showing.redaction.isSecretName(before)

@@ -1,14 +1,14 @@
 import { Transform } from 'node:stream'
 
-/** Bytes of one message: a scenario with all its records. */
+/** Maximum bytes of one message, which is enough for a scenario with all its records. */
 export const maxMessage = 8_388_608
 
 const lineFeed = 10
 
 /**
- * Lets lines through that are short enough. A longer one is left out, whatever its length, so that it neither fills the
- * memory nor ends the connection.
- * @param tooLong called once for each line that is left out
+ * Passes lines up to a maximum length. A longer line is dropped as it arrives, so that it neither fills the memory nor
+ * ends the connection.
+ * @param tooLong called once for each dropped line
  */
 export function lines(tooLong: () => void, longest: number = maxMessage): Transform {
   let held: Buffer[] = []

@@ -3,21 +3,21 @@ import { excerpt } from '../../../../src/report/safe-text.js'
 import { Mistake } from './mistake.js'
 import type { InputSchema, ToolArguments, ToolRow } from './tool-row.js'
 
-/** @throws Mistake for arguments that the tool has not, or of another type */
+/** Checks the arguments of a tool. @throws Mistake for unknown or missing arguments, and for a wrong type */
 export function checkArguments({ name, input }: ToolRow, given: ToolArguments): void {
   const known = Object.keys(input.properties)
   const unknown = Object.keys(given).find((one) => !known.includes(one))
   if (unknown !== undefined && !input.additionalProperties) {
     const takes = known.length === 0 ? 'none' : known.join(', ')
-    throw new Mistake(`${name} has no argument ${shown(unknown)}.${didYouMean(unknown, known)} It takes ${takes}.`)
+    throw new Mistake(`${name}: unknown argument ${shown(unknown)}.${didYouMean(unknown, known)} It takes ${takes}.`)
   }
   const missing = input.required.find((one) => given[one] === undefined)
-  if (missing !== undefined) throw new Mistake(`${name} needs "${missing}": ${saidOf(input, missing)}.`)
+  if (missing !== undefined) throw new Mistake(`${name}: argument "${missing}" is missing: ${saidOf(input, missing)}.`)
   for (const [one, value] of Object.entries(given)) {
     const { type, minimum, maximum } = (input.properties[one] ?? {}) as Bounds
     if (type === undefined || isOfType(type, value, minimum, maximum)) continue
     const bounds = type !== 'integer' ? '' : ` from ${minimum ?? 0}${maximum === undefined ? ' on' : ` to ${maximum}`}`
-    throw new Mistake(`"${one}" of ${name} must be ${words[type] ?? type}${bounds}: ${saidOf(input, one)}.`)
+    throw new Mistake(`${name}: "${one}" must be ${words[type] ?? type}${bounds}: ${saidOf(input, one)}.`)
   }
 }
 

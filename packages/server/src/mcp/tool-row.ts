@@ -11,25 +11,25 @@ export interface InputSchema {
 
 export type ToolArguments = Readonly<Record<string, unknown>>
 
-/** What a tool found out. */
+/** Result of a tool. */
 export interface ToolResult {
-  /** A sentence of ours: nothing captured is in it. */
+  /** Message of the tool itself, without captured data. */
   readonly said?: string
-  /** What comes of the world: it goes into the fence. */
+  /** Captured data, which is fenced. */
   readonly data?: string
-  /** A text of ours, long as it may be, without a fence. */
+  /** Text of the tool itself, of any length, without a fence. */
   readonly own?: string
-  /** Sentences of ours behind it. */
+  /** What to call next. */
   readonly next?: string
   readonly isError?: true
 }
 
-/** One tool, whether it stands for an order or for more than one. */
+/** One tool, for one operation or for several. */
 export interface ToolRow extends Pick<Tool, 'name' | 'effect' | 'next' | 'ofTraces'> {
-  /** What it does and when to call it. */
+  /** What the tool does and when to call it. */
   readonly description: string
   readonly input: InputSchema
-  /** Its answer can be asked for in parts: it changes nothing. */
+  /** Whether the response can be requested in pages, because the tool changes nothing. */
   readonly inParts: boolean
   run(world: McpTarget, given: ToolArguments, signal?: AbortSignal): Promise<ToolResult>
 }

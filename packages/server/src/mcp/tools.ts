@@ -11,12 +11,12 @@ import type { ToolArguments, ToolResult, ToolRow } from './tool-row.js'
 /** Every tool of `stuntdouble mcp`. */
 export const tools: readonly ToolRow[] = [...operationTools, copyTool, ...extraTools]
 
-/** Those that a world can answer. */
+/** Returns the tools that a target supports. */
 export function toolsOf({ isTrace }: Pick<McpTarget, 'isTrace'>): readonly ToolRow[] {
   return isTrace ? tools.filter(({ ofTraces }) => ofTraces === true).map(withoutTenant) : tools
 }
 
-/** A saved trace is one world. */
+/** Removes the argument `tenant`, because a saved trace has only one. */
 function withoutTenant(tool: ToolRow): ToolRow {
   const { tenant: _, ...properties } = tool.input.properties
   return { ...tool, input: { ...tool.input, properties } }
@@ -27,7 +27,7 @@ export interface ToolReply {
   readonly isError: boolean
 }
 
-/** Calls a tool. Whatever goes wrong is an answer with the next step. */
+/** Calls a tool. An error becomes a response with the next step. */
 export async function called(
   tool: ToolRow,
   world: McpTarget,
@@ -52,13 +52,13 @@ async function outcomeOf(
     return await tool.run(world, given, signal)
   } catch (error) {
     if (error instanceof Mistake) return { isError: true, said: error.message, next: `call ${tool.name} again.` }
-    // It may quote what was captured.
+    // The message may quote captured data.
     const data = excerpt(error instanceof Error ? error.message : String(error), 500)
     return {
       isError: true,
-      said: 'This failed; the data says how.',
+      said: 'The call failed; the data contains the error.',
       data,
-      next: 'call get_status for how things stand.',
+      next: 'call get_status for the current state.',
     }
   }
 }

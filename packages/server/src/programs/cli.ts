@@ -1,34 +1,36 @@
 #!/usr/bin/env node
-import { stripVTControlCharacters } from 'node:util'
 import { ownManifest, type ParsedArguments, type Program, UsageError } from '@stuntdouble/command-line'
-import { type ArgsDef, defineCommand, parseArgs, renderUsage } from 'citty'
+import { parseArgs } from 'citty'
 import { nearestName } from '../../../../src/kernel/nearest-name.js'
+import { plural } from '../../../../src/kernel/plural.js'
 import { consoleText } from '../../../../src/report/safe-text.js'
-import { about, type CommandEntryPoint, exitCodes, programs } from './programs.js'
+import { helpOf, overview, usageLine } from './command-help.js'
+import { programs } from './programs.js'
 
-/** Runs a command line; resolves with the exit code, or with `undefined` when it goes on running. */
+/** Runs a command line and returns its exit code, or `undefined` when the process continues to run. */
 async function main(argv: readonly string[]): Promise<number | undefined> {
   const { name, rest } = commandOf(argv)
   try {
-    if (name === '--help' || name === '-h' || name === 'help') return await print(usage())
-    if (name === '--version' || name === '-v') return await print(Promise.resolve(ownManifest().version))
+    if (name === '--help' || name === '-h' || name === 'help') return print(overview())
+    if (name === '--version' || name === '-v') return print(ownManifest().version)
     const row = Object.hasOwn(programs, name) ? programs[name] : undefined
     if (row === undefined && isGroup(name)) {
-      if (['--help', '-h', 'help'].includes(rest[0] ?? '')) return await print(usage(name))
+      if (['--help', '-h', 'help'].includes(rest[0] ?? '')) return print(overview(name))
       throw new UsageError(
-        `${name} is written: ${inGroup(name)
+        `${name}: its subcommand is missing or unknown. Write ${inGroup(name)
           .map((one) => `stuntdouble ${one}`)
-          .join(', or ')}.`,
+          .join(' or ')}.`,
       )
     }
     if (row === undefined) {
       const known = Object.keys(programs)
       const [what, near] = name.startsWith('-') ? ['option', ''] : ['command', meant(name, known)]
-      throw new UsageError(`There is no ${what} ${name}.${near} Commands: ${known.join(', ')}.`)
+      throw new UsageError(`there is no ${what} ${name}.${near} Commands: ${known.join(', ')}.`)
     }
     const { program } = await row.load()
     const [own, command] = program.endsOptions === true ? endOfOptions(rest, program) : [rest, []]
-    if (own.includes('--help') || own.includes('-h')) return await print(usageOf(name, row, program))
+    const helpAt = own.findIndex((word) => word === '--help' || word === '-h')
+    if (helpAt >= 0) return print(helpOf(name, row, program, own[helpAt + 1]))
     return await program.run(parsed(name, program, own, command))
   } catch (error) {
     if (!(error instanceof UsageError)) throw printable(error)
@@ -37,14 +39,14 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
   }
 }
 
-/** A command, which has two words where several are about one thing, and what follows it. */
+/** Splits a command line into the name of the command, which includes a subcommand in a group such as `campaign`, and the rest. */
 function commandOf([name = '--help', ...rest]: readonly string[]): { name: string; rest: string[] } {
   const [second] = rest
   if (!isGroup(name) || second === undefined || second === 'help' || second.startsWith('-')) return { name, rest }
   return { name: `${name} ${second}`, rest: rest.slice(1) }
 }
 
-/** Whether commands of two words begin with it. */
+/** Returns whether the name is that of a group with subcommands. */
 function isGroup(name: string): boolean {
   return inGroup(name).length > 0
 }
@@ -53,7 +55,7 @@ function inGroup(name: string): string[] {
   return Object.keys(programs).filter((one) => one.startsWith(`${name} `))
 }
 
-/** Whatever broke may quote what a server or a file said, and Node prints it as it is. */
+/** Makes an error safe to print: it may quote a server or a file, and Node.js prints control characters unchanged. */
 function printable(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const { message, stack } = error
@@ -63,7 +65,7 @@ function printable(error: unknown): unknown {
   return error
 }
 
-/** Our options, and the command behind `--` or from the first word that is neither an option nor the value of one. */
+/** Splits arguments into the options of the program and the command, which begins after `--` or at the first operand. */
 function endOfOptions(words: string[], { args }: Program): [own: string[], command: string[]] {
   for (let at = 0; at < words.length; at++) {
     const word = words[at]!
@@ -75,36 +77,37 @@ function endOfOptions(words: string[], { args }: Program): [own: string[], comma
   return [words, []]
 }
 
-function parsed(
-  name: string,
-  { args, operands, repeated = [], notes }: Program,
-  rest: string[],
-  command: readonly string[] = [],
-): ParsedArguments {
+function parsed(name: string, program: Program, rest: string[], command: readonly string[] = []): ParsedArguments {
+  const { args, operands, repeated = [], notes } = program
   const known = Object.keys(args)
   for (const word of rest) {
     if (word.startsWith('--') && word !== '--') {
       const option = word.slice(2).split('=', 1)[0]!
       if (!known.includes(option)) {
-        const takes = known.map((one) => `--${one}`).join(', ')
         const near = meant(
           `--${option}`,
           known.map((one) => `--${one}`),
         )
-        throw new UsageError(`There is no option --${option}.${near} ${name} takes ${takes || 'no options'}.`)
+        throw new UsageError(
+          `${name} has no option --${option}.${near} List its options with stuntdouble ${name} --help.`,
+        )
       }
     } else if (/^-[a-z]/i.test(word))
-      throw new UsageError(`There is no option ${word}. Options are written in full: --${known[0]}.`)
+      throw new UsageError(`${name} has no option ${word}. Write options in full, such as --${known[0] ?? 'help'}.`)
   }
   const own = parseArgs(rest, args)
   const given = { ...own, ...valuesOf(repeated, rest), _: [...own._, ...command] } as ParsedArguments
   const words = given._.length
   if (operands === undefined) {
-    if (words > 0) throw new UsageError(`${name} takes options only, not ${JSON.stringify(given._[0])}.`)
+    if (words > 0) throw new UsageError(`${name} takes only options (got ${JSON.stringify(given._[0])}).`)
   } else if (words < operands.least || words > operands.most) {
     const { title, lines } = notes?.() ?? { title: '', lines: [] }
-    const more = title === '' ? '' : ` ${title[0]!.toUpperCase()}${title.slice(1)}: ${lines.join(', ')}.`
-    throw new UsageError(`${name} is written: stuntdouble ${name} ${operands.hint}.${more}`)
+    const more = title === '' ? '' : ` ${title}: ${lines.join(', ')}.`
+    const wanted =
+      words < operands.least
+        ? 'an argument is missing'
+        : `at most ${plural(operands.most, 'argument')} can be given (got ${words})`
+    throw new UsageError(`${name}: ${wanted}. Write ${usageLine(name, program)}.${more}`)
   }
   return given
 }
@@ -114,7 +117,7 @@ function meant(name: string, known: readonly string[]): string {
   return near === undefined ? '' : ` Did you mean ${near}?`
 }
 
-/** All values of options that may come several times; the parser keeps the last. */
+/** Returns all values of options that may be given several times. The parser keeps only the last one. */
 function valuesOf(names: readonly string[], words: readonly string[]): Record<string, readonly string[]> {
   return Object.fromEntries(
     names.map((name) => [
@@ -127,36 +130,8 @@ function valuesOf(names: readonly string[], words: readonly string[]): Record<st
   )
 }
 
-/** @param group only the commands that begin with it */
-function usage(group?: string): Promise<string> {
-  const shown = Object.entries(programs).filter(([name]) => group === undefined || name.startsWith(`${group} `))
-  const commands = shown.map(([name, { description }]) => [name, defineCommand({ meta: { name, description } })])
-  return renderUsage(defineCommand({ meta: about, subCommands: Object.fromEntries(commands) }))
-}
-
-async function usageOf(
-  name: string,
-  { description }: CommandEntryPoint,
-  { args, operands, examples, notes }: Program,
-): Promise<string> {
-  const words: ArgsDef = operands === undefined ? {} : { [operands.hint]: { type: 'positional', description: ' ' } }
-  const text = await renderUsage(
-    defineCommand({ meta: { name, description }, args: { ...words, ...args } }),
-    defineCommand({ meta: about }),
-  )
-  const { title, lines } = notes?.() ?? { title: '', lines: [] }
-  const more = title === '' ? '' : `${title.toUpperCase()}\n\n${lines.map((line) => `  ${line}\n`).join('')}\n`
-  return `${text}\n\n${more}EXAMPLES\n\n${examples.map((example) => `  ${example}\n`).join('')}\nEXIT CODES\n\n${codes}`
-}
-
-const codes = Object.entries(exitCodes)
-  .map(([code, what]) => `  ${code}  ${what}\n`)
-  .join('')
-
-/** In colour for a person, plain for a pipe. */
-async function print(text: Promise<string>): Promise<number> {
-  const shown = await text
-  console.log(process.stdout.isTTY ? shown : stripVTControlCharacters(shown))
+function print(text: string): 0 {
+  console.log(text)
   return 0
 }
 

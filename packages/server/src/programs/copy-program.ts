@@ -7,18 +7,18 @@ const names = copyFormats.map(({ name }) => name)
 
 export const program: Program = {
   args: {
-    as: { type: 'string', valueHint: 'FORM', description: `${names.join(', ')}` },
+    as: { type: 'string', valueHint: 'FORM', description: `format: ${names.join(', ')}` },
     entry: { type: 'string', valueHint: 'NUMBER', description: 'one entry, by its number' },
-    message: { type: 'string', valueHint: 'ID', description: 'a message and all that became of it' },
+    message: { type: 'string', valueHint: 'ID', description: 'one message with everything that followed from it' },
     from: {
       type: 'string',
       valueHint: 'NUMBER',
-      description: 'the first entry of a range; without it the first of all',
+      description: 'first entry of a range (default: the first of all)',
     },
-    to: { type: 'string', valueHint: 'NUMBER', description: 'the last entry of a range; without it the last of all' },
-    question: { type: 'string', valueHint: 'TEXT', description: 'what a prompt asks' },
+    to: { type: 'string', valueHint: 'NUMBER', description: 'last entry of a range (default: the last of all)' },
+    question: { type: 'string', valueHint: 'TEXT', description: 'question that the prompt asks' },
   },
-  operands: { hint: 'TRACE.json', least: 0, most: 1 },
+  operands: { hint: '[TRACE.json]', least: 0, most: 1 },
   examples: [
     'stuntdouble copy trace.json --as curl --entry 12',
     'stuntdouble copy trace.json --as vitest --message msg_… > test/found.test.ts',
@@ -27,14 +27,14 @@ export const program: Program = {
   run: async (given) => {
     const [file = '-'] = given._
     if (file === '-' && process.stdin.isTTY)
-      throw new UsageError('copy needs a trace: a file, or one on the standard input.')
+      throw new UsageError('copy needs a trace. Pass a file, or pipe a trace into it.')
     const form = copyFormats.find(({ name }) => name === textOf(given, 'as', 'FORM'))
-    if (form === undefined) throw new UsageError(`--as says in which form: ${names.join(', ')}.`)
+    if (form === undefined) throw new UsageError(`--as must be one of ${names.join(', ')}.`)
     const trace = (await readTrace(file)).toTrace()
     const selection = selectionOf(given, trace.entries)
     if (!form.kinds.includes(kindOrFail(selection)))
       throw new UsageError(
-        `${form.name} does not fit this. These do: ${copyFormatsFor(selection)
+        `--as ${form.name} is not possible for this selection. Use one of ${copyFormatsFor(selection)
           .map(({ name }) => name)
           .join(', ')}.`,
       )
@@ -53,7 +53,7 @@ function kindOrFail(selection: CopySelection): string {
   if (kind !== 'nothing') return kind
   const { entries } = selection
   throw new UsageError(
-    `There is no entry ${selection.entry}. They go from ${entries[0]?.seq ?? 0} to ${entries.at(-1)?.seq ?? 0}.`,
+    `--entry ${selection.entry} is not in this trace. Use a number from ${entries[0]?.seq ?? 0} to ${entries.at(-1)?.seq ?? 0}.`,
   )
 }
 
@@ -61,11 +61,13 @@ function selectionOf(given: ParsedArguments, entries: CopySelection['entries']):
   const [entry, from, to] = ['entry', 'from', 'to'].map((name) => numberOf(given, name))
   const message = textOf(given, 'message', 'ID')
   if ([entry, message, from ?? to].filter((one) => one !== undefined).length > 1)
-    throw new UsageError('Choose one entry with --entry, a message with --message, or a range with --from and --to.')
+    throw new UsageError(
+      'copy takes only one selection. Use --entry for an entry, --message for a message, or --from and --to for a range.',
+    )
   if (entry !== undefined) return { entries, entry }
   if (message === undefined) return { entries, range: [from ?? 0, to ?? Number.MAX_SAFE_INTEGER] }
   if (!entries.some(({ messageId }) => messageId === message))
-    throw new UsageError('There is no such message in this trace: give its whole id.')
+    throw new UsageError('--message is not the ID of a message in this trace. Pass the complete ID.')
   return { entries, message }
 }
 
@@ -73,5 +75,5 @@ function numberOf(given: ParsedArguments, name: string): number | undefined {
   const text = textOf(given, name, 'NUMBER')
   if (text === undefined) return undefined
   if (/^\d{1,15}$/.test(text)) return Number(text)
-  throw new UsageError(`--${name} is the number of an entry, such as 12.`)
+  throw new UsageError(`--${name} must be the number of an entry, such as 12.`)
 }

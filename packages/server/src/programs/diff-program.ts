@@ -5,13 +5,14 @@ import { readTrace } from '../trace-file.js'
 
 export const program: Program = {
   args: {
-    json: { type: 'boolean', description: 'print the difference as JSON' },
+    json: { type: 'boolean', description: 'print the differences as JSON' },
   },
   operands: { hint: 'A.json B.json', least: 2, most: 2 },
   examples: ['stuntdouble diff before.json after.json', 'stuntdouble diff expected.json - < actual.json'],
   run: async (given) => {
     const [one, other] = given._ as [string, string]
-    if (one === '-' && other === '-') throw new UsageError('The standard input can be one of the two traces, not both.')
+    if (one === '-' && other === '-')
+      throw new UsageError('diff can read only one of the two traces from standard input. Pass a file for the other.')
     const [before, after] = [await readTrace(one), await readTrace(other)]
     const difference = diffTraces(before, after)
     if (given.json === true) {

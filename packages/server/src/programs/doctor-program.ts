@@ -7,7 +7,7 @@ import { realHostsIn, upstashDialect } from '../../../../src/protocol/dialect.js
 
 interface Finding {
   readonly state: 'good' | 'missing' | 'bad'
-  /** What was found and, unless it is good, what to do. */
+  /** What was found and, for a problem, what to do. */
   readonly text: string
 }
 
@@ -24,8 +24,8 @@ export const program: Program = {
 const marks = { good: ['✓', 'green'], missing: ['–', 'yellow'], bad: ['✗', 'red'] } as const
 
 function mark(state: Finding['state']): string {
-  const [sign, colour] = marks[state]
-  return process.stdout.isTTY ? styleText(colour, sign) : sign
+  const [sign, color] = marks[state]
+  return process.stdout.isTTY ? styleText(color, sign) : sign
 }
 
 const manifest = ownManifest()
@@ -34,21 +34,21 @@ function node(): Finding {
   const wanted = manifest.engines.node
   const found = process.versions.node
   if (satisfies(found, wanted)) return { state: 'good', text: `Node ${found}` }
-  return { state: 'bad', text: `Node ${found} is too old: stuntdouble needs ${wanted}. Install a newer one.` }
+  return { state: 'bad', text: `Node ${found} is too old. Install Node ${wanted}.` }
 }
 
-/** Variables that lead an SDK to the real service. */
+/** Returns variables that make an SDK call the real service. */
 function realHosts(env: Readonly<Record<string, string | undefined>>, source = 'the environment'): Finding[] {
   const found = realHostsIn(env).map(
     ({ variable, host }): Finding => ({
       state: 'bad',
-      text: `${variable} in ${source} is ${plain(host)}, the real service: a test could reach it. Unset it, or take the lines of "stuntdouble env".`,
+      text: `${variable} in ${source} is ${plain(host)}, a host of the real service that a test could reach. Unset it, or use the output of "stuntdouble env".`,
     }),
   )
-  return found.length > 0 ? found : [{ state: 'good', text: `No variable in ${source} leads to a real service` }]
+  return found.length > 0 ? found : [{ state: 'good', text: `No variable in ${source} points to the real service` }]
 }
 
-/** Files that frameworks read into the environment of a test. */
+/** Checks the files that frameworks load into the environment of a test. */
 function dotenvFiles(): Finding[] {
   return ['.env', '.env.local', '.env.test', '.env.test.local', '.env.development'].flatMap((name) => {
     const path = join(process.cwd(), name)
@@ -59,7 +59,7 @@ function dotenvFiles(): Finding[] {
   })
 }
 
-/** What the environment says is not ours: nothing in it shall move the cursor. */
+/** Removes control characters from values of the environment, which could move the cursor. */
 function plain(text: string): string {
   return stripVTControlCharacters(text)
 }
@@ -79,11 +79,11 @@ function installed(name: string, range: string | undefined): Finding | undefined
   if (range === undefined || satisfies(version, range)) return { state: 'good', text: `${name} ${version}` }
   return {
     state: 'bad',
-    text: `${name} ${version} is not among the versions that work (${range}): npm install -D ${name}@latest`,
+    text: `${name} ${version} is not supported (supported: ${range}). Run npm install -D ${name}@latest`,
   }
 }
 
-/** Read from the disk: many packages do not export their package.json. */
+/** Reads the version from the disk, because many packages do not export their package.json. */
 function versionOf(name: string): string | undefined {
   for (const directory of createRequire(join(process.cwd(), 'package.json')).resolve.paths(name) ?? []) {
     const path = join(directory, name, 'package.json')
@@ -92,7 +92,7 @@ function versionOf(name: string): string | undefined {
   return undefined
 }
 
-/** The forms of ranges that our package.json has: `>=22.12`, `^3.0.0`, and either with `||` between them. */
+/** Compares a version with the ranges that the package.json of stuntdouble contains: `>=22.12`, `^3.0.0`, and both joined by `||`. */
 function satisfies(version: string, range: string): boolean {
   return range.split('||').some((one) => {
     const wanted = numbers(one)
@@ -116,7 +116,7 @@ function chromium(): Finding {
   if (found !== undefined) return { state: 'good', text: `Chromium at ${plain(found)}` }
   return {
     state: 'missing',
-    text: 'No Chromium on the path: browser tests use the one that "npx playwright install chromium" gets, or a system package.',
+    text: 'Chromium is not on the PATH. For browser tests, run "npx playwright install chromium" or install a system package.',
   }
 }
 

@@ -30,55 +30,58 @@ export const program: Program = {
     url: {
       type: 'string',
       valueHint: 'URL',
-      description: `REST address of a real data store; its token is read from ${tokenVariable}, a read-only one from ${readOnlyTokenVariable}`,
+      description: `REST URL of a real store; token in ${tokenVariable}`,
     },
     queue: {
       type: 'string',
       valueHint: 'URL',
-      description: `address of a real message queue; its token is read from ${queueTokenVariable}`,
+      description: `URL of a real queue; token in ${queueTokenVariable}`,
     },
     endpoint: {
       type: 'string',
       valueHint: 'URL',
-      description: 'where the queue delivers to: an address of yours that answers as the page on drift says',
+      description: 'your URL that the queue delivers to, as docs/drift.md describes',
     },
     listen: {
       type: 'string',
       valueHint: 'PORT',
-      description:
-        'answer there, at a port of this machine to which --endpoint leads: then deliveries are compared, too',
+      description: 'local port behind --endpoint; compares deliveries, too',
     },
     dialect: {
       type: 'string',
       valueHint: dialectNames.join('|'),
       default: 'upstash',
-      description: 'words that the real service speaks',
+      description: 'dialect of the real service',
     },
     against: {
       type: 'string',
       valueHint: 'service|redis',
       default: 'service',
-      description: 'whose known differences have names: the service, or a redis-server behind its surface',
+      description: 'known differences of the service or a redis-server',
     },
     scenario: {
       type: 'string',
       valueHint: 'FILE',
-      description: 'what a scenario does with the data store, instead of the contract; may be given several times',
+      description: 'compare the store steps of this scenario instead; repeatable',
     },
-    only: { type: 'string', valueHint: 'TEXT', description: 'only the cases whose names contain this' },
-    yes: { type: 'boolean', description: 'begin without asking, as where there is no terminal' },
+    only: { type: 'string', valueHint: 'TEXT', description: 'only cases whose names contain this text' },
+    yes: { type: 'boolean', description: 'start without a question; required without a terminal' },
     record: {
       type: 'string',
       valueHint: 'FILE',
-      description: 'write what was found to a file that can be sent in: without tokens and hosts',
+      description: 'save the differences, without tokens and hosts',
     },
   },
   repeated: ['scenario'],
+  notes: () => ({
+    title: 'Tokens in the environment',
+    lines: [tokenVariable, `${readOnlyTokenVariable} (optional)`, queueTokenVariable],
+  }),
   examples: [
     `${tokenVariable}=… stuntdouble drift --url https://….example`,
-    `${queueTokenVariable}=… stuntdouble drift --queue https://….example --endpoint https://tunnel.example/hook --listen 8787`,
     'stuntdouble drift --url "$URL" --scenario test/scenarios/cart.yaml',
     'stuntdouble drift --url "$URL" --only "sorted set" --yes --record drift.json',
+    `${queueTokenVariable}=… stuntdouble drift --queue https://….example --endpoint https://tunnel.example/hook --listen 8787`,
   ],
   run: async (given) => {
     const plan = planOf(given, process.env, await scenariosOf(given))
@@ -98,44 +101,46 @@ export const program: Program = {
 
 async function scenariosOf(given: ParsedArguments): Promise<readonly Scenario[]> {
   const words = given.scenario as readonly string[]
-  if (words.includes('')) throw new UsageError('--scenario needs a value: --scenario FILE.')
+  if (words.includes('')) throw new UsageError('--scenario needs a value. Write --scenario FILE.')
   const files = words.map(scenarioFile)
   return Promise.all(files.map(async (file) => readScenarioFile(await readText(file), file).scenario))
 }
 
-/** Asks before anything is sent. @throws UsageError unless it is agreed to */
+/** Asks for consent before the first request. @throws UsageError when the user declines */
 async function agree(given: ParsedArguments): Promise<void> {
   if (given.yes === true) return
   if (process.stdin.isTTY !== true || process.stdout.isTTY !== true)
-    throw new UsageError('Nothing was sent: there is no terminal to ask at. Give --yes if that is what you want.')
+    throw new UsageError(
+      'drift needs a terminal to ask before it sends requests. Add --yes to start without the question.',
+    )
   const asking = createInterface({ input: process.stdin, output: process.stdout })
   try {
-    const answer = await asking.question('Go on? [y/N] ')
-    if (!/^y(?:es)?$/i.test(answer.trim())) throw new UsageError('Nothing was sent.')
+    const answer = await asking.question('Continue? [y/N] ')
+    if (!/^y(?:es)?$/i.test(answer.trim())) throw new UsageError('drift was declined, and no request was sent.')
   } finally {
     asking.close()
   }
 }
 
-/** Asks for nothing, to see whether the token opens the door. @throws UsageError */
+/** Sends a harmless request to check the token. @throws UsageError when the service rejects it */
 async function knock({ connection, prefix, has, hide }: DriftPlan): Promise<void> {
   const [ask, variable] = has.has('store')
     ? ([{ service: 'store', method: 'GET', path: '/ping' }, tokenVariable] as const)
     : ([{ service: 'queue', method: 'GET', path: '/v2/queues' }, queueTokenVariable] as const)
   const { status, body } = await new RealSide(prefix, connection, undefined).ask(ask).catch((error: Error) => {
-    throw new UsageError(`The service cannot be asked: ${hide(error.message)}.`)
+    throw new UsageError(`drift: the request to the service failed: ${hide(error.message)}.`)
   })
   if (status === 401 || status === 403)
     throw new UsageError(
-      `The service refuses the token in ${variable} with ${status}: look whether it is that of this url.`,
+      `${variable}: the service rejected the token with status ${status}. Check that the token belongs to this URL.`,
     )
   if ((status >= 300 && status < 400) || parsedJson(body) === undefined)
     throw new UsageError(
-      `What answers there is no ${has.has('store') ? 'data store' : 'message queue'}: it answered ${ask.method} ${ask.path} with ${status} and without JSON. Nothing was made; look whether the url is right.`,
+      `${has.has('store') ? '--url is not the URL of a store' : '--queue is not the URL of a queue'}: ${ask.method} ${ask.path} returned status ${status} without JSON. Check the URL; nothing was created.`,
     )
 }
 
-/** The run, which Ctrl-C ends: what was made is taken back then, too. A second one ends at once. */
+/** Runs the comparison. Ctrl-C ends it and removes what it created; a second Ctrl-C ends it immediately. */
 async function compared({
   cases,
   connection,
@@ -150,10 +155,12 @@ async function compared({
   const interrupt = (): void => {
     interrupts++
     if (interrupts === 1) {
-      console.error('stuntdouble: interrupted; what was made is being removed. Once more, and it stays.')
+      console.error(
+        'stuntdouble: interrupted; removing everything that was created. Press Ctrl-C again to leave it there.',
+      )
       connection.interrupt()
     } else {
-      console.error(`stuntdouble: ended at once. Names that begin with ${prefix} may be left.`)
+      console.error(`stuntdouble: ended immediately. Names that begin with ${prefix} may remain.`)
       process.exit(2)
     }
   }
@@ -172,7 +179,7 @@ async function compared({
   }
 }
 
-/** The endpoint, once it does what is asked of it. @throws UsageError */
+/** Opens the endpoint and checks that it responds as requested. @throws UsageError when it does not */
 async function openEndpoint(
   { url, port }: NonNullable<DriftPlan['endpoint']>,
   dialect: Dialect,
@@ -181,7 +188,7 @@ async function openEndpoint(
     port === undefined
       ? { url, deliveries: () => [], close: () => {} }
       : await LocalDestination.open(url, port, dialect).catch((error: Error) => {
-          throw new UsageError(`Port ${port} cannot be listened at: ${error.message}.`)
+          throw new UsageError(`--listen ${port} failed: ${error.message}.`)
         })
   const wrong = await wrongWithEndpoint(url)
   if (wrong === undefined) return endpoint
@@ -189,7 +196,7 @@ async function openEndpoint(
   throw new UsageError(wrong)
 }
 
-/** Asks the endpoint for a status, as a delivery would. */
+/** Requests a status from the endpoint, as a delivery does. Returns what is wrong, or `undefined`. */
 async function wrongWithEndpoint(url: string): Promise<string | undefined> {
   try {
     const asked = await fetch(`${url}?status=503`, {
@@ -198,30 +205,30 @@ async function wrongWithEndpoint(url: string): Promise<string | undefined> {
       signal: AbortSignal.timeout(15_000),
     })
     if (asked.status === 503) return undefined
-    return `The endpoint answered ${asked.status} to ?status=503, and not 503: let it answer the status that its query names.`
+    return `--endpoint returned status ${asked.status} for ?status=503. Make it respond with the status in its query.`
   } catch (error) {
-    return `The endpoint does not answer: ${(error as Error).message}.`
+    return `--endpoint does not respond: ${(error as Error).message}.`
   }
 }
 
-/** For people only: a pipe stays quiet. */
+/** Shows progress on a terminal only. */
 function showProgress(line: string): void {
   if (process.stderr.isTTY)
     process.stderr.write(`\r\x1b[K${plainText(line).slice(0, (process.stderr.columns ?? 80) - 1)}`)
 }
 
 function howToRemove({ prefix }: DriftPlan): string {
-  return `stuntdouble: to remove it, look for names that begin with ${prefix}: in a database SCAN 0 MATCH ${prefix}* until the cursor is 0, and DEL what it tells; in a queue the lists of messages, queues, groups and schedules.`
+  return `stuntdouble: to remove it, find names that begin with ${prefix}. In a store, repeat SCAN 0 MATCH ${prefix}* until the cursor is 0 and DEL every key; in a queue, check the lists of messages, queues, URL groups and schedules.`
 }
 
 async function record(file: string, outcome: DriftReport, { version, dialect, hide }: DriftPlan): Promise<void> {
   await writeFile(file, recordText(outcome, { version, dialect: dialect.name, hide })).catch((error: Error) => {
-    throw new UsageError(`${file} cannot be written: ${error.message}.`)
+    throw new UsageError(`--record ${file} cannot be written: ${error.message}.`)
   })
   console.log('')
   console.log(
     plainText(
-      `${plural(outcome.findings.length, 'difference')} recorded in ${file}. Look through it before you send it in.`,
+      `${plural(outcome.findings.length, 'difference')} recorded in ${file}. Check the file before you send it.`,
     ),
   )
 }

@@ -2,7 +2,7 @@ import { type ParsedArguments, type Program, textOf, UsageError } from '@stuntdo
 import { connect } from '../../../../src/client/connect.js'
 import { didYouMean } from '../../../../src/kernel/nearest-name.js'
 import { excerpt, plainText } from '../../../../src/report/safe-text.js'
-import { commandEnvironment, controlTokenVariable, fromEnvironment } from '../config.js'
+import { commandEnvironment, controlTokenOption, fromEnvironment } from '../config.js'
 
 const formats = {
   shell: (name: string, value: string) => `export ${name}='${value.replaceAll("'", "'\\''")}'`,
@@ -14,19 +14,20 @@ const formats = {
 
 export const program: Program = {
   args: {
-    url: { type: 'string', valueHint: 'URL', default: 'http://127.0.0.1:4010', description: 'the running server' },
-    tenant: { type: 'string', valueHint: 'NAME', default: 'main', description: 'whose addresses and tokens' },
+    url: { type: 'string', valueHint: 'URL', default: 'http://127.0.0.1:4010', description: 'running server' },
+    tenant: {
+      type: 'string',
+      valueHint: 'NAME',
+      default: 'main',
+      description: 'tenant whose URLs and tokens are printed',
+    },
     format: {
       type: 'string',
       valueHint: Object.keys(formats).join('|'),
       default: 'shell',
-      description: 'for whom the lines are',
+      description: 'syntax of the output',
     },
-    'control-token': {
-      type: 'string',
-      valueHint: 'T',
-      description: `token that the server asks other machines for, also as ${controlTokenVariable}`,
-    },
+    'control-token': controlTokenOption,
   },
   examples: [
     'eval "$(stuntdouble env)"',
@@ -37,7 +38,7 @@ export const program: Program = {
     const env = await environmentOf(given)
     const name = textOf(given, 'format', 'FORMAT')!
     if (!Object.hasOwn(formats, name)) {
-      throw new UsageError(`--format is one of ${Object.keys(formats).join(', ')}, not ${JSON.stringify(name)}.`)
+      throw new UsageError(`--format must be one of ${Object.keys(formats).join(', ')} (got ${JSON.stringify(name)}).`)
     }
     const line = formats[name as keyof typeof formats]
     if (line === undefined) console.log(JSON.stringify(env, undefined, 2))
@@ -52,13 +53,13 @@ async function environmentOf(given: ParsedArguments): Promise<Readonly<Record<st
   for (const [name, value] of Object.entries(env)) {
     if (/^[A-Za-z_]\w{0,200}$/.test(name) && typeof value === 'string' && plainText(value) === value) continue
     throw new UsageError(
-      `The server at ${origin} gives a variable that is not safe for a shell: ${excerpt(`${name}=${value}`, 80)}. Is it stuntdouble serve?`,
+      `The server at ${origin} returned a variable that is not safe for a shell: ${excerpt(`${name}=${value}`, 80)}. Check that it is a stuntdouble server.`,
     )
   }
   return env
 }
 
-/** The tenant that the options name. @throws UsageError where no server answers */
+/** Connects to the tenant that the options name. @throws UsageError when no server responds */
 export async function connected(given: ParsedArguments): ReturnType<typeof connect> {
   const controlToken = textOf(fromEnvironment(given), 'control-token', 'T')
   try {
@@ -72,9 +73,8 @@ export async function connected(given: ParsedArguments): ReturnType<typeof conne
 }
 
 /**
- * For commands that only look: a tenant that nobody has used has nothing to show, and is not made by looking. `main` is
- * there with every server.
- * @throws UsageError with the tenants that there are
+ * Rejects a tenant that does not exist, so that commands that only read do not create it. Every server has `main`.
+ * @throws UsageError that lists the existing tenants
  */
 export async function refuseUnknownTenant(given: ParsedArguments): Promise<void> {
   const name = textOf(given, 'tenant', 'NAME')!
@@ -83,11 +83,11 @@ export async function refuseUnknownTenant(given: ParsedArguments): Promise<void>
   if (tenants === undefined || tenants.includes(name)) return
   const known = tenants.map(plainText)
   throw new UsageError(
-    `The server at ${textOf(given, 'url', 'URL')} has no tenant ${JSON.stringify(name)}.${didYouMean(name, known)} ${known.length === 0 ? 'It has none yet.' : `It has ${known.slice(0, 20).join(', ')}${known.length > 20 ? ', …' : ''}.`}`,
+    `The server at ${textOf(given, 'url', 'URL')} has no tenant ${JSON.stringify(name)}.${didYouMean(name, known)} ${known.length === 0 ? 'It has no tenants yet.' : `Its tenants: ${known.slice(0, 20).join(', ')}${known.length > 20 ? ', …' : ''}.`}`,
   )
 }
 
-/** The tenants of a server; `undefined` where what answers is none, or does not let us in: `connect()` tells that. */
+/** Returns the tenants of a server. `undefined` without a valid response, which `connect()` then reports. */
 async function tenantsOf(given: ParsedArguments): Promise<readonly string[] | undefined> {
   const token = textOf(fromEnvironment(given), 'control-token', 'T')
   const answer = await fetch(new URL('/_control', textOf(given, 'url', 'URL')), {
@@ -98,5 +98,5 @@ async function tenantsOf(given: ParsedArguments): Promise<readonly string[] | un
   return Array.isArray(tenants) && tenants.every((one) => typeof one === 'string') ? tenants : undefined
 }
 
-/** Host milliseconds for a list of names. */
+/** Timeout for the list of tenants, in host milliseconds. */
 const patience = 10_000

@@ -25,7 +25,7 @@ import {
 import { plainText } from '../../../../src/report/safe-text.js'
 import { readText } from '../text-file.js'
 
-/** Bytes of a shard's file. */
+/** Maximum size of a shard's file, in bytes. */
 export const maxReport = 268_435_456
 export const maxRuns = 1_000_000_000
 export const maxShards = 100_000
@@ -33,14 +33,14 @@ export const maxJobs = 256
 /** `stuntdouble campaign run`. */
 export const runProgram: Program = {
   args: {
-    runs: { type: 'string', valueHint: 'N', default: '1000', description: 'runs in all shards together, at most' },
-    shard: { type: 'string', valueHint: 'I/N', description: 'only this part of the runs: 3/8 is the third of eight' },
-    jobs: { type: 'string', valueHint: 'N', description: 'workers on this machine; one for each processor without it' },
+    runs: { type: 'string', valueHint: 'N', default: '1000', description: 'maximum number of runs, over all shards' },
+    shard: { type: 'string', valueHint: 'I/N', description: 'run only shard I of N, such as 3/8' },
+    jobs: { type: 'string', valueHint: 'N', description: 'number of workers (default: one per processor)' },
     seed: { type: 'string', valueHint: 'S', default: '1', description: 'seed of the campaign, a whole number' },
     out: {
       type: 'string',
       valueHint: 'FILE',
-      description: 'file for what was done; a shard is written to CAMPAIGN.I-of-N.json without it',
+      description: 'result file (default for a shard: CAMPAIGN.I-of-N.json)',
     },
   },
   operands: { hint: 'FILE', least: 1, most: 1 },
@@ -57,15 +57,15 @@ export const mergeProgram: Program = {
     file: {
       type: 'string',
       valueHint: 'FILE',
-      description: 'the campaign, which is run once more to shrink the first failure',
+      description: 'the campaign, with which the first failure is shrunk',
     },
   },
-  operands: { hint: 'FILES', least: 1, most: maxShards },
+  operands: { hint: 'FILE…', least: 1, most: maxShards },
   examples: ['stuntdouble campaign merge shard-*.json --file campaign.ts'],
   run: (given) => usable(() => merge(given._, given)),
 }
 
-/** What is wrong with a file of a shard is a mistake of use. */
+/** Reports a broken shard file as a usage error. */
 async function usable(work: () => Promise<number>): Promise<number> {
   try {
     return await work()
@@ -88,7 +88,7 @@ async function explore(file: string, given: ParsedArguments): Promise<number> {
   }
   const out = textOf(given, 'out', 'FILE') ?? (shard && defaultOut(file, shard))
   if (out !== undefined && resolve(out) === resolve(file))
-    throw new UsageError(`--out ${out} is the campaign itself: give another file.`)
+    throw new UsageError(`--out ${out} is the file of the campaign. Choose another file.`)
   const workers = new Workers(urlOf(file), { seed: orders.seed, runs: orders.runs }, jobsOf(given))
   const run = new ShardRun(orders, workers)
   const keep = keeper(out, () => run.report())
@@ -103,10 +103,10 @@ async function explore(file: string, given: ParsedArguments): Promise<number> {
     await keep.now()
     if (broken !== undefined && signal.name === undefined) throw new UsageError(`${file} cannot be run. ${broken}`)
     const done = merged([{ name: out ?? file, report: run.report() }], shard)
-    // The part of a campaign has no smallest story: another part may have an earlier one.
+    // A shard alone is not shrunk: another shard may have an earlier failure.
     const isAll = shard === undefined && isWhole(done)
     console.log(printedReport(done, isAll ? await storyOf(done, workers) : undefined))
-    if (out !== undefined) console.error(`${out} is written.`)
+    if (out !== undefined) console.error(`Wrote ${out}.`)
     return exitCode(done)
   } finally {
     signal.forget()
@@ -114,7 +114,7 @@ async function explore(file: string, given: ParsedArguments): Promise<number> {
   }
 }
 
-/** @returns why nothing could be run */
+/** Runs the shard. Returns why nothing could be run, or `undefined`. */
 async function played(run: ShardRun, keep: ShardFileWriter): Promise<string | undefined> {
   const hide = showProgress(() => run.progress)
   try {
@@ -141,8 +141,8 @@ async function merge(names: readonly string[], given: ParsedArguments): Promise<
 }
 
 /**
- * Where the user says that the campaign is. Files of shards come from elsewhere: no path in them is opened.
- * @throws UsageError where it is not the campaign of the shards
+ * Returns the campaign that the user named. Shard files come from other machines, so no path in them is opened.
+ * @throws UsageError when the file is not the campaign of the shards
  */
 async function givenCampaign(given: ParsedArguments, { campaign }: Merged): Promise<string | undefined> {
   const file = textOf(given, 'file', 'FILE')
@@ -150,14 +150,15 @@ async function givenCampaign(given: ParsedArguments, { campaign }: Merged): Prom
   const { digest } = await campaignAt(file)
   if (digest === campaign.digest) return file
   throw new UsageError(
-    `--file ${file} is not what the shards have run (${plainText(campaign.file)}): give that file as it was, or leave --file out.`,
+    `--file ${file} differs from the campaign that the shards ran (${plainText(campaign.file)}). Pass that file unchanged, or omit --file.`,
   )
 }
 
-/** The story of the first failure, which the campaign tells. */
+/** Returns the shrunk first failure, as text. */
 async function retold(all: Merged, campaign: string | undefined): Promise<{ told: string } | undefined> {
   if (all.first === undefined) return undefined
-  if (campaign === undefined) return { told: 'It is not shrunk: say where the campaign is, with --file FILE.' }
+  if (campaign === undefined)
+    return { told: 'The failure was not shrunk. Pass the campaign with --file FILE to shrink it.' }
   const workers = new Workers(urlOf(campaign), { seed: all.seed, runs: all.runs }, 1)
   const signal = onSignal(() => workers.end())
   try {
@@ -175,10 +176,10 @@ async function storyOf({ first }: Merged, workers: Workers): Promise<{ told: str
     return {
       told:
         story ??
-        'It is not shrunk: this run holds now. The code under test does not do the same twice: it uses time, chance or memory from outside of its world.',
+        'The failure was not shrunk, because this run holds now. The code under test is not repeatable: it uses time, randomness or state from outside its sandbox.',
     }
   } catch (error) {
-    if (error instanceof JobFailed) return { told: `It is not shrunk. ${error.message}` }
+    if (error instanceof JobFailed) return { told: `The failure was not shrunk: ${error.message}` }
     throw error
   }
 }
@@ -229,9 +230,7 @@ function shardOf(given: string | undefined): Shard | undefined {
   const [, nth, of] = /^(\d{1,6})\/(\d{1,6})$/.exec(given) ?? []
   const shard = { nth: Number(nth), of: Number(of) }
   if (shard.nth >= 1 && shard.nth <= shard.of && shard.of <= maxShards) return shard
-  throw new UsageError(
-    `--shard is a part and how many there are, 1/8 to 8/8 for eight of them, not ${JSON.stringify(given)}.`,
-  )
+  throw new UsageError(`--shard must be I/N, such as 1/8 to 8/8 for eight shards (got ${JSON.stringify(given)}).`)
 }
 
 function jobsOf(given: ParsedArguments): number {
@@ -241,10 +240,12 @@ function jobsOf(given: ParsedArguments): number {
 
 function wholeNumber(name: string, value: string, most: number): number {
   if (/^[1-9]\d*$/.test(value) && Number(value) <= most) return Number(value)
-  throw new UsageError(`--${name} is a number from 1 to ${most}, in digits, not ${JSON.stringify(value)}.`)
+  throw new UsageError(`--${name} must be a number from 1 to ${most} (got ${JSON.stringify(value)}).`)
 }
 
 function seedOf(value: string): number {
   if (/^-?\d{1,9}$/.test(value)) return Number(value)
-  throw new UsageError(`--seed is a whole number of up to nine digits, also below 0, not ${JSON.stringify(value)}.`)
+  throw new UsageError(
+    `--seed must be a whole number of up to nine digits, which may be negative (got ${JSON.stringify(value)}).`,
+  )
 }

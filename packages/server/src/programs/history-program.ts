@@ -4,51 +4,48 @@ import { consoleText, plainText } from '../../../../src/report/safe-text.js'
 import { RunHistoryError } from '../../../../src/workflow/history-file.js'
 import { type HistorySource, parseRunHistory } from '../../../../src/workflow/history-reading.js'
 import type { RunHistory } from '../../../../src/workflow/run-history.js'
-import { controlTokenVariable } from '../config.js'
+import { controlTokenOption } from '../config.js'
 import { readText } from '../text-file.js'
 import { connected, refuseUnknownTenant } from './env-program.js'
 
-/** Bytes of a run: a list whose payload and results are as large as the service lets them be. */
+/** Maximum size of a run, in bytes. It is enough for the largest payload and results of the service. */
 export const maxRun = 67_108_864
 
 export const program: Program = {
   args: {
-    run: { type: 'string', valueHint: 'ID', description: 'which run: of a running server, or of a log with several' },
+    run: { type: 'string', valueHint: 'ID', description: 'workflow run, of a server or of a log with several runs' },
     url: {
       type: 'string',
       valueHint: 'URL',
-      description: 'endpoint of the workflow, which a list of steps does not tell',
+      description: 'endpoint of the workflow, which a list of steps lacks',
     },
     header: {
       type: 'string',
       valueHint: 'NAME:VALUE',
-      description: 'a header that the trigger forwards; may be given several times',
+      description: 'header that the trigger forwards; repeatable',
     },
-    'created-at': { type: 'string', valueHint: 'ISO', description: 'when the run began, which a list does not tell' },
-    out: { type: 'string', valueHint: 'FILE', description: 'file for the history; standard output without it' },
+    'created-at': { type: 'string', valueHint: 'ISO', description: 'start of the run, which a list of steps lacks' },
+    out: { type: 'string', valueHint: 'FILE', description: 'file for the history (default: standard output)' },
     'include-secrets': {
       type: 'boolean',
-      description: 'also write headers that look like secrets, and what the trigger redacts',
+      description: 'keep secret headers and values that the trigger redacts',
     },
     server: {
       type: 'string',
       valueHint: 'URL',
       default: 'http://127.0.0.1:4010',
-      description: 'the running server, where no file is given',
+      description: 'running server, without a FILE',
     },
-    tenant: { type: 'string', valueHint: 'NAME', default: 'main', description: 'whose run' },
-    'control-token': {
-      type: 'string',
-      valueHint: 'T',
-      description: `token that the server asks other machines for, also as ${controlTokenVariable}`,
-    },
+    tenant: { type: 'string', valueHint: 'NAME', default: 'main', description: 'tenant of the run' },
+    'control-token': controlTokenOption,
   },
   operands: { hint: '[FILE]', least: 0, most: 1 },
   repeated: ['header'],
   examples: [
-    'stuntdouble history --run wfr_1 > histories/order.json   # from stuntdouble serve',
+    'stuntdouble history --run wfr_1 > order.json   # from stuntdouble serve',
+    'stuntdouble history steps.json --url https://app.test/api/order --header x-user:u1',
+    'curl … "$QSTASH_URL/v2/workflows/runs/wfr_1" | stuntdouble history - --out order.json',
     'curl -H "Authorization: Bearer $QSTASH_TOKEN" "$QSTASH_URL/v2/workflows/runs/wfr_1" | stuntdouble history - --url https://app.test/api/order > histories/order.json',
-    'stuntdouble history steps.json --url https://app.test/api/order --header x-user:u1 --out histories/order.json',
     'curl -H "Authorization: Bearer $QSTASH_TOKEN" "$QSTASH_URL/v2/workflows/logs?workflowRunId=wfr_1" | stuntdouble history - --out histories/order.json',
   ],
   run: async (given) => {
@@ -59,7 +56,7 @@ export const program: Program = {
     if (out === undefined) process.stdout.write(written)
     else
       await writeFile(out, written).catch((error: Error) => {
-        throw new UsageError(`${out} cannot be written: ${error.message}.`)
+        throw new UsageError(`--out ${out} cannot be written: ${error.message}.`)
       })
     process.stderr.write(consoleText(report(history)))
     return 0
@@ -69,7 +66,9 @@ export const program: Program = {
 async function ofServer(given: ParsedArguments): Promise<RunHistory> {
   const runId = textOf(given, 'run', 'ID')
   if (runId === undefined)
-    throw new UsageError('history needs a file, - for the standard input, or --run ID for a run of a running server.')
+    throw new UsageError(
+      'history needs a FILE or --run ID. Pass a file, - for standard input, or the ID of a run on a running server.',
+    )
   const asked = { ...given, url: given.server }
   await refuseUnknownTenant(asked)
   const sandbox = await connected(asked)
@@ -79,7 +78,7 @@ async function ofServer(given: ParsedArguments): Promise<RunHistory> {
     .catch((error: Error) => {
       throw new UsageError(error.message)
     })
-  // What answers may be no server of ours.
+  // Another program may respond at this URL, so the history is checked.
   return parseRunHistory(history, sourceOf(given))
 }
 
@@ -87,7 +86,7 @@ async function ofFile(file: string, given: ParsedArguments): Promise<RunHistory>
   return parseRunHistory(await readText(file, maxRun), sourceOf(given))
 }
 
-/** What is wrong with a run is a sentence, whoever gave it. */
+/** Reports a broken history as a usage error, from a file and from a server. */
 async function sentences<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -114,13 +113,13 @@ function sourceOf(given: ParsedArguments): HistorySource {
 function headerOf(given: string): readonly [string, string] {
   const colon = given.indexOf(':')
   if (colon > 0) return [given.slice(0, colon).trim().toLowerCase(), given.slice(colon + 1).trim()]
-  throw new UsageError(`--header is NAME:VALUE, as --header x-user:u1; not ${JSON.stringify(given)}.`)
+  throw new UsageError(`--header must be NAME:VALUE, such as --header x-user:u1 (got ${JSON.stringify(given)}).`)
 }
 
-/** What was taken, and what is not there. It shows no value. */
+/** Describes what was saved and what is missing, without any value. */
 function report({ runId, url, state, entries, missing = [] }: RunHistory): string {
   const about = `${plainText(runId)} of ${plainText(url)}: ${state}, ${entries.length === 1 ? '1 entry' : `${entries.length} entries`}`
   const lines = [about, ...missing.map((sentence) => `missing: ${plainText(sentence)}`)]
-  lines.push('Payload and results are in it as they are: look through it before you commit it.')
+  lines.push('It contains the payload and all results unchanged. Check it before you commit it.')
   return `${lines.join('\n')}\n`
 }

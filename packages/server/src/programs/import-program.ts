@@ -10,40 +10,40 @@ import { type SecretKind, secretKinds } from '../../../../src/scenarios/import/p
 import { testFileText } from '../../../../src/scenarios/import/test-file.js'
 import { readText } from '../text-file.js'
 
-/** Bytes of a file of records: a page of the log with its bodies. */
+/** Maximum size of a file with records, in bytes: a page of the log with its bodies. */
 export const maxRecords = 67_108_864
 
 export const program: Program = {
   args: {
-    out: { type: 'string', valueHint: 'FILE', description: 'file to write; standard output without it' },
-    test: { type: 'boolean', description: 'write a test file for Vitest, with a line for the code under test' },
-    jest: { type: 'boolean', description: 'write a test file for Jest' },
+    out: { type: 'string', valueHint: 'FILE', description: 'file to write (default: standard output)' },
+    test: { type: 'boolean', description: 'write a Vitest test file, with a line for the code under test' },
+    jest: { type: 'boolean', description: 'write a Jest test file' },
     name: { type: 'string', valueHint: 'TEXT', description: 'name of the scenario' },
     dialect: {
       type: 'string',
       valueHint: dialectNames.join('|'),
       default: 'auto',
-      description: 'words that count in the scenario',
+      description: 'dialect of the scenario',
     },
     expect: {
       type: 'string',
       valueHint: 'same|delivered',
       default: 'same',
-      description:
-        'what the scenario expects: that code under test no longer fails as recorded, or that every message is delivered',
+      description: 'expected outcome: as recorded, or all delivered',
     },
     keep: {
       type: 'string',
-      valueHint: Object.keys(secretKinds).join('|'),
-      description: 'kinds of secrets that are not redacted, with commas between them; all for everything',
+      valueHint: 'KIND,KIND',
+      description: 'kinds of secrets that are not redacted, or all',
     },
     format: {
       type: 'string',
       valueHint: 'yaml|json',
-      description: 'format of the scenario; by default that of the name of --out',
+      description: 'format of the scenario (default: extension of --out, or yaml)',
     },
   },
   operands: { hint: 'FILE…', least: 1, most: 1000 },
+  notes: () => ({ title: 'Kinds of secrets', lines: Object.keys(secretKinds) }),
   examples: [
     'stuntdouble import dead-letter.json > test/scenarios/order-4711.yaml',
     'stuntdouble import dead-letter.json --test > test/order-4711.test.ts',
@@ -62,11 +62,11 @@ export const program: Program = {
     if (out === undefined) process.stdout.write(written)
     else
       await writeFile(out, written).catch((error: Error) => {
-        throw new UsageError(`${out} cannot be written: ${error.message}.`)
+        throw new UsageError(`--out ${out} cannot be written: ${error.message}.`)
       })
     process.stderr.write(consoleText(report(imported)))
     if (isTest(given))
-      process.stderr.write('Put your handler into the line below FILL IN: until then the test says so.\n')
+      process.stderr.write('Put your handler into the line below FILL IN. The test fails until then.\n')
     return 0
   },
 }
@@ -98,7 +98,7 @@ function oneOf<const T extends string>(name: string, given: ParsedArguments, val
   const value = textOf(given, name, values.join('|'))
   const found = values.find((candidate) => candidate === value)
   if (found !== undefined) return found
-  throw new UsageError(`--${name} is one of ${values.join(', ')}, not ${JSON.stringify(value)}.`)
+  throw new UsageError(`--${name} must be one of ${values.join(', ')} (got ${JSON.stringify(value)}).`)
 }
 
 function keptKinds(text: string | undefined): SecretKind[] {
@@ -108,13 +108,13 @@ function keptKinds(text: string | undefined): SecretKind[] {
   const words = text.split(',').map((word) => word.trim())
   const wrong = words.find((word) => !(known as string[]).includes(word))
   if (wrong === undefined) return words as SecretKind[]
-  throw new UsageError(`--keep takes ${known.join(', ')} or all, not ${JSON.stringify(wrong)}.`)
+  throw new UsageError(`--keep must be all or a list of ${known.join(', ')} (got ${JSON.stringify(wrong)}).`)
 }
 
 function isTest(given: ParsedArguments): boolean {
   if (given.test !== true && given.jest !== true) return false
   if (given.format === undefined) return true
-  throw new UsageError('--format is for scenarios: leave it out with --test and --jest.')
+  throw new UsageError('--format applies only to scenarios. Omit it with --test and --jest.')
 }
 
 function languageOf(out: string | undefined): 'ts' | 'js' | 'cjs' {
@@ -127,7 +127,7 @@ function formatOf(given: ParsedArguments, out: string | undefined): 'yaml' | 'js
   return out?.endsWith('.json') ? 'json' : 'yaml'
 }
 
-/** The line that makes editors complete a scenario. */
+/** Returns the line with which editors complete a scenario. */
 function schemaLine(out: string | undefined): string {
   const schema = relative(
     dirname(out ?? 'scenario.yaml'),
@@ -143,7 +143,7 @@ function scenarioText({ scenario, notes }: Imported, format: 'yaml' | 'json', ou
   return `${[schemaLine(out), ...comments].join('\n')}\n${body}`
 }
 
-/** What was replaced and what was assumed. It never shows a secret. */
+/** Describes what was redacted and what was assumed. It never contains a secret. */
 function report({ scenario, redactions, notes }: Imported): string {
   const lines = [
     `${plainText(scenario.name)}: ${scenario.steps!.filter((step) => 'publish' in step).length} published, ${redactions.length} values redacted`,

@@ -9,9 +9,9 @@ export const program: Program = {
     runner: {
       type: 'string',
       valueHint: runners.join('|'),
-      description: 'for which test runner; without it the one among the dependencies',
+      description: 'test runner (default: found in the dependencies)',
     },
-    'dry-run': { type: 'boolean', description: 'show what it would write, and write nothing' },
+    'dry-run': { type: 'boolean', description: 'print the files without writing them' },
   },
   examples: ['stuntdouble init', 'stuntdouble init --dry-run', 'npm create stuntdouble'],
   run: async (given) => {
@@ -22,7 +22,7 @@ export const program: Program = {
     for (const { path, text } of files) {
       const isThere = existsSync(join(folder, path))
       console.log(
-        isThere ? `${path} is there already, and is left as it is.\n` : `${isDry ? 'Would write' : 'Wrote'} ${path}:\n`,
+        isThere ? `${path} exists already and was not changed.\n` : `${isDry ? 'Would write' : 'Wrote'} ${path}:\n`,
       )
       if (isThere) continue
       console.log(text.replace(/^(?=.)/gm, '  '))
@@ -39,10 +39,10 @@ export const program: Program = {
 function runnerOf(given: ParsedArguments): ProjectRunner | undefined {
   const name = textOf(given, 'runner', runners.join('|'))
   if (name === undefined || (runners as readonly string[]).includes(name)) return name as ProjectRunner | undefined
-  throw new UsageError(`--runner is one of ${runners.join(', ')}, not ${JSON.stringify(name)}.`)
+  throw new UsageError(`--runner must be one of ${runners.join(', ')} (got ${JSON.stringify(name)}).`)
 }
 
-/** Never over what has come in the meantime. */
+/** Writes a new file. A file that was created in the meantime is not overwritten. */
 function write(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true })
   try {

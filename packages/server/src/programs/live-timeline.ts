@@ -5,21 +5,21 @@ import { plainText } from '../../../../src/report/safe-text.js'
 import { dateOf, since, timeOf } from '../../../../src/report/shown-times.js'
 import { isNews } from '../../../../src/report/timeline.js'
 
-/** How a part of a line looks on a terminal; the text itself elsewhere. */
+/** Styles a part of a line for a terminal, and returns it unchanged elsewhere. */
 export type Paint = (style: 'quiet' | 'bad' | 'odd', text: string) => string
 
 const deepest = 8
-/** Entries whose place in the story is remembered; what they led to later stands at the margin. */
+/** Maximum entries whose position is remembered. Entries that follow from an older one are not indented. */
 const maxRemembered = 20_000
 const shortestName = 7
-/** What comes again, once it has ended; all else is as it was when it came first. */
+/** Types whose entries arrive a second time when they have ended. All other entries never change. */
 const endsLater: ReadonlySet<string> = new Set(['request', 'outbound', 'attempt', 'clock'])
 
 interface TreePosition {
   readonly depth: number
-  /** Of attempts and turns of a message: those of the same message stand below each other. */
+  /** Message of an attempt or of a state change. Entries of one message have the same indentation. */
   readonly turnOf: string | undefined
-  /** The reason for waiting that had been told of its message before it. */
+  /** Reason for waiting that was last printed for its message. */
   readonly waited: string | undefined
 }
 
@@ -27,17 +27,17 @@ interface PrintedLine extends TreePosition {
   readonly text: string
 }
 
-/** The timeline of a world that goes on: as `timeline()`, but what was written stays written. */
+/** The timeline of a running sandbox, like `timeline()`, except that printed lines are never changed. */
 export class LiveTimeline {
   readonly #paint: Paint
   readonly #told = new Map<number, PrintedLine>()
   readonly #names = new Map<string, string>()
   readonly #taken = new Set<string>()
   readonly #waits = new Map<string, string>()
-  /** Deliveries under way, or known to have ended after entries that come now: `seq` and the last entry before its end. */
+  /** Deliveries in flight, or ended after the current entries: `seq` and the last entry before the end. */
   readonly #open = new Map<number, number>()
   #last: Entry | undefined
-  /** When the latest entry was that is shown. */
+  /** Instant of the latest printed entry. */
   #shownAt: number | undefined
   #date = ''
 
@@ -45,7 +45,7 @@ export class LiveTimeline {
     this.#paint = paint
   }
 
-  /** The world was made anew: entries count from 1 on. */
+  /** Starts again after a reset or load, when entries count from 1. */
   renew(by: 'reset' | 'load'): string {
     this.#told.clear()
     this.#waits.clear()
@@ -53,10 +53,10 @@ export class LiveTimeline {
     this.#last = undefined
     this.#shownAt = undefined
     this.#date = ''
-    return this.#paint('odd', `— the world was ${by === 'reset' ? 'reset' : 'loaded'} —`)
+    return this.#paint('odd', `— the sandbox was ${by === 'reset' ? 'reset' : 'loaded'} —`)
   }
 
-  /** Lines for entries that came together, in their order; one that was told and is as it was has none. */
+  /** Returns lines for entries that arrived together, in order. An entry that was printed and has not changed has none. */
   lines(entries: Iterable<Entry>): string[] {
     const lines: string[] = []
     for (const entry of [...entries].sort((one, other) => one.seq - other.seq)) {
@@ -71,7 +71,7 @@ export class LiveTimeline {
     const known = this.#told.get(entry.seq)
     const place = known ?? this.#placeOf(entry)
     this.#follow(entry)
-    // A server may send what no sandbox writes: numbers that are texts, for one.
+    // A hostile server may send entries that no sandbox writes, such as strings instead of numbers.
     const described = describeEntry(entry, { bodies: 80, name: (id) => this.#name(id) }, place.waited)
     const head = plainText(`${described.head}${entry.region === undefined ? '' : ` (${entry.region})`}`)
     const details = described.details.map(plainText)
@@ -102,7 +102,7 @@ export class LiveTimeline {
     return { depth: above.depth + (follows ? 0 : 1), turnOf, waited }
   }
 
-  /** The only delivery under way when a handler may have done this. */
+  /** Returns the delivery whose handler may have caused this entry, if only one is in flight. */
   #deliveryAround({ type, seq }: Entry): number | undefined {
     for (const [attempt, end] of this.#open) if (end < seq) this.#open.delete(attempt)
     if (!isWork(type) || this.#open.size !== 1) return undefined
@@ -123,7 +123,7 @@ export class LiveTimeline {
     this.#told.delete(oldest!)
   }
 
-  /** As many chars as it takes to tell a message apart from those before it. */
+  /** Returns the shortest prefix of an ID that distinguishes the message from earlier ones. */
   #name(id: string): string {
     const known = this.#names.get(id)
     if (known !== undefined) return known

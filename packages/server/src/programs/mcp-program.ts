@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { ownManifest, type ParsedArguments, type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import { plainText } from '../../../../src/report/safe-text.js'
-import { controlTokenVariable, fromEnvironment, serveArguments } from '../config.js'
+import { controlTokenOption, fromEnvironment, serveArguments } from '../config.js'
 import { ListenFailure, listenFailure } from '../listen-failure.js'
 import type { McpProtocol } from '../mcp/mcp-protocol.js'
 import { type McpTarget, ServerTarget, TraceTarget } from '../mcp/mcp-target.js'
@@ -10,10 +10,10 @@ import { connected } from './env-program.js'
 import { endWithNpm } from './parent.js'
 import { startedServer } from './started-server.js'
 
-/** Other users of a machine see the words of a command, but not its environment. */
+/** Variable for `--token`. Other users of a machine see the arguments of a command, but not its environment. */
 const tokenVariable = 'STUNTDOUBLE_MCP_TOKEN'
 const shortestToken = 16
-/** Beside the server's own. */
+/** Default of `--port`: the port after that of `stuntdouble serve`. */
 const httpPort = '4011'
 
 const {
@@ -25,13 +25,13 @@ const {
   'allow-production': allowProduction,
 } = serveArguments
 
-/** Options of a server of its own. */
+/** Options of the server that this command starts. */
 const ofOwnServer = {
   'serve-port': {
     type: 'string',
     valueHint: 'N',
     default: '0',
-    description: 'port of a server of its own, for the app under test; 0 takes a free one',
+    description: 'port of the started server; 0 selects a free one',
   },
   clock: { ...serveArguments.clock, default: 'manual' } as typeof serveArguments.clock,
   dialect,
@@ -44,24 +44,20 @@ const ofOwnServer = {
 
 export const program: Program = {
   args: {
-    url: { type: 'string', valueHint: 'URL', description: 'join this running server; without it one is started' },
-    tenant: { type: 'string', valueHint: 'NAME', default: 'main', description: 'whose world, unless a call names one' },
-    'control-token': {
-      type: 'string',
-      valueHint: 'T',
-      description: `token that the server asks other machines for, also as ${controlTokenVariable}`,
-    },
+    url: { type: 'string', valueHint: 'URL', description: 'running server to connect to (default: start one)' },
+    tenant: { type: 'string', valueHint: 'NAME', default: 'main', description: 'tenant, unless a call names one' },
+    'control-token': controlTokenOption,
     trace: {
       type: 'string',
       valueHint: 'FILE',
-      description: 'read a saved trace instead: only reading tools are there',
+      description: 'read a saved trace instead; only reading tools are available',
     },
-    http: { type: 'boolean', description: 'speak HTTP, on this machine only, instead of the standard streams' },
-    port: { type: 'string', valueHint: 'N', default: httpPort, description: 'port of --http; 0 takes a free one' },
+    http: { type: 'boolean', description: 'use HTTP on this machine instead of the standard streams' },
+    port: { type: 'string', valueHint: 'N', default: httpPort, description: 'port of --http; 0 selects a free one' },
     token: {
       type: 'string',
       valueHint: 'T',
-      description: `what --http asks for, also as ${tokenVariable}; a random one is printed without it`,
+      description: `token of --http; or ${tokenVariable} (default random)`,
     },
     ...ofOwnServer,
   },
@@ -91,35 +87,39 @@ export const program: Program = {
 
 function refuseConflicts(given: ParsedArguments): void {
   if (given.url !== undefined && given.trace !== undefined)
-    throw new UsageError('Give either --url, a running server, or --trace, a file: one world at a time.')
+    throw new UsageError('--url and --trace exclude each other. Use --url for a running server or --trace for a file.')
   if (given.http !== true && (given.token !== undefined || given.port !== httpPort))
-    throw new UsageError('--port and --token are for --http: the standard streams need neither.')
+    throw new UsageError('--port and --token apply only with --http. Add --http or omit them.')
   const other = given.url !== undefined ? '--url' : given.trace !== undefined ? '--trace' : undefined
   if (other === undefined) return
   const idle = Object.entries(ofOwnServer).find(([name, row]) => (given[name] ?? row.default) !== row.default)
-  if (idle !== undefined) throw new UsageError(`--${idle[0]} is for a server of its own: leave it out with ${other}.`)
+  if (idle !== undefined)
+    throw new UsageError(`--${idle[0]} applies only to a server that this command starts. Omit it with ${other}.`)
 }
 
 function missingPeer(error: NodeJS.ErrnoException): Error {
   const isMissing = error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes('@modelcontextprotocol/server')
   return isMissing
     ? new UsageError(
-        'mcp needs the package @modelcontextprotocol/server, which does not come along: npm install --save-dev @modelcontextprotocol/server@2.',
+        'mcp needs the package @modelcontextprotocol/server. Run npm install --save-dev @modelcontextprotocol/server@2.',
       )
     : error
 }
 
 interface Opened {
   readonly world: McpTarget
-  /** For a person. */
+  /** Description for the user. */
   readonly about: string
   close(): Promise<void>
 }
 
-/** @param secrets what no answer may show */
+/** Opens the sandbox that the options select. @param secrets values that no response may contain */
 async function worldOf(given: ParsedArguments, secrets: readonly string[]): Promise<Opened> {
   const trace = textOf(given, 'trace', 'FILE')
-  if (trace === '-') throw new UsageError('--trace needs a file: the standard input is for the protocol.')
+  if (trace === '-')
+    throw new UsageError(
+      '--trace must be a file, because standard input carries the protocol. Save the trace to a file first.',
+    )
   const none = async (): Promise<void> => {}
   if (trace !== undefined)
     return {
@@ -130,7 +130,7 @@ async function worldOf(given: ParsedArguments, secrets: readonly string[]): Prom
   const tenant = textOf(given, 'tenant', 'NAME')!
   const url = textOf(given, 'url', 'URL')
   if (url !== undefined) {
-    // Made at its first use, and a server that does not answer is told now.
+    // The target connects on first use. Connect here so that a server that does not respond is reported now.
     await connected(given)
     const controlToken = textOf(fromEnvironment(given), 'control-token', 'T')
     return {
@@ -150,7 +150,7 @@ async function worldOf(given: ParsedArguments, secrets: readonly string[]): Prom
   const flags = `--url ${origin}${tenant === 'main' ? '' : ` --tenant ${tenant}`}`
   return {
     world: new ServerTarget({ url: origin, tenant, controlToken, secrets }),
-    about: `a server of its own at ${origin}; eval "$(npx stuntdouble env ${flags})" gives its environment to the app`,
+    about: `a new server at ${origin}; eval "$(npx stuntdouble env ${flags})" sets its environment for the app`,
     close: () => server.close(),
   }
 }
@@ -159,21 +159,22 @@ const defaultsOfServe = Object.fromEntries(Object.entries(serveArguments).map(([
 
 const report = (text: string): void => console.error(`stuntdouble mcp: ${plainText(text)}`)
 
-/** Nothing but the protocol may come out of the standard output. */
+/** Serves the protocol over the standard streams. Standard output carries nothing else. */
 async function overStreams(world: McpTarget, about: string, protocol: McpProtocol): Promise<void> {
   console.log = console.info = console.debug = console.error
   const { lines, maxMessage } = await import('../mcp/stdin-lines.js')
   const input = process.stdin.pipe(
     lines(() => {
-      report(`a message of more than ${maxMessage} bytes was left out`)
-      const error = { code: -32600, message: `A message has at most ${maxMessage} bytes. Send less.` }
+      report(`a message of more than ${maxMessage} bytes was ignored`)
+      const error = { code: -32600, message: `A message must have at most ${maxMessage} bytes. Send less.` }
       process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: null, error })}\n`)
     }),
   )
   onEnd(() => input.destroy())
-  // Who reads us has gone.
+  // The reader of the output has disconnected.
   process.stdout.on('error', () => input.destroy())
-  if (process.stdin.isTTY) report(`${about}. This is for the program of an agent, which speaks to it; see --help.`)
+  if (process.stdin.isTTY)
+    report(`${about}. Start this command from an agent, which sends its requests on standard input; see --help.`)
   await protocol.overStreams(world, { input, output: process.stdout, report })
   process.stdin.destroy()
 }
@@ -181,19 +182,23 @@ async function overStreams(world: McpTarget, about: string, protocol: McpProtoco
 interface Http {
   readonly port: number
   readonly token: string
-  /** Nobody knows it yet. */
+  /** Whether the token is random and must be printed. */
   readonly isNew: boolean
 }
 
 function httpOf(given: ParsedArguments): Http {
   const token = textOf(given, 'token', 'T') ?? (process.env[tokenVariable] || undefined)
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token))
-    throw new UsageError('--token is letters, digits and marks without spaces: it travels in a header.')
+    throw new UsageError(
+      '--token must consist of visible ASCII characters, because it is sent in a header. Remove spaces and other characters.',
+    )
   if (token !== undefined && token.length < shortestToken)
-    throw new UsageError(`--token has at least ${shortestToken} characters; leave it out for a random one.`)
+    throw new UsageError(
+      `--token must have at least ${shortestToken} characters (got ${token.length}). Use a longer one, or omit it for a random one.`,
+    )
   const port = textOf(given, 'port', 'N')!
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
-    throw new UsageError(`--port is a number from 0 to 65535, not ${JSON.stringify(port)}.`)
+    throw new UsageError(`--port must be a number from 0 to 65535 (got ${JSON.stringify(port)}).`)
   return { port: Number(port), token: token ?? randomBytes(24).toString('base64url'), isNew: token === undefined }
 }
 
@@ -212,7 +217,7 @@ async function overHttp(
   })
   console.log(`url    ${server.url}`)
   console.log(`token  ${isNew ? token : 'as given'}   as Authorization: Bearer TOKEN`)
-  console.log(`world  ${about}\n\nready`)
+  console.log(`target ${about}\n\nready`)
   await new Promise<void>((resolve) => onEnd(resolve))
   await handler.close()
   await server.close()

@@ -7,19 +7,19 @@ import { ListenFailure } from '../listen-failure.js'
 import { readRecording } from '../trace-file.js'
 import { endWithNpm } from './parent.js'
 
-/** Entries of the story that readers without scripts get. */
+/** Maximum entries of the timeline for readers without JavaScript. */
 const maxTold = 2_000
 
 export const program: Program = {
   args: {
-    port: { type: 'string', valueHint: 'N', default: '0', description: 'port; 0 takes a free one' },
+    port: { type: 'string', valueHint: 'N', default: '0', description: 'port; 0 selects a free one' },
     title: {
       type: 'string',
       valueHint: 'TEXT',
-      description: 'what the page is called; without it the name of the file',
+      description: 'title of the page (default: name of the file)',
     },
   },
-  operands: { hint: 'TRACE.json', least: 0, most: 1 },
+  operands: { hint: '[TRACE.json]', least: 0, most: 1 },
   examples: [
     'stuntdouble open trace.json',
     'curl -s http://127.0.0.1:4010/_control/main/traffic/trace | stuntdouble open',
@@ -27,7 +27,7 @@ export const program: Program = {
   run: async (given) => {
     const [file = '-'] = given._
     if (file === '-' && process.stdin.isTTY) {
-      throw new UsageError('open needs a trace: a file, or one on the standard input.')
+      throw new UsageError('open needs a trace. Pass a file, or pipe a trace into it.')
     }
     const taken = port(textOf(given, 'port', 'N')!)
     const title = textOf(given, 'title', 'TEXT') ?? (file === '-' ? 'Traffic' : file)
@@ -43,7 +43,7 @@ export const program: Program = {
     const served = await serveRecording(page, taken).catch((error) => {
       throw error instanceof ListenFailure ? new UsageError(error.message) : error
     })
-    // Ctrl-C may come twice: from the terminal, and handed on by npm.
+    // Ctrl-C may arrive twice: from the terminal, and forwarded by npm.
     const end = (): void => void served.close().then(() => process.exit(0))
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end)
     endWithNpm(end)

@@ -1,11 +1,11 @@
-/** How often is looked whether the parent is still there, in host milliseconds. */
+/** Interval in which the parent process is checked, in host milliseconds. */
 const glance = 250
 
 /**
- * Ends with npm. `npx stuntdouble serve &` makes three processes, npm, a shell and this one; npm hands the signal that
- * ends it to the shell, which does not hand it on. A script that leaves us in the background by itself (`&`) ends at
- * once, and means it. On Windows nobody is told of a parent's end.
- * @param end may be called once
+ * Ends this process when npm ends. `npx stuntdouble serve &` starts npm, a shell and this process; npm sends the signal
+ * that ends it to the shell, which does not forward it. A script that starts this command in the background (`&`) ends
+ * immediately on purpose, so it is not watched. Windows does not report the end of a parent.
+ * @param end called at most once
  */
 export function endWithNpm(end: () => void): void {
   const { npm_lifecycle_script: script = '' } = process.env

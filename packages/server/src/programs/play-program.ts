@@ -16,25 +16,25 @@ export const program: Program = {
     to: {
       type: 'string',
       valueHint: 'URL',
-      description: 'deliver to this application; without a path every destination keeps its own',
+      description: 'app to deliver to; without a path destinations keep theirs',
     },
     'deliver-to': {
       type: 'string',
-      valueHint: 'host,host|any',
-      description: 'hosts other than this machine that --to may name',
+      valueHint: 'HOSTS',
+      description: 'other hosts that --to may name: any, or HOST,HOST',
     },
     timeout: {
       type: 'string',
       valueHint: 'DURATION',
       default: '30s',
-      description: 'how long the application may take, in real time',
+      description: 'host time that the app may take',
     },
-    runs: { type: 'string', valueHint: 'N', default: '1', description: 'play it N times, each with another seed' },
-    seed: { type: 'string', valueHint: 'S', description: "seed of the first run, instead of the scenario's" },
+    runs: { type: 'string', valueHint: 'N', default: '1', description: 'number of runs, each with its own seed' },
+    seed: { type: 'string', valueHint: 'S', description: "seed of the first run (default: the scenario's)" },
     json: { type: 'boolean', description: 'print the verdict and the entries as JSON' },
   },
   operands: { hint: 'FILE|NAME', least: 1, most: 1 },
-  notes: () => ({ title: 'shipped scenarios, by name', lines: shippedScenarios() }),
+  notes: () => ({ title: 'Shipped scenarios', lines: shippedScenarios() }),
   examples: [
     'stuntdouble play lost-acknowledgements',
     'stuntdouble play order-4711.yaml --to http://localhost:3000/api/orders',
@@ -53,7 +53,7 @@ export const program: Program = {
   },
 }
 
-/** What came of all runs; `shown` is the first that failed, else the last. */
+/** Results of all runs. `shown` is the first one that failed, or the last one. */
 interface Outcome {
   readonly runs: number
   readonly failed: readonly (string | number)[]
@@ -67,7 +67,7 @@ function playOptions(given: ParsedArguments, scenario: Scenario): PlayOptions & 
     to === undefined
       ? {}
       : liveDestinations(scenario, to, {
-          deliver: textOf(given, 'deliver-to', 'host,host'),
+          deliver: textOf(given, 'deliver-to', 'HOSTS'),
           timeout: spanOf('timeout', textOf(given, 'timeout', 'DURATION')!),
         })
   return { ...live, ...(seed !== undefined && { seed: seedOf(seed) }) }
@@ -81,7 +81,7 @@ async function playRuns(scenario: Scenario, options: PlayOptions, runs: number):
     showProgress(run, runs, failed.length)
     const seed = typeof first === 'number' ? first + run : run === 0 ? first : `${first}/${run}`
     const play = await playScenario(scenario, { ...options, seed }).catch((error: Error) => {
-      // Misuse that only shows when it is played: a dump that cannot be loaded, a setting that is refused.
+      // Some mistakes show only while a scenario is played, such as a dump that cannot be loaded or a rejected setting.
       throw new UsageError(error.message)
     })
     if (!play.holds) {
@@ -93,7 +93,7 @@ async function playRuns(scenario: Scenario, options: PlayOptions, runs: number):
   return { runs, failed, shown: shown! }
 }
 
-/** For people only: a pipe stays quiet. */
+/** Shows progress on a terminal only. */
 function showProgress(done: number, runs: number, failed: number): void {
   if (runs === 1 || !process.stderr.isTTY) return
   if (done < runs && done % Math.max(1, Math.floor(runs / 100)) !== 0) return
@@ -106,8 +106,8 @@ function asText(scenario: Scenario, { runs, failed, shown }: Outcome): string {
     const seeds = failed.slice(0, 20).map(String).join(', ')
     lines.push(
       failed.length === 0
-        ? `It holds in ${runs} runs.`
-        : `It does not hold in ${failed.length} of ${runs} runs: seeds ${seeds}${failed.length > 20 ? ', …' : ''}. Shown: the first.`,
+        ? `The scenario holds in ${runs} runs.`
+        : `The scenario does not hold in ${failed.length} of ${runs} runs: seeds ${seeds}${failed.length > 20 ? ', …' : ''}. The first one is shown.`,
     )
   }
   return lines.join('\n')
@@ -130,7 +130,7 @@ function asJson(scenario: Scenario, { runs, failed, shown }: Outcome): object {
 
 function wholeNumber(name: string, value: string): number {
   if (/^[1-9]\d*$/.test(value) && Number(value) <= maxRuns) return Number(value)
-  throw new UsageError(`--${name} is a number from 1 to ${maxRuns}, not ${JSON.stringify(value)}.`)
+  throw new UsageError(`--${name} must be a number from 1 to ${maxRuns} (got ${JSON.stringify(value)}).`)
 }
 
 function seedOf(value: string): number | string {
@@ -141,6 +141,6 @@ function spanOf(name: string, value: string): number {
   try {
     return milliseconds(value as '1s')
   } catch {
-    throw new UsageError(`--${name} is a duration such as 30s or 2m, not ${JSON.stringify(value)}.`)
+    throw new UsageError(`--${name} must be a duration such as 30s or 2m (got ${JSON.stringify(value)}).`)
   }
 }

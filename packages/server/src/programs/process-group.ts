@@ -2,21 +2,21 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { hostSetTimeout } from '../../../../src/kernel/host.js'
 
 const isWindows = process.platform === 'win32'
-/** How long processes of a group may take to end before they are killed, in host milliseconds. */
+/** Time that the processes of a group have to end before they are killed, in host milliseconds. */
 const patience = 2_000
-/** How often is looked whether they have ended. */
+/** Interval in which they are checked, in host milliseconds. */
 const glance = 20
 
 /**
- * A command and all that it has started. It is a process group of its own, so that one signal reaches all of them; what
- * leaves the group on purpose, such as a daemon, is left alone. Windows has no groups: its own program ends the tree.
+ * A command and all its child processes, as one process group, so that one signal reaches all of them. A process that
+ * leaves the group on purpose, such as a daemon, is not ended. Windows has no groups; there `taskkill` ends the tree.
  */
 export class ProcessGroup {
   readonly leader: ChildProcess
   readonly #endWatch: () => void
 
   constructor(command: string, words: readonly string[], env: NodeJS.ProcessEnv) {
-    // On Windows most commands of projects are scripts, which only a shell finds.
+    // On Windows most commands of a project are scripts, which only a shell finds.
     const options = { stdio: 'inherit', env, shell: isWindows, detached: !isWindows } as const
     const watch = startWatch()
     this.leader = spawn(command, words, options)
@@ -24,13 +24,13 @@ export class ProcessGroup {
     this.#endWatch = watch.end
   }
 
-  /** @returns whether somebody was there to hear it */
+  /** Sends a signal to the group. Returns whether a process received it. */
   signal(name: NodeJS.Signals | 0): boolean {
     const { pid } = this.leader
     if (pid === undefined) return false
     try {
       if (!isWindows) return process.kill(-pid, name)
-      // The console has told all of them already.
+      // The Windows console has already sent Ctrl-C to all of them.
       if (name !== 'SIGINT') spawnSync('taskkill', ['/pid', String(pid), '/t', '/f'], { stdio: 'ignore' })
       return true
     } catch {
@@ -38,7 +38,7 @@ export class ProcessGroup {
     }
   }
 
-  /** Ends what the leader has left behind. */
+  /** Ends the processes that still run after the leader has ended. */
   async end(): Promise<void> {
     try {
       if (isWindows || !this.signal('SIGTERM')) return
@@ -54,16 +54,17 @@ export class ProcessGroup {
 }
 
 interface Watch {
-  /** The group is there. */
+  /** Starts to watch the group. */
   readonly begin: (group: number | undefined) => void
-  /** There is nothing to do any more. */
+  /** Ends the watch. */
   readonly end: () => void
 }
 
 /**
- * Nobody hears of a SIGKILL. But the pipe to a small shell closes with us however we end, and then the shell ends the
- * group; a second line in the pipe tells it that there is nothing to do. It runs before the group does, which could
- * otherwise outlive us. Without a shell, or in the instant in which the command is started, the group outlives a SIGKILL.
+ * Starts a small shell that ends the group if this process dies. A process cannot handle SIGKILL, but its pipe to the
+ * shell closes in any case; a second line in the pipe means that there is nothing to do. The shell starts before the
+ * group, which could otherwise outlive this process. Without a shell, or while the command starts, the group outlives a
+ * SIGKILL.
  */
 function startWatch(): Watch {
   if (isWindows) return { begin: () => {}, end: () => {} }

@@ -2,93 +2,100 @@ import type { Program } from '@stuntdouble/command-line'
 
 export const about = {
   name: 'stuntdouble',
-  description: 'A stunt double for a data store, a message queue and a statistics API.',
+  description: 'A test double for a data store over REST, a message queue with workflows, and statistics',
 }
 
-/** One command: what it is, and where it lives. */
+/** A command: its summary, and how its program is loaded. */
 export interface CommandEntryPoint {
+  /** Summary: an imperative without a full stop, at most 70 characters. */
   readonly description: string
-  /** Loaded when it is called, so that one command does not wait for what another needs. */
+  /** Loads the program on demand, so that a command does not wait for the imports of another one. */
   load(): Promise<{ readonly program: Program }>
 }
 
 /** The commands of the command line. */
 export const programs: Readonly<Record<string, CommandEntryPoint>> = {
   init: {
-    description: 'Write the setup file and a first test into a project.',
+    description: 'Write the setup file and a first test into a project',
     load: () => import('./init-program.js'),
   },
   serve: {
-    description: 'Serve the three APIs over HTTP, one sandbox for each tenant.',
+    description: 'Start a server for store, queue and statistics; one sandbox per tenant',
     load: () => import('./serve-program.js'),
   },
   tail: {
-    description: 'Follow the story of a running server.',
+    description: 'Print the traffic of a running server as it happens',
     load: () => import('./tail-program.js'),
   },
   run: {
-    description: 'Run a command, such as the tests of an app, with a server and its environment.',
+    description: 'Start a server and run a command, such as tests, with its environment',
     load: () => import('./run-program.js'),
   },
   play: {
-    description: 'Play a scenario and say whether it holds.',
+    description: 'Play a scenario and print whether its expectations hold',
     load: () => import('./play-program.js'),
   },
   'campaign run': {
-    description: 'Run a campaign, or a part of it.',
+    description: 'Run a campaign, or one shard of it',
     load: () => import('./explore-program.js').then(({ runProgram: program }) => ({ program })),
   },
   'campaign merge': {
-    description: 'Merge the parts of a campaign.',
+    description: 'Merge the files of the shards of a campaign',
     load: () => import('./explore-program.js').then(({ mergeProgram: program }) => ({ program })),
   },
   import: {
-    description: 'Turn dead letters, log entries and callback bodies into a scenario.',
+    description: 'Turn dead letters, log entries and callback bodies into a scenario',
     load: () => import('./import-program.js'),
   },
   history: {
-    description: 'Write what a run of a workflow has done to a file, to replay it against later code.',
+    description: 'Save the history of a workflow run, to replay it against later code',
     load: () => import('./history-program.js'),
   },
   diff: {
-    description: 'Compare two traces and show what changed.',
+    description: 'Compare two traces and print the differences',
     load: () => import('./diff-program.js'),
   },
   report: {
-    description: 'Make a page of a trace, as one file.',
+    description: 'Turn a trace into a page, as one HTML file',
     load: () => import('./report-program.js'),
   },
   open: {
-    description: 'Look into a trace in the browser.',
+    description: 'Open a trace in the browser',
     load: () => import('./open-program.js'),
   },
   copy: {
-    description: 'Copy what a trace shows as curl, an SDK call, a test, a scenario, a diagram or a prompt.',
+    description: 'Copy from a trace as curl, SDK call, test, scenario, diagram or prompt',
     load: () => import('./copy-program.js'),
   },
   env: {
-    description: 'Print the environment of a running server, for a shell, a file or a pipeline.',
+    description: 'Print the environment of a running server for a shell, file or CI job',
     load: () => import('./env-program.js'),
   },
   mcp: {
-    description: 'Let an agent look into a world and drive it, over the model context protocol.',
+    description: 'Start an MCP server through which an agent reads and drives a sandbox',
     load: () => import('./mcp-program.js'),
   },
   drift: {
-    description: 'Compare the double with a real service, and tell what differs.',
+    description: 'Run the same requests on a real service and print what differs',
     load: () => import('./drift-program.js'),
   },
   doctor: {
-    description: 'Look for real hosts in the environment, versions that do not work, and a browser.',
+    description: 'Check for real hosts in the environment, old versions and a browser',
     load: () => import('./doctor-program.js'),
   },
 }
 
-/** What the number means that a command ends with. */
-export const exitCodes: Readonly<Record<0 | 1 | 2 | 3 | 4, string>> = {
-  0: 'all is well',
-  1: 'not as expected: a scenario does not hold, a run of a campaign fails, traces differ, something is wrong with the machine, a server has gone, a service answers differently',
-  2: 'wrong use, a file that cannot be read, or a comparison that did not come to its end',
-  3: 'a server has ended whose last state could not be written to its file',
-  4: 'no run of a campaign failed, but not all were run',
+/** What each exit code means: in short for the help, and in full for the reference. */
+export const exitCodes: Readonly<Record<0 | 1 | 2 | 3 | 4, { readonly short: string; readonly full: string }>> = {
+  0: { short: 'success', full: 'success' },
+  1: {
+    short: 'failed check',
+    full: 'a failed check: a scenario does not hold, a run of a campaign fails, traces differ, `doctor` finds a problem, the server has ended, or a service responds differently',
+  },
+  2: {
+    short: 'wrong usage',
+    full: 'wrong usage, a file that cannot be read, or a comparison that did not finish',
+  },
+  3: { short: 'state not saved', full: 'a server has ended and could not write its last state to its file' },
+  4: { short: 'runs missing', full: 'no run of a campaign failed, but some were not run' },
 }

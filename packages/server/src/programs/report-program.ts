@@ -7,10 +7,10 @@ export const program: Program = {
     title: {
       type: 'string',
       valueHint: 'TEXT',
-      description: 'what the page is called; without it the name of the file',
+      description: 'title of the page (default: name of the file)',
     },
   },
-  operands: { hint: 'TRACE.json', least: 0, most: 1 },
+  operands: { hint: '[TRACE.json]', least: 0, most: 1 },
   examples: [
     'stuntdouble report trace.json > page.html',
     'curl -s http://127.0.0.1:4010/_control/main/traffic/trace | stuntdouble report > page.html',
@@ -18,7 +18,7 @@ export const program: Program = {
   run: async (given) => {
     const [file = '-'] = given._
     if (file === '-' && process.stdin.isTTY) {
-      throw new UsageError('report needs a trace: a file, or one on the standard input.')
+      throw new UsageError('report needs a trace. Pass a file, or pipe a trace into it.')
     }
     const title = textOf(given, 'title', 'TEXT') ?? (file === '-' ? undefined : file)
     process.stdout.write(toHtml((await readRecording(file)).given, { ...(title !== undefined && { title }) }))

@@ -21,13 +21,18 @@ const {
   'allow-production': allowProduction,
 } = serveArguments
 
-/** Entries of a timeline that are shown when a command has failed. */
+/** Maximum entries of the timeline that is printed after a failed command. */
 const maxShown = 200
 
 export const program: Program = {
   args: {
-    tenant: { type: 'string', valueHint: 'NAME', default: 'main', description: 'whose addresses and tokens it gets' },
-    port: { type: 'string', valueHint: 'N', default: '0', description: 'port of the server; 0 takes a free one' },
+    tenant: {
+      type: 'string',
+      valueHint: 'NAME',
+      default: 'main',
+      description: 'tenant whose URLs and tokens the command gets',
+    },
+    port: { type: 'string', valueHint: 'N', default: '0', description: 'port of the server; 0 selects a free one' },
     dialect,
     clock,
     seed,
@@ -59,7 +64,7 @@ export const program: Program = {
   },
 }
 
-/** What `serve` takes and this does not. */
+/** Defaults of the options of `serve` that `run` does not have. */
 const defaultsOfServe = Object.fromEntries(Object.entries(serveArguments).map(([name, row]) => [name, row.default]))
 
 function tenantOf(server: StuntdoubleServer, name: string): Sandbox {
@@ -71,12 +76,12 @@ function tenantOf(server: StuntdoubleServer, name: string): Sandbox {
 }
 
 /**
- * Runs the command with our terminal, hands signals on to all that it has started, and resolves with what it ended with.
- * Nothing that it has started goes on after that.
+ * Runs the command in this terminal, forwards signals to it and to its child processes, and returns its exit code. Then
+ * none of its child processes runs any more.
  */
 function ended([command = '', ...words]: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   return new Promise((resolve, reject) => {
-    // First, so that no signal comes between: it is heard after this turn, when the group is there.
+    // Install the handlers first, so that no signal is lost. They run after this turn, when the group exists.
     const stop = handOn((name) => group.signal(name))
     const group = new ProcessGroup(command, words, env)
     endWithNpm(() => void group.signal('SIGTERM'))
@@ -84,26 +89,30 @@ function ended([command = '', ...words]: readonly string[], env: NodeJS.ProcessE
       stop()
       const why =
         error.code === 'ENOENT'
-          ? 'There is no such command'
+          ? 'the command was not found'
           : error.code === 'EACCES'
-            ? 'It may not be run'
+            ? 'permission was denied'
             : error.message
-      reject(new UsageError(`${plainText(command)} cannot be started. ${why}: write it as in a shell, behind --.`))
+      reject(
+        new UsageError(
+          `run: ${plainText(command)} cannot be started: ${why}. Write the command after --, as in a shell.`,
+        ),
+      )
     })
     group.leader.once('close', (code, signal) => {
       void group.end().then(() => {
         stop()
-        // As shells tell it.
+        // Shells report a signal as 128 plus its number.
         resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]))
       })
     })
   })
 }
 
-/** A terminal sends Ctrl-C to npm as well, which hands it on: the same signal within this time is one, in host milliseconds. */
+/** Host milliseconds in which a repeated signal is ignored: a terminal sends Ctrl-C to npm as well, which forwards it. */
 const echo = 100
 
-/** The command is in a session of its own, where the terminal's signals do not reach it: what we hear is meant for it. */
+/** Forwards signals: the command runs in its own session, which the signals of the terminal do not reach. */
 function handOn(send: (name: NodeJS.Signals) => void): () => void {
   const handlers = new Map<NodeJS.Signals, () => void>()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) {
@@ -114,13 +123,13 @@ function handOn(send: (name: NodeJS.Signals) => void): () => void {
       send(signal)
     })
   }
-  // Ctrl-Z: both stop, and both go on.
+  // Ctrl-Z stops both processes, and both continue together.
   handlers.set('SIGTSTP', () => {
     send('SIGSTOP')
     process.kill(process.pid, 'SIGSTOP')
     send('SIGCONT')
   })
-  // The window has another size, as often as it is drawn.
+  // The terminal was resized, which may happen many times in a row.
   handlers.set('SIGWINCH', () => send('SIGWINCH'))
   if (process.platform === 'win32')
     for (const name of ['SIGQUIT', 'SIGTSTP', 'SIGWINCH'] as const) handlers.delete(name)
@@ -131,8 +140,8 @@ function handOn(send: (name: NodeJS.Signals) => void): () => void {
 }
 
 /**
- * What has happened in a world, after a command that failed. Tests that reset the world between them leave the story of
- * the last one only, which may have passed.
+ * Prints the timeline of a sandbox after a command that failed. If tests reset the sandbox, it contains only the last
+ * test, which may have passed.
  */
 function tell(sandbox: Sandbox, name: string): void {
   const { traffic, destinations, outbound } = sandbox
@@ -144,7 +153,7 @@ function tell(sandbox: Sandbox, name: string): void {
     `stuntdouble, tenant ${name}: ${plural(traffic.size, 'entry', 'entries')}${since}${left > 0 ? `, the last ${maxShown}` : ''}`,
     '',
     traffic.timeline({ limit: maxShown }),
-    ...[...destinations.unhandled, ...outbound.unhandled].map((sentence) => `\n${sentence}`),
+    ...[...destinations.unhandled, ...outbound.unhandled].map((message) => `\n${message}`),
   ]
   console.error(consoleText(lines.join('\n')))
 }

@@ -1,9 +1,14 @@
 import { type ParsedArguments, type Program, UsageError } from '@stuntdouble/command-line'
+import { neutralDialect, upstashDialect } from '../../../../src/protocol/dialect.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { secretVariable, serveArguments } from '../config.js'
+import { defaultPort } from '../listen-addresses.js'
 import type { StuntdoubleServer } from '../server.js'
 import { endWithNpm } from './parent.js'
 import { startedServer } from './started-server.js'
+
+/** URL of a server with default options, which `stuntdouble env` uses by default. */
+const defaultOrigin = `http://127.0.0.1:${defaultPort}`
 
 export const program: Program = {
   args: serveArguments,
@@ -25,9 +30,9 @@ export const program: Program = {
 
 async function serve(given: ParsedArguments): Promise<void> {
   if (given.scenario === undefined && given.watch === true)
-    throw new UsageError('--watch needs what to watch: --scenario FILE.')
+    throw new UsageError('--watch needs a scenario. Add --scenario FILE.')
   if (given.state === undefined && given['rebase-time'] === true)
-    throw new UsageError('--rebase-time needs what to rebase: --state FILE.')
+    throw new UsageError('--rebase-time needs a state file. Add --state FILE.')
   const { server, options, file, scenario } = await startedServer(given)
   const { urls, env } = server.node === undefined ? await mainOf(server) : server.describeTenant('main')
   const lines = [
@@ -35,13 +40,16 @@ async function serve(given: ParsedArguments): Promise<void> {
     `queue  ${urls.queue}`,
     `mgmt   ${urls.mgmt}`,
     '',
-    ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
+    ...essentialOf(env).map(([name, value]) => `${name}=${value}`),
+    `all ${Object.keys(env).length} variables  npx stuntdouble env${server.origin === defaultOrigin ? '' : ` --url ${server.origin}`}`,
     '',
     `inspector  ${server.inspectorUrl}`,
     ...(server.controlToken === undefined ? [] : ['', `control token  ${server.controlToken}`]),
     ...(server.secret === options.secret
       ? []
-      : [`secret         ${server.secret}   keeps these tokens after a restart: --secret or ${secretVariable}`]),
+      : [
+          `secret         ${server.secret}   keep it to get the same tokens after a restart: --secret or ${secretVariable}`,
+        ]),
     ...(server.node === undefined ? [] : ['', `cluster  node ${server.node.id} at ${server.node.address}`]),
     ...(scenario === undefined
       ? []
@@ -55,7 +63,26 @@ async function serve(given: ParsedArguments): Promise<void> {
     (await import('../tenant-scenario/watch-scenario.js')).watchScenario(file, server)
 }
 
-/** A state file may hold as many tenants as there may be, and none of this name. */
+/** Returns the variables that most apps need: URL and token of store and queue, the signing keys, and the Redis URL. */
+function essentialOf(env: Readonly<Record<string, string>>): [string, string][] {
+  const found = dialects.map(({ environment: names }) =>
+    [
+      ...names.storeUrl.slice(0, 1),
+      ...names.storeToken.slice(0, 1),
+      names.queueUrl,
+      names.queueToken,
+      names.queueCurrentSigningKey,
+      names.queueNextSigningKey,
+      'REDIS_URL',
+    ].flatMap((name): [string, string][] => (env[name] === undefined ? [] : [[name, env[name]]])),
+  )
+  return found.find((variables) => variables.length >= 6) ?? Object.entries(env)
+}
+
+/** The vendor's names come first: with the dialect `auto`, both sets are in the environment. */
+const dialects = [upstashDialect, neutralDialect]
+
+/** Returns the tenant `main`. A state file may already hold the maximum number of tenants without it. */
 async function mainOf(server: StuntdoubleServer): Promise<Sandbox> {
   try {
     return server.tenant('main')
@@ -65,7 +92,7 @@ async function mainOf(server: StuntdoubleServer): Promise<Sandbox> {
   }
 }
 
-/** Ctrl-C closes connections and ends with 0. It may come twice: from the terminal, and handed on by npm. */
+/** Closes all connections on Ctrl-C and exits with 0. Ctrl-C may arrive twice: from the terminal, and forwarded by npm. */
 function endWithSignal(server: StuntdoubleServer): void {
   let ending = false
   const end = (): void => {

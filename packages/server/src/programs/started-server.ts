@@ -11,17 +11,17 @@ import { readText } from '../text-file.js'
 interface Started {
   readonly server: StuntdoubleServer
   readonly options: ServerOptions
-  /** Of the scenario. */
+  /** File of the scenario. */
   readonly file: string | undefined
   readonly scenario: Scenario | undefined
 }
 
-/** A server as the options say, and the scenario that it begins with. @throws UsageError where it cannot start */
+/** Starts a server with these options. Returns it with its scenario. @throws UsageError when it cannot start */
 export async function startedServer(given: ParsedArguments): Promise<Started> {
   const options = { ...serverOptions(given), ...(await certificateOf(given)) }
   const word = textOf(given, 'scenario', 'FILE|NAME')
   const file = word === undefined ? undefined : scenarioFile(word)
-  // Most servers have no scenario, and shall be ready soon.
+  // Most servers have no scenario, and skip this import to start faster.
   const scenario =
     file === undefined ? undefined : await (await import('../tenant-scenario/watch-scenario.js')).scenarioOf(file)
   const server = await startServer(scenario === undefined ? options : within(scenario, options, given)).catch(
@@ -32,7 +32,7 @@ export async function startedServer(given: ParsedArguments): Promise<Started> {
   return { server, options, file, scenario }
 }
 
-/** Options that were left at their defaults are for the scenario to say. */
+/** Returns the server options without those that were left at their defaults, which the scenario then sets. */
 function within(scenario: Scenario, options: ServerOptions, given: ParsedArguments): ServerOptions {
   const { seed, dialect, startAt, ...rest } = options
   return {

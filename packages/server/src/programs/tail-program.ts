@@ -3,30 +3,27 @@ import { styleText } from 'node:util'
 import { type ParsedArguments, type Program, textOf, UsageError } from '@stuntdouble/command-line'
 import type { RemoteSandbox } from '../../../../src/client/connect.js'
 import { type Entry, type EntryType, entryTypes } from '../../../../src/kernel/traffic-log.js'
-import { controlTokenVariable } from '../config.js'
+import { controlTokenOption } from '../config.js'
 import { connected, refuseUnknownTenant } from './env-program.js'
 import { LiveTimeline, type Paint } from './live-timeline.js'
 
-/** What happens at once is told together, in order and with its answers; host milliseconds. */
+/** Host milliseconds for which entries are collected, so that they are printed in order and with their responses. */
 const together = 50
 
 export const program: Program = {
   args: {
-    url: { type: 'string', valueHint: 'URL', default: 'http://127.0.0.1:4010', description: 'the running server' },
-    tenant: { type: 'string', valueHint: 'NAME', default: 'main', description: 'whose story' },
-    type: { type: 'string', valueHint: 'TYPE,TYPE', description: `only these: ${Object.keys(entryTypes).join(', ')}` },
-    lines: { type: 'string', valueHint: 'N|all', default: '20', description: 'earlier entries to show' },
-    once: { type: 'boolean', description: 'show what is there and exit' },
-    'control-token': {
-      type: 'string',
-      valueHint: 'T',
-      description: `token that the server asks other machines for, also as ${controlTokenVariable}`,
-    },
+    url: { type: 'string', valueHint: 'URL', default: 'http://127.0.0.1:4010', description: 'running server' },
+    tenant: { type: 'string', valueHint: 'NAME', default: 'main', description: 'tenant whose traffic is printed' },
+    type: { type: 'string', valueHint: 'TYPE,TYPE', description: 'only entries of these types' },
+    lines: { type: 'string', valueHint: 'N|all', default: '20', description: 'number of earlier entries to print' },
+    once: { type: 'boolean', description: 'print the existing entries and exit' },
+    'control-token': controlTokenOption,
   },
+  notes: () => ({ title: 'Entry types', lines: Object.keys(entryTypes) }),
   examples: [
     'stuntdouble tail',
     'stuntdouble tail --tenant w1 --type attempt,dead-letter,fault',
-    'stuntdouble tail --once --lines all > story.txt',
+    'stuntdouble tail --once --lines all > timeline.txt',
   ],
   run: async (given) => {
     const types = typesOf(textOf(given, 'type', 'TYPE,TYPE'))
@@ -50,7 +47,7 @@ async function shown(sandbox: RemoteSandbox, types: readonly EntryType[] | undef
   return 0
 }
 
-/** Until the reader has enough, which is good, or the server ends, which is told. */
+/** Prints entries until a signal arrives or the reader closes the pipe (0), or until the server ends (1). */
 async function followed(
   sandbox: RemoteSandbox,
   types: readonly EntryType[] | undefined,
@@ -86,16 +83,16 @@ async function followed(
   }
   await telling
   if (enough.signal.aborted) return 0
-  console.error(`stuntdouble: The server at ${textOf(given, 'url', 'URL')} has ended, or the tenant was dropped.`)
+  console.error(`stuntdouble: the server at ${textOf(given, 'url', 'URL')} has ended, or the tenant was dropped.`)
   return 1
 }
 
-/** How `fetch` words a connection that went away. */
+/** Returns whether `fetch` reports a lost connection. */
 function isBroken(error: unknown): boolean {
   return error instanceof TypeError && /terminated|fetch failed|network/i.test(error.message)
 }
 
-/** `stuntdouble tail | head` has enough after some lines. */
+/** Ends without an error when the reader closes the pipe, as `stuntdouble tail | head` does. */
 function endWithPipe(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)
@@ -116,12 +113,12 @@ function typesOf(given: string | undefined): readonly EntryType[] | undefined {
   const unknown = names.find((name) => !Object.hasOwn(entryTypes, name))
   if (unknown === undefined) return names as EntryType[]
   throw new UsageError(
-    `--type knows no entries of type ${JSON.stringify(unknown)}. Use ${Object.keys(entryTypes).join(', ')}.`,
+    `--type: there is no entry type ${JSON.stringify(unknown)}. Use ${Object.keys(entryTypes).join(', ')}.`,
   )
 }
 
 function countOf(given: string): number {
   if (given === 'all') return Number.MAX_SAFE_INTEGER
   if (/^\d{1,9}$/.test(given)) return Number(given)
-  throw new UsageError(`--lines is a whole number or all, not ${JSON.stringify(given)}.`)
+  throw new UsageError(`--lines must be a whole number or all (got ${JSON.stringify(given)}).`)
 }

@@ -17,27 +17,27 @@ import type { StoreEngine } from '../../../../src/store/store-engine.js'
 import { type CommandInfo, flagsOf } from './command-catalog.js'
 import type { RealRedis } from './real-redis.js'
 
-// What may reach the engine over REST, and whose commands stay here.
+// Decides which commands may run on the real Redis over REST, and which run in this process.
 
-/** One command on its way. */
+/** A command that may run. */
 export interface Admitted {
   readonly argv: readonly Bytes[]
   readonly writes: boolean
-  /** Of tokens and users, and what would only make sense on one connection: answered here. */
+  /** Whether it runs in this process, because it concerns tokens, users or a single connection. */
   readonly stays: boolean
 }
 
 /**
- * Access is the sandbox's own, databases are one, and replicas there are none; and what manages the engine, or tells what
- * others do there, is nobody's business here.
+ * Commands that run in this process: users belong to the sandbox, there is one database and no replica, and clients
+ * must not manage or observe the real Redis.
  */
 const staysHere =
   /^(?:(?:ACL|SELECT|WAIT|WAITAOF|MOVE|SWAPDB|ROLE|SAVE|BGSAVE|BGREWRITEAOF|LASTSAVE|SLOWLOG|LATENCY|MODULE|LOLWUT|PFSELFTEST)(?: .*)?|MEMORY (?!USAGE$).*|CONFIG (?:RESETSTAT|HELP))$/
 
 /**
- * Lets a command through, or refuses it as the service does: what needs a connection, what waits, what manages the engine,
- * and what the user may not do. What no table of ours knows is passed on, with what the engine itself says of it.
- * @throws ReplyError
+ * Admits a command or rejects it as the service does: commands that need a connection, block, manage the server, or are
+ * not permitted. Unknown commands are passed on with the facts that the real Redis has about them.
+ * @throws ReplyError for a rejected command
  */
 export async function admitted(
   argv: readonly Bytes[],
@@ -57,7 +57,7 @@ export async function admitted(
   if (known !== store.commands.find(argv)) throw notAvailable(commandTable.shownName(argv), store.docs)
   if (known !== undefined) return ours(known, argv, user, store)
   const facts = await engine.knowledge.of(argv)
-  // Only the engine has the words for what it does not know.
+  // The real Redis itself reports an unknown command.
   if (facts === undefined) return { argv, writes: false, stays: false }
   const row = { name: facts.name, group: '', flags: flagsOf(facts) }
   if (row.flags.some((flag) => managing.has(flag)) || facts.flags.has('pubsub')) {
@@ -71,17 +71,20 @@ function nameWithSubcommand(argv: readonly Bytes[]): string {
   return argv.slice(0, 2).join(' ').toUpperCase()
 }
 
-/** What the engine takes for HTTP, and hangs up; and what makes the next script of the connection one that is debugged. */
+/**
+ * Returns whether a command breaks a connection: Redis disconnects HTTP clients, and SCRIPT DEBUG debugs the next
+ * script.
+ */
 function breaksConnections([name, second]: readonly Bytes[]): boolean {
   return /^(?:POST|HOST:)$/i.test(name!) || (/^SCRIPT$/i.test(name!) && /^DEBUG$/i.test(second ?? ''))
 }
 
-/** What no table of ours has and what would touch the engine itself, its connections, or other machines. */
+/** Categories of unknown commands that would affect the server, its connections or other machines. */
 const managing: ReadonlySet<string> = new Set(['admin', 'dangerous', 'blocking', 'connection', 'transaction'])
 
 function ours(command: Command, argv: readonly Bytes[], user: User, store: StoreEngine): Admitted {
   store.permit(command, argv, user)
-  // Only one setting is anybody's to change; what is wrong with the words is told here.
+  // Clients may change only one setting; the store in this process reports invalid arguments.
   if (command.name.startsWith('CONFIG ')) store.executeUnseen(argv, user)
   return {
     argv: command.name === 'CONFIG GET' ? withoutSecrets(argv) : withoutWaiting(argv),
@@ -107,10 +110,13 @@ async function permit(
 }
 
 const setting = latin1('notify-keyspace-events')
-/** Passwords, and files of keys. */
+/** Names of settings that contain passwords or key files. */
 const secretSetting = /pass|auth|user|key-file/i
 
-/** Settings are told by their names, and by a pattern the one that anybody may change: an engine has secrets among them. */
+/**
+ * Settings must be read by name, and a pattern returns only the setting that clients may change, because others contain
+ * secrets.
+ */
 function withoutSecrets(argv: readonly Bytes[]): readonly Bytes[] {
   const names = argv.slice(2).flatMap((name) => {
     if (/[*?[\\]/.test(name)) return globOf(name)(setting) ? [setting] : []
@@ -121,6 +127,6 @@ function withoutSecrets(argv: readonly Bytes[]): readonly Bytes[] {
 
 function ofTheSandbox(): ReplyError {
   return new ReplyError(
-    "ERR this key marks the engine as taken by a sandbox: it is nobody else's to read or to change, choose another name",
+    'ERR this key marks the real Redis as used by a sandbox and cannot be read or changed, choose another name',
   )
 }

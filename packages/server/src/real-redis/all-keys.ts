@@ -4,18 +4,18 @@ import { type RespValue, replyIn } from '../redis-client/reply-reader.js'
 import { transacted } from './marker.js'
 import type { RedisNode } from './redis-node.js'
 
-// Commands about all keys, for which the engine's tips say no more than that they are special.
+// Handles commands on all keys whose command tips say only that they are special.
 
 type Special = (argv: readonly Bytes[], nodes: readonly RedisNode[]) => Promise<Reply>
 
-/** How they are asked, where that is any different from sending them to one engine. */
+/** Returns how to run one of these commands, if it differs from sending it to one server. */
 export function specialOf([name, ...more]: readonly Bytes[], nodes: readonly RedisNode[]): Special | undefined {
   if (/^DBSIZE$/i.test(name!) && more.length === 0) return size
   if (/^RANDOMKEY$/i.test(name!) && more.length === 0) return randomKey
   return /^SCAN$/i.test(name!) && nodes.length > 1 ? scan : undefined
 }
 
-/** The marker is no key of anybody's: whoever draws it draws again, as long as there are others. */
+/** Hides the marker: RANDOMKEY is repeated if it returns the marker, as long as there are other keys. */
 const randomKey: Special = async (argv, nodes) => {
   for (const node of nodes) {
     let isAlone = false
@@ -28,7 +28,7 @@ const randomKey: Special = async (argv, nodes) => {
   return null
 }
 
-/** The marker is not counted, where it is there: whoever looks also collects one whose lease is over. */
+/** Does not count the marker if it exists. EXISTS also removes a marker whose lease has expired. */
 const size: Special = async (argv, nodes) => {
   const told = await Promise.all(
     nodes.map((node) =>
@@ -42,7 +42,7 @@ const size: Special = async (argv, nodes) => {
   return sizes.reduce((sum, one) => sum + one, 0)
 }
 
-/** One master after the other: a cursor tells which, and its place there. */
+/** Scans one master after another. A cursor contains the number of the master and the cursor there. */
 const scan: Special = async (argv, nodes) => {
   const count = BigInt(nodes.length)
   const given = /^\d{1,25}$/.test(argv[1] ?? '') ? BigInt(argv[1]!) : undefined

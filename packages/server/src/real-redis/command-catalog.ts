@@ -4,18 +4,18 @@ import type { CommandFlag } from '../../../../src/store/command/command-descript
 import { Status } from '../../../../src/store/command/reply.js'
 import type { RespValue } from '../redis-client/reply-reader.js'
 
-// What the engine itself says of its commands: COMMAND INFO.
+// Facts about commands from the real Redis itself: COMMAND INFO.
 
-/** One row of it. */
+/** Facts about one command. */
 export interface CommandInfo {
-  /** Upper case, with the subcommand where it is one. */
+  /** Name in upper case, with the subcommand if there is one. */
   readonly name: string
   readonly flags: ReadonlySet<string>
-  /** Without their `@`. */
+  /** Categories without their `@`. */
   readonly categories: ReadonlySet<string>
-  /** Places of the keys, where they are fixed: first, last and step. */
+  /** Fixed positions of the keys: first, last and step. */
   readonly keys: readonly [first: number, last: number, step: number]
-  /** How a Cluster is asked, and what is made of the answers: `request_policy:all_shards`, `response_policy:agg_sum`. */
+  /** Tips for a Cluster, such as `request_policy:all_shards` and `response_policy:agg_sum`. */
   readonly tips: ReadonlySet<string>
 }
 
@@ -29,14 +29,14 @@ export class CommandCatalog {
     this.#ask = ask
   }
 
-  /** What it says of the command that the words name; `undefined` where it has none of the name. */
+  /** Returns the facts about a command; `undefined` if the real Redis does not have it. */
   async of(argv: readonly Bytes[]): Promise<CommandInfo | undefined> {
     const name = argv[0]!.toUpperCase()
     let rows = this.#known.get(name)
     if (rows === undefined) {
       rows = this.#ask([latin1('COMMAND'), latin1('INFO'), argv[0]!]).then(rowsOf)
       this.#known.set(name, rows)
-      // A module may bring it later, and who is away may come back.
+      // Do not cache a missing command or an error: a module may be loaded later, and the server may come back.
       const forget = (): void => void this.#known.delete(name)
       rows.then((found) => found === undefined && forget(), forget)
     }
@@ -46,7 +46,7 @@ export class CommandCatalog {
     return found.find((row) => row.name === full) ?? found[0]
   }
 
-  /** The keys among the words, as the engine finds them. */
+  /** Returns the keys among the arguments, as the real Redis finds them. */
   async keysOf(argv: readonly Bytes[], facts: CommandInfo | undefined): Promise<readonly Bytes[]> {
     if (facts === undefined) return []
     const [first, last, step] = facts.keys
@@ -62,7 +62,7 @@ export class CommandCatalog {
   }
 }
 
-/** The command first, then its subcommands. */
+/** Returns the facts about a command, followed by those about its subcommands. */
 function rowsOf(told: RespValue): readonly CommandInfo[] | undefined {
   const row = Array.isArray(told) ? told[0] : undefined
   if (!Array.isArray(row)) return undefined
@@ -91,9 +91,9 @@ function textOf(told: RespValue | undefined): string {
 
 const isFlag: ReadonlySet<string> = new Set([...knownCategories, 'noscript'])
 
-/** Its categories as permissions ask for them: a command of a module has those that its author gave it. */
+/** Returns the categories for permission checks. Commands of modules have those that their author set. */
 export function flagsOf({ categories, flags }: CommandInfo): readonly CommandFlag[] {
-  // Older servers give the commands of modules no categories.
+  // Older servers return no categories for commands of modules.
   const own = new Set([
     ...categories,
     ...(flags.has('write') ? ['write'] : []),

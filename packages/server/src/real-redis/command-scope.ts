@@ -1,7 +1,8 @@
 import type { Bytes } from '../../../../src/kernel/bytes.js'
 import { replyError } from '../../../../src/store/command/errors.js'
 
-// How far commands reach: what needs the engine to be this sandbox's own at that very moment, and what leaves the database.
+// Classifies commands by their scope: those that need the real Redis to belong to this sandbox, and those that leave
+// database 0.
 
 type Row = readonly Bytes[]
 
@@ -9,12 +10,12 @@ export function flushes([name]: Row): boolean {
   return /^FLUSH(?:ALL|DB)$/i.test(name!)
 }
 
-/** Could take away what somebody else stored, in every database and on every master. */
+/** Returns whether a command could delete data of others, in every database and on every master. */
 export function destroys(row: Row): boolean {
   return flushes(row) || /^(?:FUNCTION (?:FLUSH|DELETE|RESTORE|LOAD)|SCRIPT FLUSH)$/i.test(`${row[0]} ${row[1]}`)
 }
 
-/** Runs code that may run any command. */
+/** Returns whether a command runs code, which may run any other command. */
 export function runsScript([name]: Row): boolean {
   return /^(?:EVAL|EVALSHA|FCALL)(?:_RO)?$/i.test(name!)
 }
@@ -23,12 +24,12 @@ export function counts([name]: Row): boolean {
   return /^DBSIZE$/i.test(name!)
 }
 
-/** @throws ReplyError for what would write to another database than the first */
+/** @throws ReplyError for a command that writes to another database than 0 */
 export function keepInside(row: Row): void {
   if (databasesOf(row).some((word) => /^[+-]?\d+$/.test(word) && word !== '0')) throw replyError('dbIndex')
 }
 
-/** Read as redis reads: at a word that is no option it stops, and what follows does nothing. */
+/** Parses options as Redis does: it stops at an unknown option and ignores the rest. */
 function databasesOf(row: Row): Row {
   const name = row[0]!.toUpperCase()
   const found: Bytes[] = []
@@ -40,7 +41,10 @@ function databasesOf(row: Row): Row {
   return found
 }
 
-/** What scripts may run: everything but what flushes or leaves the database. In scripts COPY cannot be told apart. */
+/**
+ * Rights of scripts: all commands except those that flush or leave the database. COPY is not allowed in scripts,
+ * because its target database cannot be checked there.
+ */
 export const rightsOfScripts: readonly string[] = [
   'allkeys',
   'allchannels',

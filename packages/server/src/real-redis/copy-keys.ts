@@ -6,19 +6,19 @@ import { plainReply } from '../../../../src/store/plain.js'
 import { StoreEngine } from '../../../../src/store/store-engine.js'
 import type { RealRedis } from './real-redis.js'
 
-/** More would fill the memory of this process with what nobody asked for. */
+/** Maximum number of keys in a snapshot, which limits the memory of this process. */
 export const maxKeys = 20_000
 
 /**
- * What an engine holds, as the dump of a store: each key is read, and written into a store of this process. Groups of
- * streams are left out, and of types that a module brings only JSON is read.
- * @param like whose clock and words it has
+ * Returns the content of a real Redis as the dump of a store: each key is read and written into a local store. Groups
+ * of streams are omitted, and of module types only JSON is read.
+ * @param like store whose clock and dialect the copy has
  */
 export async function copyOf(engine: RealRedis, like: StoreEngine): Promise<StoreDump> {
   const size = Number(await engine.run([latin1('DBSIZE')])) - engine.markers.length
   if (size > maxKeys) {
     throw new Error(
-      `The engine holds ${size} keys: a snapshot copies ${maxKeys} at most. Ask for single keys with store.run().`,
+      `snapshot(): the real Redis must have at most ${maxKeys} keys (got ${size}). Read single keys with store.run().`,
     )
   }
   const policy = { ...like.options.policy, maxWork: Number.MAX_SAFE_INTEGER }
@@ -32,7 +32,7 @@ async function copyKey(key: Bytes, engine: RealRedis, copy: StoreEngine): Promis
   const ask = (name: string, ...more: readonly string[]): Promise<Reply> =>
     engine.run([latin1(name), key, ...more.map(latin1)])
   const type = String(plainReply(await ask('TYPE')))
-  // It has expired meanwhile.
+  // The key has expired in the meantime.
   if (type === 'none') return
   for (const row of await (rowsOf[type] ?? foreign(type))(ask)) {
     copy.execute([latin1(row[0] as string), key, ...(row.slice(1) as Bytes[])])

@@ -6,11 +6,11 @@ import type { RedisNode } from './redis-node.js'
 
 const setting = latin1('notify-keyspace-events')
 
-/** The one setting of an engine that an app may change: as it was before, when the sandbox is reset or gone. */
+/** The only setting of a real Redis that an app may change. It is restored when the sandbox is reset or closed. */
 export class EventSettings {
   readonly #before = new Map<RedisNode, Reply>()
 
-  /** Looks what it is, before a command changes it. */
+  /** Reads the current setting before a command changes it. */
   async mind(argv: readonly Bytes[], nodes: readonly RedisNode[]): Promise<void> {
     if (!/^CONFIG$/i.test(argv[0]!) || !/^SET$/i.test(argv[1] ?? '') || this.#before.size > 0) return
     for (const node of nodes) {
@@ -25,7 +25,7 @@ export class EventSettings {
       try {
         await node.send([latin1('CONFIG'), latin1('SET'), setting, value as Bytes])
       } catch (error) {
-        // One that went away, or is somebody else's, is left as it is.
+        // A server that is unavailable or belongs to another sandbox is not changed.
         if (!(error instanceof RealRedisError)) throw error
       }
     }

@@ -2,7 +2,7 @@ import { type Reply, ReplyError } from '../../../../src/store/command/reply.js'
 import { type RespValue, replyIn } from '../redis-client/reply-reader.js'
 import type { CommandInfo } from './command-catalog.js'
 
-/** What the masters of a Cluster answered, as one answer: put together as the engine's own tips say. */
+/** Combines the replies of the masters of a Cluster to one reply, by the command tips of the real Redis. */
 export function combined({ tips }: CommandInfo, told: readonly RespValue[]): Reply {
   const policy = [...tips].find((tip) => tip.startsWith('response_policy:'))?.slice('response_policy:'.length)
   const error = told.find((each) => each instanceof ReplyError)
@@ -29,7 +29,7 @@ const folds: Readonly<Record<string, Fold>> = {
   agg_logical_or: (a, b) => a | b,
 }
 
-/** Numbers, or lists of numbers place by place. */
+/** Combines numbers, or lists of numbers element by element. */
 function folded(replies: readonly Reply[], fold: Fold): Reply {
   if (replies.every(isList)) {
     return replies[0]!.map((_, at) =>

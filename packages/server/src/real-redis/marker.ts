@@ -4,19 +4,19 @@ import type { RedisConnection } from '../redis-client/redis-connection.js'
 import { type RespValue, replyIn } from '../redis-client/reply-reader.js'
 import { RealRedisTaken } from './real-redis-errors.js'
 
-// The marker of an engine that a sandbox has for itself: a key with a random owner and a lease. What is flushed is flushed
-// under it, in one transaction that watches it.
+// Marks a real Redis as used by one sandbox: a key with a random owner and a lease. A flush runs in a transaction that
+// watches this key.
 
-/** Begins every marker's name; behind it stands what puts the key on a certain node of a Cluster. */
+/** Prefix of the name of every marker. The suffix selects a node of a Cluster. */
 export const markerName = 'stuntdouble:engine'
 
-/** Who has an engine, and for how long without renewing it, in host milliseconds. */
+/** Owner of a real Redis, and how long it stays the owner without renewal, in host milliseconds. */
 export interface Lease {
   readonly owner: string
   readonly span: number
 }
 
-/** Takes the marker where nothing at all is stored, in any database. The scripts of other sandboxes run before or after it. */
+/** Takes the marker if no database contains a key. Scripts of other sandboxes run before or after it. */
 const takeScript = `local filled = redis.call('INFO', 'keyspace')
 if string.find(filled, 'db%d+:keys=') then
   local held = redis.pcall('GET', KEYS[1])
@@ -31,7 +31,7 @@ return 0`
 
 export class Marker {
   readonly #lease: Lease
-  /** What sets it anew after a flush. */
+  /** Command that sets the marker again after a flush. */
   readonly setting: readonly Bytes[]
 
   constructor(
@@ -46,46 +46,53 @@ export class Marker {
     return [latin1('1'), this.key, utf8(this.#lease.owner), latin1(String(this.#lease.span))]
   }
 
-  /** @throws NotOurs where anything is stored, or somebody else has it; TypeError where the engine does not let us look */
+  /**
+   * @throws RealRedisTaken if a key exists or another sandbox has the marker; TypeError if the server rejects the
+   * script
+   */
   async take(connection: RedisConnection, name: string): Promise<void> {
-    // A marker whose lease is over may not have been collected yet.
+    // A marker with an expired lease may still exist; reading it removes it.
     await connection.send([latin1('EXISTS'), this.key])
     const libraries = await connection.send([latin1('FUNCTION'), latin1('LIST')])
     if (Array.isArray(libraries) && libraries.length > 0) {
-      throw new RealRedisTaken(`The engine at ${name} has libraries of functions: somebody uses it. ${whatToDo}`)
+      throw new RealRedisTaken(`The real Redis at ${name} has function libraries, so it is in use. ${whatToDo}`)
     }
     const told = await connection.send([latin1('EVAL'), latin1(takeScript), ...this.#words])
     if (told instanceof ReplyError) {
-      throw new TypeError(`The engine at ${name} does not take the marker of a sandbox: ${told.message}`)
+      throw new TypeError(`The real Redis at ${name} rejects the marker of a sandbox: ${told.message}`)
     }
     const [how, what] = replyIn(told) as readonly Reply[]
     if (how === 'held')
       throw new RealRedisTaken(
-        `Another sandbox has the engine at ${name}: one engine is for one tenant. End that one first, or give this one an engine of its own.`,
+        `The real Redis at ${name} is used by another sandbox. Close that one first, or use another Redis.`,
       )
     if (how === 'filled') {
       const databases = String(what).match(/db\d+:keys=\d+/g) ?? []
       throw new RealRedisTaken(
-        `The engine at ${name} is not empty (${databases.join(', ').replaceAll(':keys=', ': ')} keys). ${whatToDo}`,
+        `The real Redis at ${name} is not empty (${databases.join(', ').replaceAll(':keys=', ': ')} keys). ${whatToDo}`,
       )
     }
   }
 
-  /** @returns whether it is our own: a read, which an engine answers that takes no writes @throws ReplyError */
+  /**
+   * Returns whether this sandbox has the marker. It only reads, which also works on a server that accepts no writes.
+   * @throws ReplyError
+   */
   async isOurs(connection: RedisConnection): Promise<boolean> {
     return replyIn(await connection.send([latin1('GET'), this.key])) === utf8(this.#lease.owner)
   }
 
-  /** @returns whether it is still our own, and then for another lease */
+  /** Extends the lease. Returns whether this sandbox still has the marker. */
   async renew(connection: RedisConnection): Promise<boolean> {
     const told = await connection.send([latin1('EVAL'), latin1(renewScript), ...this.#words])
     return replyIn(told) === 1
   }
 
   /**
-   * Runs rows as one transaction, if the marker is our own when the first of them runs and nobody has touched it since.
-   * @param connection one that nobody else sends anything on
-   * @returns what the rows were answered, `undefined` where it is not our own: nothing has run then
+   * Runs commands as one transaction, if this sandbox has the marker when the first one runs and nothing has changed
+   * the marker since.
+   * @param connection a connection that nothing else uses
+   * @returns the replies, or `undefined` without the marker: then nothing has run
    */
   async under(
     connection: RedisConnection,
@@ -96,24 +103,24 @@ export class Marker {
       const held = await connection.send([latin1('GET'), this.key])
       if (held !== utf8(this.#lease.owner)) {
         await connection.send([latin1('UNWATCH')])
-        // An engine that is busy does not say whose it is.
+        // A busy server does not return the owner.
         if (held instanceof ReplyError) throw held
         return undefined
       }
       const told = await transacted(connection, rows)
       if (told instanceof ReplyError) throw told
       if (Array.isArray(told)) return told
-      // Touched: by our own renewal, or by somebody else, which the next look shows.
+      // The marker was changed, by this sandbox's renewal or by another owner. Read it again.
     }
   }
 }
 
 const whatToDo =
-  'A sandbox starts only on an empty engine, because it flushes it: start one for it, or flush this one yourself if nobody needs what it holds.'
+  'A sandbox starts only on an empty Redis, because it flushes it. Start one for it, or flush this one yourself if its data is not needed.'
 
 /**
- * Runs rows between MULTI and EXEC. @returns what EXEC answered: a list, or nil where something watched was touched
- * @throws ReplyError for the first row that the engine does not queue; nothing has run then
+ * Runs commands between MULTI and EXEC. Returns the reply of EXEC: a list, or nil if a watched key was changed.
+ * @throws ReplyError for the first command that is not queued; then nothing has run
  */
 export async function transacted(connection: RedisConnection, rows: readonly (readonly Bytes[])[]): Promise<RespValue> {
   const sent = [[latin1('MULTI')], ...rows].map((row) => connection.send(row))
@@ -121,5 +128,5 @@ export async function transacted(connection: RedisConnection, rows: readonly (re
   const refused = queued.find((told) => !(told instanceof Status))
   if (refused === undefined) return connection.send([latin1('EXEC')])
   await connection.send([latin1('DISCARD')])
-  throw refused instanceof ReplyError ? refused : new ReplyError('ERR the engine did not queue a command')
+  throw refused instanceof ReplyError ? refused : new ReplyError('ERR the real Redis did not queue a command')
 }

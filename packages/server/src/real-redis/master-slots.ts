@@ -7,27 +7,32 @@ import { RealRedisUnreachable } from './real-redis-errors.js'
 import { connectTo, nameOf, type RedisAccess } from './redis-access.js'
 import { judged, type RedisLocation } from './redis-urls.js'
 
-// Who has which slots, as a Cluster tells it.
+// Reads which master of a Cluster has which hash slots.
 
 export const slotsOfCluster: readonly Bytes[] = ['CLUSTER', 'SLOTS'].map(latin1)
 
-/** Which slots a master has. */
+/** The hash slots of a master. */
 export interface MasterSlots {
   readonly place: RedisLocation
   readonly ranges: (readonly [from: number, to: number])[]
 }
 
-/** The masters of a Cluster and what they have, nothing where it is a single engine. @throws TypeError for a foreign one */
+/**
+ * Returns the masters of a Cluster with their hash slots; empty for a single server.
+ * @throws TypeError for a host that is not allowed
+ */
 export async function sharesOf(access: RedisAccess): Promise<readonly MasterSlots[]> {
   const connection = await connectTo(access)
   try {
     const info = await connection.send(['INFO', 'cluster'].map(latin1))
     if (info instanceof ReplyError)
-      throw new TypeError(`The engine at ${nameOf(access.url)} does not tell what it is: ${info.message}`)
+      throw new TypeError(`The real Redis at ${nameOf(access.url)} rejects INFO: ${info.message}`)
     if (!/cluster_enabled:1/.test(String(info))) return []
     const shares = sharesIn(await connection.send(slotsOfCluster), access.url)
     if (shares.length === 0)
-      throw new RealRedisUnreachable('The Cluster has no slots yet: create it first, with redis-cli --cluster create.')
+      throw new RealRedisUnreachable(
+        'The Redis Cluster has no slots yet. Create it first, with redis-cli --cluster create.',
+      )
     for (const { place } of shares) await judged(place, access.allowed)
     return shares
   } finally {
@@ -35,7 +40,7 @@ export async function sharesOf(access: RedisAccess): Promise<readonly MasterSlot
   }
 }
 
-/** @param asked whom it was asked: a node that knows no address of its own is that one */
+/** @param asked server that replied; a node without a known address is this one */
 export function sharesIn(told: RespValue, asked: RedisLocation): MasterSlots[] {
   const shares = new Map<string, MasterSlots>()
   for (const row of replyIn(told) as readonly (readonly Reply[])[]) {
@@ -51,7 +56,7 @@ export function sharesIn(told: RespValue, asked: RedisLocation): MasterSlots[] {
   return [...shares.values()]
 }
 
-/** A marker that lies in a slot of this master. */
+/** Returns the name of a marker in a hash slot of this master. */
 export function markerIn({ ranges }: MasterSlots): Bytes {
   for (let number = 0; ; number++) {
     const key = latin1(`${markerName}:${number}`)

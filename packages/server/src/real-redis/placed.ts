@@ -4,17 +4,17 @@ import type { RealRedisChoice } from './real-redis-options.js'
 import { Shadow, shadowDifferenceText } from './shadow.js'
 import { elsewhereOn } from './tenant.js'
 
-/** An engine of a server. */
+/** The real Redis of a server. */
 export interface LocatedRedis {
-  /** Resolves when everything that has run was compared, where it is. */
+  /** Resolves when everything that ran was compared, if there is a shadow. */
   compared(): Promise<void>
-  /** Gives it back, when everything was compared. */
+  /** Releases the real Redis, after everything was compared. */
   close(): Promise<void>
 }
 
 /**
- * Takes an engine and puts it in the place of the data store of the one tenant, or beside it.
- * @param tell receives differences that nobody else takes
+ * Takes a real Redis as the store of the only tenant, or as its shadow.
+ * @param tell receives differences if there is no `onDifference`
  */
 export async function placed(
   url: string,

@@ -1,8 +1,8 @@
-/** What keeps an engine from being asked: told to whoever asks with a 503, and to whoever starts one as a sentence. */
+/** A real Redis cannot be used. Clients get it as a 503, and the user who starts the server as a message. */
 export class RealRedisError extends Error {}
 
-/** It is not there, or does not answer. */
+/** The real Redis is not reachable or does not respond. */
 export class RealRedisUnreachable extends RealRedisError {}
 
-/** It is not, or no longer, this sandbox's own: nothing is done to it any more. */
+/** The real Redis does not belong to this sandbox, or no longer does, so the sandbox does not use it. */
 export class RealRedisTaken extends RealRedisError {}

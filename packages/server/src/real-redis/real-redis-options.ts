@@ -1,21 +1,22 @@
 import type { SandboxOptions } from '../../../../src/sandbox/sandbox-options.js'
 import type { ShadowDifference } from './shadow.js'
 
-/** A real engine in the place of the data store. */
+/** Options that use a real Redis. */
 export interface RealRedisChoice {
   /**
-   * A Redis or Valkey that holds what the data store holds, such as `redis://127.0.0.1:6379`, of a Cluster any node. It has
-   * to be empty, and is this server's own until `close()`, which empties it. One tenant, on a real clock.
+   * URL of an empty Redis or Valkey that holds the data of the store, such as `redis://127.0.0.1:6379`, or of any node
+   * of a Cluster. It belongs to this server until `close()`, which empties it. It needs a real clock and allows only
+   * one tenant.
    */
   readonly realRedis?: string
   /**
-   * A Redis or Valkey beside the data store: it is told every command that the double ran, in the same order, and what it
-   * answers otherwise is told. Empty, this server's own, one tenant and a real clock, as `realRedis`.
+   * URL of an empty Redis or Valkey that also receives every command in the same order, as a shadow; differing replies
+   * are reported. It has the same requirements as `realRedis`.
    */
   readonly shadowRedis?: string
-  /** Receives each difference between the double and its twin; default: one text each for `onError`. */
+  /** Receives each difference between the double and its shadow. Default: a text for `onError`. */
   readonly onDifference?: (difference: ShadowDifference) => void
-  /** Hosts of engines that may be elsewhere than on this machine: they are written to and flushed. */
+  /** Hosts other than this machine on which a real Redis may be. It is written to and flushed. */
   readonly allowRedisHosts?: readonly string[]
 }
 
@@ -26,30 +27,27 @@ interface RealRedisInput extends RealRedisChoice, Pick<SandboxOptions, 'clock'> 
 }
 
 /**
- * Options of a world whose store is an engine. What comes in is not written down: it could not be played again.
- * @throws TypeError for what cannot be had with one
+ * Returns the sandbox options for a real Redis. There is no journal, because inputs could not be replayed.
+ * @throws TypeError for options that are not possible with a real Redis
  */
 export function withRealRedis<T extends SandboxOptions>(given: RealRedisInput, world: T): T {
   if (given.realRedis !== undefined && given.shadowRedis !== undefined) {
     throw new TypeError(
-      'An engine is in the place of the store (realRedis, --real-redis) or beside it (shadowRedis, --shadow-redis), not both.',
+      'realRedis (--real-redis) and shadowRedis (--shadow-redis) exclude each other. Use only one of them.',
     )
   }
   const refuse = (what: string, instead: string): never => {
     throw new TypeError(
-      `With a real engine (realRedis, --real-redis; shadowRedis, --shadow-redis) a server has no ${what}. ${instead}`,
+      `With a real Redis (realRedis, --real-redis; shadowRedis, --shadow-redis) a server cannot have ${what}. ${instead}`,
     )
   }
   if ((given.clock ?? 'real') !== 'real') {
-    refuse(
-      `clock: '${given.clock}'`,
-      "Deadlines pass on the engine's own clock: leave clock out, or give clock: 'real'.",
-    )
+    refuse(`clock: '${given.clock}'`, "Keys expire on the clock of the real Redis: omit clock, or use clock: 'real'.")
   }
-  if (given.redisPort !== undefined) refuse('redisPort (--redis-port)', 'Connect clients with the engine itself.')
-  if (given.state !== undefined) refuse('state (--state)', 'The engine keeps what it holds as it is configured to.')
+  if (given.redisPort !== undefined) refuse('redisPort (--redis-port)', 'Connect clients directly to the real Redis.')
+  if (given.state !== undefined) refuse('state (--state)', 'The real Redis persists its data as it is configured to.')
   if (given.scenario !== undefined) {
-    refuse('scenario (--scenario)', 'Write what it begins with by commands, and add its faults with faults.add().')
+    refuse('scenario (--scenario)', 'Write its initial state with commands, and add its faults with faults.add().')
   }
   return { ...world, clock: 'real', ...(given.realRedis !== undefined && { journal: false }) }
 }

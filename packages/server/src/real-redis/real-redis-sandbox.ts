@@ -7,16 +7,16 @@ export type { KnownDifference } from '../../../../src/store/differences.js'
 export type { ServerOptions } from '../server.js'
 export type { ShadowDifference } from './shadow.js'
 
-/** Options of a server, without those that its engine decides. */
+/** Options of a server, without those that a real Redis decides. */
 export type RealRedisSandboxOptions = Omit<
   ServerOptions,
   'realRedis' | 'state' | 'rebaseTime' | 'scenario' | 'redisPort' | 'redisTls'
 >
 
-/** A sandbox whose data store is a real engine; everything is promised, as of a sandbox on a server. */
+/** A sandbox whose store is a real Redis. All methods return promises, as for a sandbox on a server. */
 export interface RealRedisSandbox extends RemoteSandbox {
   /**
-   * Empties the engine, as far as it is still this sandbox's own, and gives it back.
+   * Empties the real Redis, if it still belongs to this sandbox, and releases it.
    * @example
    * const sandbox = await createRealRedisSandbox('redis://127.0.0.1:6379')
    * await sandbox.close()
@@ -25,12 +25,12 @@ export interface RealRedisSandbox extends RemoteSandbox {
 }
 
 /**
- * The three services with a real Redis or Valkey in the place of the data store: REST, tokens, faults, captured traffic and
- * matchers are the sandbox's, commands and what they store are the engine's. It listens on a free loopback port; queue,
- * workflows and statistics are on the real clock.
- * @param url `redis://127.0.0.1:6379`, of a Cluster any node. It has to be empty, and is flushed by `reset()` and `close()`
- * @throws Error where it is away, not empty, or taken by another sandbox; TypeError where it is not on this machine, and for
- * options that an engine cannot have
+ * Creates a sandbox whose store is a real Redis or Valkey. REST, tokens, faults, captured traffic and matchers belong
+ * to the sandbox; the real Redis runs the commands and keeps the data. The sandbox listens on a free loopback port, and
+ * its queue, workflows and statistics use the real clock.
+ * @param url `redis://127.0.0.1:6379`, or any node of a Cluster. It must be empty, and `reset()` and `close()` flush it
+ * @throws Error if the real Redis is unavailable, not empty, or used by another sandbox; TypeError if it is not on this
+ * machine, and for options that are not possible with a real Redis
  * @example
  * await using sandbox = await createRealRedisSandbox('redis://127.0.0.1:6379')
  * Object.assign(process.env, sandbox.env)
@@ -42,10 +42,10 @@ export async function createRealRedisSandbox(
   return served(await startServer({ port: 0, ...options, realRedis: url }))
 }
 
-/** A sandbox that is compared with a real engine. */
+/** A sandbox that is compared with a real Redis. */
 export interface ShadowSandbox extends RealRedisSandbox {
   /**
-   * What both have answered differently so far, when everything that has run was compared.
+   * Returns all differing replies so far, after everything that ran was compared.
    * @example
    * await using sandbox = await createShadowSandbox('redis://127.0.0.1:6379')
    * await sandbox.store.run('SET', 'greeting', 'hello')
@@ -55,10 +55,10 @@ export interface ShadowSandbox extends RealRedisSandbox {
 }
 
 /**
- * The double with a real Redis or Valkey beside it: each command runs on both, in the same order, on the real clock. The
- * double answers; what the engine answers otherwise is kept, with the row of the reference that names it, if one does. Of
- * commands of chance and time only the shape is compared.
- * @param url as of `createRealRedisSandbox()`
+ * Creates a sandbox with a real Redis or Valkey as its shadow: each command runs on both in the same order, on the real
+ * clock. The double replies; a differing reply of the real Redis is kept, with its known difference if there is one.
+ * For random and time-dependent commands only the shape is compared.
+ * @param url as for `createRealRedisSandbox()`
  * @throws Error, TypeError as `createRealRedisSandbox()`
  * @example
  * await using sandbox = await createShadowSandbox('redis://127.0.0.1:6379')

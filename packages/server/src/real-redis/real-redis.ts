@@ -17,30 +17,30 @@ import { engineUrl } from './redis-urls.js'
 import { ScriptDigests } from './script-flags.js'
 
 export interface RealRedisSettings {
-  /** Which option names it, for sentences. */
+  /** Name of the option, for error messages. */
   readonly option?: string
-  /** Hosts of engines that may be elsewhere than on this machine. */
+  /** Hosts other than this machine on which a real Redis may be. */
   readonly allowed?: readonly string[]
-  /** Host milliseconds for which the engine stays this sandbox's own without a sign of life. */
+  /** Host milliseconds for which the real Redis belongs to this sandbox without renewal. */
   readonly lease?: number
-  /** Host milliseconds after which an engine that says nothing counts as gone. */
+  /** Host milliseconds after which a silent server counts as disconnected. */
   readonly patience?: number
 }
 
-/** Much longer than an engine may be busy: a slow script does not cost the marker. */
+/** Much longer than a server may be busy, so that a slow script does not lose the marker. */
 const usualLease = 60_000
 const usualPatience = 5_000
 const maxRedirects = 5
 
 /**
- * A real Redis or Valkey that one sandbox has for itself, or a Cluster of them. Words in, replies out: everything that is
- * known of commands the engine tells itself.
+ * A real Redis or Valkey, or a Cluster, that belongs to one sandbox. It takes arguments and returns replies; all facts
+ * about commands come from the server itself.
  */
 export class RealRedis {
   readonly isCluster: boolean
   readonly knowledge: CommandCatalog
   readonly #nodes: Map<string, RedisNode>
-  /** The node of each slot, where there are several. */
+  /** Node of each hash slot in a Cluster. */
   #owners: readonly RedisNode[] = []
   readonly #events = new EventSettings()
   readonly #flags = new ScriptDigests()
@@ -54,8 +54,9 @@ export class RealRedis {
   }
 
   /**
-   * Connects with an engine and takes it, which needs it empty.
-   * @throws NotOurs where it is not empty or somebody has it, TypeError for a wrong or a foreign address, NotThere
+   * Connects to an empty real Redis and takes it.
+   * @throws RealRedisTaken if it is not empty or in use, TypeError for an invalid URL or a host that is not allowed,
+   * RealRedisUnreachable
    */
   static async open(given: string, options: RealRedisSettings = {}): Promise<RealRedis> {
     const { option = 'engine', allowed = [], lease = usualLease, patience = usualPatience } = options
@@ -80,7 +81,7 @@ export class RealRedis {
     return new RealRedis(nodes, shares)
   }
 
-  /** The keys that mark it as taken: they are nobody's to name. */
+  /** The marker keys, which clients must not use. */
   get markers(): readonly Bytes[] {
     return [...this.#nodes.values()].map(({ marker }) => marker.key)
   }
@@ -89,12 +90,15 @@ export class RealRedis {
     return [...this.#nodes.values()]
   }
 
-  /** The node that is asked what all of them know. */
+  /** The node for commands that every node can run. */
   get #home(): RedisNode {
     return this.#nodes.values().next().value!
   }
 
-  /** Runs one command. @returns its reply @throws ReplyError with the engine's own text, NotThere, NotOurs */
+  /**
+   * Runs one command and returns its reply.
+   * @throws ReplyError with the text of the real Redis, RealRedisUnreachable, RealRedisTaken
+   */
   async run(given: readonly Bytes[]): Promise<Reply> {
     const argv = this.#flags.withoutFlag(given)
     keepInside(argv)
@@ -112,17 +116,18 @@ export class RealRedis {
   }
 
   /**
-   * Runs rows as one transaction on a connection of their own. What flushes, or runs a script, runs only if the engine is
-   * this sandbox's own at that moment.
-   * @returns one reply or error for each
-   * @throws ReplyError where the engine refuses to begin, NotOurs where it is somebody else's: nothing has run then
+   * Runs commands as one transaction on a separate connection. Flushes and scripts run only if the real Redis belongs
+   * to this sandbox at that instant.
+   * @returns a reply or error for each command
+   * @throws ReplyError if the server rejects the transaction, RealRedisTaken if it belongs to another sandbox: then
+   * nothing has run
    */
   async transact(given: readonly (readonly Bytes[])[]): Promise<readonly RespValue[]> {
     const rows = given.map((argv) => this.#flags.withoutFlag(argv))
     for (const row of rows) keepInside(row)
     if (rows.some(destroys)) return this.#everywhere(rows)
     const told = await this.#transacted(rows).catch(async (error) => {
-      // Nothing has run: a slot is elsewhere by now.
+      // Nothing has run, because a hash slot has moved. Read the slots again and retry.
       if (!(error instanceof ReplyError) || !error.message.startsWith('MOVED ')) throw error
       await this.#renewMap()
       return this.#transacted(rows)
@@ -132,9 +137,10 @@ export class RealRedis {
   }
 
   /**
-   * The same for rows that flush, on all masters: the engine stays this sandbox's own.
-   * @returns what they were answered, of the first node
-   * @throws NotOurs, ReplyError for keys beside a flush of every master, and for scripts, which may not flush
+   * Runs commands that flush on all masters. The real Redis still belongs to this sandbox afterwards.
+   * @returns the replies of the first node
+   * @throws RealRedisTaken; ReplyError for a transaction with a flush and keys in a Cluster, and for one with a flush
+   * and a script, because scripts must not flush
    */
   async #everywhere(rows: readonly (readonly Bytes[])[]): Promise<readonly RespValue[]> {
     if (rows.some(flushes) && rows.some(runsScript)) {
@@ -142,12 +148,12 @@ export class RealRedis {
     }
     if (this.isCluster && !rows.every(isAboutAll)) {
       throw new ReplyError(
-        'ERR in a Cluster a flush concerns every master: it cannot be one of several commands of a transaction',
+        'ERR in a Cluster a flush affects every master: it cannot be one of several commands of a transaction',
       )
     }
     const told = await Promise.all(
       this.nodes.map(async (node) => {
-        // It is there again before anything else is asked.
+        // Set the marker again before any other command runs.
         const set = rows.flatMap((row) => (flushes(row) ? [row, node.marker.setting] : [row]))
         const answered = await node.marked(set)
         return answered.filter((_, at) => set[at] !== node.marker.setting)
@@ -156,7 +162,7 @@ export class RealRedis {
     return told[0]!
   }
 
-  /** Everything that was stored is gone. An engine that was lost is taken again, where it is empty. */
+  /** Deletes all data. A real Redis that was lost is taken again if it is empty. */
   async reset(): Promise<void> {
     await this.#events.restore()
     try {
@@ -167,7 +173,7 @@ export class RealRedis {
     }
   }
 
-  /** Gives it back, empty, as far as it is this sandbox's own. */
+  /** Empties and releases the real Redis, as far as it belongs to this sandbox. */
   close(): Promise<void> {
     this.#closing ??= this.#events
       .restore()
@@ -197,7 +203,7 @@ export class RealRedis {
     }
   }
 
-  /** Where a transaction runs: keys that are not together are refused in the words of the engine. */
+  /** Returns the node of a transaction. Keys in different slots are rejected with the error of the real Redis. */
   async #nodeFor(rows: readonly (readonly Bytes[])[]): Promise<RedisNode> {
     if (!this.isCluster) return this.#home
     const keys: Bytes[] = []
@@ -224,7 +230,7 @@ export class RealRedis {
     this.#owners = owners
   }
 
-  /** Slots move between the masters that there were at the start; others are not this sandbox's own. */
+  /** Slots move only between the masters of the start; other masters do not belong to this sandbox. */
   async #renewMap(): Promise<void> {
     this.#assign(sharesIn(await this.#home.send(slotsOfCluster), this.#home.place))
   }

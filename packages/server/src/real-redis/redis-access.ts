@@ -3,12 +3,12 @@ import { RedisConnection } from '../redis-client/redis-connection.js'
 import { RealRedisUnreachable } from './real-redis-errors.js'
 import { judged, type RedisLocation, type RedisUrl } from './redis-urls.js'
 
-/** How an engine is reached. */
+/** Connection settings of a real Redis. */
 export interface RedisAccess {
   readonly url: RedisUrl
-  /** Hosts that may be elsewhere than on this machine. */
+  /** Allowed hosts other than this machine. */
   readonly allowed: readonly string[]
-  /** Host milliseconds after which an engine that says nothing counts as gone. */
+  /** Host milliseconds after which a silent server counts as disconnected. */
   readonly patience: number
 }
 
@@ -22,23 +22,23 @@ export async function connectTo(
     ...(await judged(place, allowed)),
     ...{ certified: place.host, tls, user, password, patience, silence: patience },
     reasons: {
-      slow: tls ? 'it does not answer in TLS: without TLS its url begins with redis://' : 'it does not answer',
+      slow: tls
+        ? 'it does not respond to TLS; for a connection without TLS, the URL begins with redis://'
+        : 'it does not respond',
       closed: 'it closed the connection',
       left: 'it was closed',
     },
     failure: (reason, wasConnected) =>
       wasConnected
         ? away(place, reason)
-        : new RealRedisUnreachable(`The engine at ${nameOf(place)} is away: ${reason}.`),
+        : new RealRedisUnreachable(`The real Redis at ${nameOf(place)} is unavailable: ${reason}.`),
   })
   try {
     await connection.open()
     return connection
   } catch (error) {
     if (!(error instanceof ReplyError)) throw error
-    throw new TypeError(
-      `The engine at ${nameOf(place)} does not take the user and password of the url: ${error.message}`,
-    )
+    throw new TypeError(`The real Redis at ${nameOf(place)} rejects the user and password of the URL: ${error.message}`)
   }
 }
 
@@ -48,6 +48,6 @@ export function nameOf({ host, port }: RedisLocation): string {
 
 export function away(place: RedisLocation, reason: string): RealRedisUnreachable {
   return new RealRedisUnreachable(
-    `The engine at ${nameOf(place)} is away: ${reason}. What was sent last may have been done.`,
+    `The real Redis at ${nameOf(place)} is unavailable: ${reason}. The last commands may have run.`,
   )
 }

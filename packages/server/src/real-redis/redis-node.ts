@@ -10,26 +10,26 @@ import { RealRedisTaken, RealRedisUnreachable } from './real-redis-errors.js'
 import { away, connectTo, nameOf, type RedisAccess } from './redis-access.js'
 import type { RedisLocation } from './redis-urls.js'
 
-/** Host milliseconds that do not go back, and go on while a process is stopped. */
+/** Returns host milliseconds that never go back and continue while a process is stopped. */
 function monotonic(): number {
   return Number(process.hrtime.bigint() / 1_000_000n)
 }
 
 const firstPause = 50
 const maxPause = 1_000
-/** Connections that wait for another transaction. */
+/** Maximum number of idle connections for transactions. */
 const maxFree = 8
-/** Host milliseconds for which commands trust a look at the marker. */
+/** Host milliseconds for which a check of the marker is valid. */
 const trusted = 1_000
 
 const scriptUser = latin1(`${markerName}:scripts`)
 
-/** What runs scripts may do less. */
+/** Rights of a connection. Scripts have fewer. */
 type Rights = 'all' | 'scripts'
 
 /**
- * One engine, or one master of a Cluster: its connection, its marker, and whether it may be spoken to. While it is away
- * everything is refused at once; when it is back it is asked whose it is before anything else.
+ * One server, or one master of a Cluster: its connection, its marker, and whether it may be used. While it is
+ * unavailable, every command is rejected immediately. After a reconnect its marker is checked first.
  */
 export class RedisNode {
   readonly place: RedisLocation
@@ -40,10 +40,10 @@ export class RedisNode {
   readonly #free: Readonly<Record<Rights, RedisConnection[]>> = { all: [], scripts: [] }
   readonly #password = latin1(randomBytes(18).toString('base64url'))
   #hasUser = false
-  /** Why it cannot be asked. */
+  /** Why it cannot be used. */
   #trouble: Error | undefined
   #leaseEnds = 0
-  /** When the marker was last seen to be our own. */
+  /** Time of the last check that found this sandbox's marker. */
   #seen = 0
   #looking: Promise<void> | undefined
   #renewal: ReturnType<typeof hostSetTimeout> | undefined
@@ -60,7 +60,7 @@ export class RedisNode {
     return nameOf(this.place)
   }
 
-  /** Connects and takes the marker. @throws NotOurs, NotThere, TypeError */
+  /** Connects and takes the marker. @throws RealRedisTaken, RealRedisUnreachable, TypeError */
   async take(): Promise<void> {
     const connection = await this.connect()
     try {
@@ -73,36 +73,36 @@ export class RedisNode {
     }
   }
 
-  /** A connection of its own to this engine. */
+  /** Opens a separate connection to this server. */
   connect(): Promise<RedisConnection> {
     return connectTo(this.#access, this.place)
   }
 
-  /** @throws NotThere, NotOurs where it cannot be asked */
+  /** Runs a command. @throws RealRedisUnreachable, RealRedisTaken if the server cannot be used */
   async send(argv: readonly Bytes[]): Promise<RespValue> {
-    // Whoever is ready is so at once: commands keep the order in which they came.
+    // Without a check the command is sent immediately, so commands keep their order.
     if (this.#mustAsk) {
       const refused = await this.#ready().catch(replied)
-      // An engine that is busy with a script shows its marker to nobody, and takes nothing but the end of the script.
+      // A server that is busy with a script does not return its marker, and accepts only commands that end the script.
       if (refused !== undefined && !endsScript(argv)) return refused
     }
     return this.#connection!.send(argv)
   }
 
-  /** A connection of its own to an engine that may be listened to. */
+  /** Opens a separate connection for events. */
   async listener(): Promise<RedisConnection> {
     if (this.#mustAsk) await this.#ready()
     return this.connect()
   }
 
-  /** A turn on a connection that nobody else uses meanwhile. */
+  /** Runs a function with a connection that nothing else uses. */
   async alone<T>(work: (connection: RedisConnection) => Promise<T>, rights: Rights = 'all'): Promise<T> {
     if (this.#mustAsk) await this.#ready()
     const connection = this.#free[rights].pop() ?? (await this.#ourOwn(rights))
     try {
       return await work(connection)
     } catch (error) {
-      // It may be within a transaction.
+      // The connection may be in a transaction.
       if (error instanceof RealRedisUnreachable) connection.close()
       throw error
     } finally {
@@ -112,9 +112,10 @@ export class RedisNode {
   }
 
   /**
-   * Runs rows as one transaction, if the engine is this sandbox's own at that moment. The marker is not counted.
-   * @returns what they were answered
-   * @throws NotOurs where it is not: nothing has run then
+   * Runs commands as one transaction, if the real Redis belongs to this sandbox at that instant. The marker is not
+   * counted by DBSIZE.
+   * @returns the replies
+   * @throws RealRedisTaken if it does not belong to it: then nothing has run
    */
   marked(rows: readonly (readonly Bytes[])[]): Promise<readonly RespValue[]> {
     return this.alone(
@@ -122,7 +123,7 @@ export class RedisNode {
         const answered = await this.marker.under(connection, rows)
         if (answered === undefined) {
           throw new RealRedisTaken(
-            `The engine at ${this.name} is no longer this sandbox's own: nothing was flushed, and no script was run.`,
+            `The real Redis at ${this.name} no longer belongs to this sandbox, so nothing was flushed and no script ran.`,
           )
         }
         return answered.map((told, at) => (counts(rows[at]!) && typeof told === 'number' ? told - 1 : told))
@@ -131,7 +132,7 @@ export class RedisNode {
     )
   }
 
-  /** A new connection may lead to another engine than the first one did. */
+  /** Opens a connection and checks the marker, because the address may lead to another server by now. */
   async #ourOwn(rights: Rights): Promise<RedisConnection> {
     const connection = await this.connect()
     try {
@@ -147,19 +148,20 @@ export class RedisNode {
     }
   }
 
-  /** Scripts have the rights of whoever runs them: a user of the engine that cannot flush. */
+  /** Signs in a user that cannot flush, because scripts have the rights of the user that runs them. */
   async #restrict(connection: RedisConnection): Promise<void> {
     const rights = ['reset', 'on', ...rightsOfScripts].map(latin1)
     const set = ['ACL', 'SETUSER'].map(latin1).concat(scriptUser, rights, latin1(`>${this.#password}`))
     const answered = await this.marker.under(connection, [set])
-    if (answered === undefined) throw new RealRedisTaken(`The engine at ${this.name} is no longer this sandbox's own.`)
+    if (answered === undefined)
+      throw new RealRedisTaken(`The real Redis at ${this.name} no longer belongs to this sandbox.`)
     this.#hasUser = true
     const told = [answered[0], await connection.send([latin1('AUTH'), scriptUser, this.#password])]
     const refused = told.find((each) => each instanceof ReplyError)
     if (refused instanceof ReplyError) throw refused
   }
 
-  /** Gives the marker back with all that was stored under it, if it is our own. */
+  /** Releases the marker and deletes all data, if this sandbox still has the marker. */
   async close(end: readonly (readonly Bytes[])[]): Promise<void> {
     this.#closed = true
     hostClearTimeout(this.#renewal)
@@ -170,7 +172,7 @@ export class RedisNode {
       const leave = ['ACL', 'DELUSER'].map(latin1).concat(scriptUser)
       await this.marker.under(connection, this.#hasUser ? [...end, leave] : end)
     } catch (error) {
-      // Then nobody can clean up.
+      // An unavailable server cannot be cleaned up.
       if (!(error instanceof RealRedisUnreachable)) throw error
     } finally {
       connection?.close()
@@ -183,7 +185,7 @@ export class RedisNode {
     for (const pool of Object.values(this.#free)) for (const free of pool.splice(0)) free.close()
   }
 
-  /** Takes an engine that was lost once more, where it is empty. */
+  /** Takes a lost server again, if it is empty. */
   async retake(): Promise<void> {
     this.#lose()
     const former = this.#connection
@@ -198,7 +200,7 @@ export class RedisNode {
     return this.#trouble !== undefined || now >= this.#leaseEnds || now >= this.#seen + trusted
   }
 
-  /** Commands that come during one look wait for it together, so that they keep their order. */
+  /** Checks once for all commands that arrive during a check, so that they keep their order. */
   #ready(): Promise<void> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined
@@ -207,9 +209,9 @@ export class RedisNode {
   }
 
   /**
-   * Whatever deleted the marker, such as a foreign flush, can have stored keys since. A process that was stopped for longer
-   * than its lease asks for another one.
-   * @throws ReplyError where the engine refuses to tell, NotThere, NotOurs
+   * Checks the marker. A command that deleted it, such as a flush by another client, may have been followed by writes.
+   * A process that was stopped for longer than its lease renews it.
+   * @throws ReplyError if the server rejects the check, RealRedisUnreachable, RealRedisTaken
    */
   async #look(): Promise<void> {
     if (this.#trouble === undefined) {
@@ -219,7 +221,7 @@ export class RedisNode {
       else this.#lose()
     }
     if (this.#trouble !== undefined) throw this.#trouble
-    if (monotonic() >= this.#leaseEnds) throw away(this.place, 'it does not tell whose it is')
+    if (monotonic() >= this.#leaseEnds) throw away(this.place, 'it does not return its marker')
   }
 
   #adopt(connection: RedisConnection, asked: number): void {
@@ -247,7 +249,7 @@ export class RedisNode {
         this.#renewLater()
       } else this.#lose()
     } catch (error) {
-      // What broke is opened again; an engine that is loading or out of memory is asked again.
+      // A broken connection is opened again. A server that is loading or out of memory is asked again.
       if (!(error instanceof RealRedisUnreachable) && !this.#closed) this.#renewLater()
     }
   }
@@ -255,7 +257,7 @@ export class RedisNode {
   #lose(): void {
     hostClearTimeout(this.#renewal)
     this.#trouble = new RealRedisTaken(
-      `The engine at ${this.name} is no longer this sandbox's own: its marker is gone, as after a restart, a flush or a pause longer than its lease. Nothing more is done to it; reset() takes it again where it is empty.`,
+      `The real Redis at ${this.name} no longer belongs to this sandbox: its marker was deleted, for example by a restart, a flush or a pause longer than its lease. It is no longer used; reset() takes it again if it is empty.`,
     )
   }
 
@@ -273,7 +275,7 @@ export class RedisNode {
     this.#renewal.unref?.()
   }
 
-  /** Goes on only if the marker is still our own. */
+  /** Reconnects. The connection is used only if this sandbox still has the marker. */
   async #reopen(pause: number): Promise<void> {
     let connection: RedisConnection | undefined
     try {

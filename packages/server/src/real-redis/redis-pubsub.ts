@@ -5,10 +5,10 @@ import type { RespValue } from '../redis-client/reply-reader.js'
 import type { RedisNode } from './redis-node.js'
 
 /**
- * Hears messages, or every command, on connections of its own.
- * @param heard takes each push of the engine, confirmations first
- * @param broken is told once that one of them broke
- * @returns what ends it
+ * Receives messages, or every command, on separate connections.
+ * @param heard receives each push of the server, confirmations first
+ * @param broken called once when one of the connections breaks
+ * @returns a function that ends it
  */
 export async function listen(
   nodes: readonly RedisNode[],
@@ -26,7 +26,7 @@ export async function listen(
   }
   try {
     for (const [at, node] of nodes.entries()) {
-      // A Cluster carries messages to every node, but what happens to keys is told where they are.
+      // A Cluster sends messages to every node, but keyspace notifications only on the node of the key.
       const here = at === 0 ? names : names.filter((name) => name.startsWith('__key'))
       if (at > 0 && feed !== 'MONITOR' && here.length === 0) continue
       const connection = await node.listener()

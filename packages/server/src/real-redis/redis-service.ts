@@ -36,10 +36,13 @@ import type { RealRedis } from './real-redis.js'
 import { refusalOf } from './redis-rejections.js'
 import { streamsOf } from './redis-streams.js'
 
-// The store's REST interface in front of a real engine: the same forms, encodings, tokens, faults and entries, and only the
-// commands run elsewhere.
+// The REST interface of the store with a real Redis behind it: forms, encodings, tokens, faults and entries are the
+// same, and only the commands run elsewhere.
 
-/** @param stored the service of the store in this process, whose tokens, users, limits and words stay */
+/**
+ * Returns a store service that runs commands on the real Redis.
+ * @param stored service of the local store, whose tokens, users, limits and dialect stay
+ */
 export function engineService(stored: Service<RestStore, User>, door: RedisService): Service<RestStore, User> {
   const endpoint: Endpoint<RestStore, User> = { ...anyCommand, run: (call) => answered(call, door) }
   return { ...stored, endpoints: [preflight, ...streamsOf(door.engine), endpoint] }
@@ -102,7 +105,7 @@ function replyOf(end: End): Reply {
   return end.reply
 }
 
-/** @throws whatever is no answer of the store */
+/** @throws every error except an error reply */
 function endOf(work: () => Reply): End {
   try {
     return { reply: work() }
@@ -112,21 +115,21 @@ function endOf(work: () => Reply): End {
   }
 }
 
-/** Runs commands on the engine for one world, and writes them down there. */
+/** Runs commands on the real Redis for one sandbox, and records them there. */
 export class RedisService {
   constructor(
     readonly front: RestStore,
     readonly engine: RealRedis,
   ) {}
 
-  /** Runs one command as the service does. @throws ReplyError, NotThere, NotOurs */
+  /** Runs one command as the service does. @throws ReplyError, RealRedisUnreachable, RealRedisTaken */
   async execute(argv: Argv, user: User, via: RequestForm, call: ServiceRequest): Promise<Reply> {
     const { front } = this
     const received = front.measured(argv)
     const run = (): Promise<Reply> => this.#run(argv, user, via, call.cause)
     const strike = injectionOf(front, argv, call)
     if (strike === undefined) return front.settled(received, await run())
-    // What strikes afterwards looks at a command that is over.
+    // A fault of the phase "after" is applied to the finished command.
     const end = strike.phase === 'after' ? endOf(await run().then(always, thrown)) : undefined
     const played = applyInjection(
       strike,
@@ -137,17 +140,17 @@ export class RedisService {
     return front.settled(received, await played)
   }
 
-  /** Runs one command as the owner: no limits, no faults, nothing billed. */
+  /** Runs one command as the owner, without limits, faults and cost. */
   direct(argv: Argv): Promise<Reply> {
     return this.#run(argv, this.front.store.access.standardUser, 'direct', undefined)
   }
 
-  /** Runs one command, an error as a value. */
+  /** Runs one command and returns an error as a value. */
   async attempt(argv: Argv, user: User, via: RequestForm, call: ServiceRequest): Promise<End> {
     return endOf(await this.execute(argv, user, via, call).then(always, thrown))
   }
 
-  /** Runs rows as one transaction, or none of them. @throws ReplyError for the first that is refused */
+  /** Runs all commands as one transaction, or none of them. @throws ReplyError for the first rejected one */
   async transact(rows: readonly Argv[], user: User, call: ServiceRequest): Promise<readonly End[]> {
     const { front, engine } = this
     const { store } = front
@@ -161,7 +164,7 @@ export class RedisService {
     if (refusal !== undefined) throw refusal
     store.meter.countTransaction()
     const strikes = rows.map((argv) => injectionOf(front, argv, call))
-    // A strike that answers instead of a command takes it out of the transaction.
+    // A fault that replies instead of a command removes the command from the transaction.
     const turns = rows.map((argv, at) => {
       const strike = strikes[at]
       let runs = strike === undefined || strike.phase === 'after'
@@ -212,7 +215,7 @@ export class RedisService {
     return this.#noted(row, argv, user, via, cause, end)
   }
 
-  /** Writes down what the engine answered; a command that it never got an answer to is none. */
+  /** Records the reply of the real Redis. A command without a reply is not recorded. */
   #noted(
     row: Admitted | undefined,
     argv: Argv,

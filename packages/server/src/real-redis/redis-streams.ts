@@ -12,12 +12,12 @@ import { away } from './redis-access.js'
 import { listen } from './redis-pubsub.js'
 import { refusalOf } from './redis-rejections.js'
 
-// The event streams of the store, each with connections of its own to the engine: what is heard, and who is counted, is the
-// engine's business.
+// The event streams of the store, each with separate connections to the real Redis, which decides what is received and
+// which subscribers are counted.
 
 export function streamsOf(engine: RealRedis): readonly Endpoint<RestStore, User>[] {
   const endpoints = streamEndpoints(async (front, reader, feed, names) => {
-    // It is among those that end with the world, or with a token.
+    // Register the stream, so that it ends with the sandbox or its token.
     front.store.pubsub.subscribe(reader, [])
     await listened(engine, reader, feed, names)
   })
@@ -33,7 +33,7 @@ export function streamsOf(engine: RealRedis): readonly Endpoint<RestStore, User>
   }))
 }
 
-/** Resolves when everything is confirmed. @throws ReplyError where the engine refuses, NotThere */
+/** Resolves when everything is confirmed. @throws ReplyError if the server rejects it, RealRedisUnreachable */
 async function listened(engine: RealRedis, reader: Feeding, feed: Feed, names: readonly Bytes[]): Promise<void> {
   let missing = feed === 'MONITOR' ? 1 : names.length
   await new Promise<void>((resolve, reject) => {
@@ -60,7 +60,7 @@ async function listened(engine: RealRedis, reader: Feeding, feed: Feed, names: r
   })
 }
 
-/** What streams show; the sandbox's own work at its marker is none of it. */
+/** Returns the message for a stream. Commands of the sandbox for its marker are hidden. */
 function messageOf(told: RespValue, markers: readonly Bytes[]): PubSubMessage | undefined {
   if (told instanceof Status) {
     if (markers.some((marker) => told.text.includes(marker))) return undefined

@@ -3,37 +3,37 @@ import { isIP } from 'node:net'
 import { isLoopbackAddress } from '../listen-addresses.js'
 import { RealRedisUnreachable } from './real-redis-errors.js'
 
-// Which engines may be spoken to: those of this machine, and those that somebody named.
+// Checks that a real Redis is on this machine or on an allowed host.
 
-/** Where an engine listens. */
+/** Host and port of a real Redis. */
 export interface RedisLocation {
   readonly host: string
   readonly port: number
 }
 
-/** What the url of an engine says. */
+/** Parts of the URL of a real Redis. */
 export interface RedisUrl extends RedisLocation {
   readonly tls: boolean
   readonly user: string | undefined
   readonly password: string | undefined
 }
 
-/** @throws TypeError for what is no url of an engine; a password in it is not shown */
+/** Parses the URL of a real Redis. @throws TypeError for an invalid URL; the message never contains the password */
 export function engineUrl(given: string, option: string): RedisUrl {
   const wrong = (why: string): TypeError =>
-    new TypeError(`${option} is the address of a Redis or Valkey, such as redis://127.0.0.1:6379: ${why}.`)
-  if (typeof given !== 'string' || !URL.canParse(given)) throw wrong('what was given is no url')
+    new TypeError(`${option} must be the URL of a Redis or Valkey, such as redis://127.0.0.1:6379: ${why}.`)
+  if (typeof given !== 'string' || !URL.canParse(given)) throw wrong('it is not a URL')
   const { protocol, hostname, port, username, password, pathname } = new URL(given)
   if (!['redis:', 'rediss:', 'valkey:', 'valkeys:'].includes(protocol)) {
-    throw wrong(`it begins with redis:// or rediss://, not with ${protocol}//`)
+    throw wrong(`it must begin with redis:// or rediss:// (got ${protocol}//)`)
   }
   if (hostname === '') throw wrong('it has no host')
-  if (!/^\/?0?$/.test(pathname)) throw wrong('the database is 0, because Cluster has no other: leave the path out')
+  if (!/^\/?0?$/.test(pathname)) throw wrong('it must use database 0, because Cluster has no other. Omit the path')
   const decoded = (part: string): string => {
     try {
       return decodeURIComponent(part)
     } catch {
-      throw wrong('a percent sign in its user or password is written %25')
+      throw wrong('a percent sign in the user or password must be written as %25')
     }
   }
   return {
@@ -46,9 +46,10 @@ export function engineUrl(given: string, option: string): RedisUrl {
 }
 
 /**
- * The address that is connected to: what was judged is what is used.
- * @param allowed hosts that may be elsewhere
- * @throws TypeError for a host that is neither this machine nor allowed, NotThere for a name that has no address
+ * Returns the address to connect to, so that exactly the checked address is used.
+ * @param allowed hosts other than this machine
+ * @throws TypeError for a host that is neither this machine nor allowed, RealRedisUnreachable for a name without an
+ * address
  */
 export async function judged({ host, port }: RedisLocation, allowed: readonly string[]): Promise<RedisLocation> {
   const found = isIP(host) === 0 ? await resolved(host) : [{ address: host }]
@@ -59,7 +60,7 @@ export async function judged({ host, port }: RedisLocation, allowed: readonly st
   if (foreign === undefined && addresses[0] !== undefined) return { host: addresses[0], port }
   const where = foreign === host ? host : `${host} (${foreign})`
   throw new TypeError(
-    `The engine at ${where} is not on this machine, and it would be written to and flushed. If it is yours and holds nothing, name it: --allow-redis-host ${host}, in a program allowRedisHosts: ['${host}'].`,
+    `The real Redis at ${where} is not on this machine, and it would be written to and flushed. If it is yours and empty, allow it with --allow-redis-host ${host} (in a program: allowRedisHosts: ['${host}']).`,
   )
 }
 
@@ -68,7 +69,7 @@ async function resolved(host: string): Promise<readonly { readonly address: stri
     return await lookup(host, { all: true })
   } catch (error) {
     throw new RealRedisUnreachable(
-      `The engine at ${host} is away: its name has no address (${(error as Error).message}).`,
+      `The real Redis at ${host} is unavailable: its name has no address (${(error as Error).message}).`,
     )
   }
 }

@@ -1,20 +1,20 @@
 import { NilArray, type Reply, type ReplyError, Status } from '../../../../src/store/command/reply.js'
 
-// How alike two replies have to be: for commands of chance and time only their shape counts.
+// Compares two replies. For random and time-dependent commands only the shape counts.
 
 export type CommandOutcome = { readonly reply: Reply } | { readonly error: ReplyError }
 
-/** Kinds and lengths only. */
+/** Commands of which only types and lengths are compared. */
 const byShape =
   /^(?:SRANDMEMBER|HRANDFIELD|ZRANDMEMBER|RANDOMKEY|TIME|MEMORY|XINFO|XPENDING|XAUTOCLAIM|SCRIPT|FUNCTION|OBJECT)$/i
-/** How much of them a page has is left to chance, and so is what a server tells of itself. */
+/** Commands of which only the type is compared: page sizes are random, and a server describes itself. */
 const byKind = /^(?:[HSZ]?SCAN|INFO|COMMAND|DUMP)$/i
 const unordered = /^(?:SMEMBERS|SINTER|SUNION|SDIFF|KEYS|HKEYS|HVALS)$/i
-/** What is left, or when it ends: in milliseconds with a P. */
+/** Commands that return a TTL or an expiration time, in milliseconds with a P. */
 const times = /^H?P?(?:TTL|EXPIRETIME)$/i
 const nearEnough = 2_000
 
-/** Whether the engine answered what the double did. */
+/** Returns whether the real Redis replied like the double. */
 export function matchesLoosely(argv: readonly string[], double: CommandOutcome, engine: CommandOutcome): boolean {
   if ('error' in double || 'error' in engine) {
     return 'error' in double && 'error' in engine && double.error.message === engine.error.message
@@ -39,7 +39,7 @@ function shapeOf(reply: Reply): string {
   return Array.isArray(reply) ? `[${(reply as readonly Reply[]).map(shapeOf).join(',')}]` : kindOf(reply)
 }
 
-/** Every kind apart. */
+/** Formats a reply so that every type is distinct. */
 function textOf(reply: Reply): string {
   if (Array.isArray(reply)) return `[${(reply as readonly Reply[]).map(textOf).join(',')}]`
   if (reply instanceof Status) return `+${reply.text}`
@@ -61,7 +61,7 @@ function byPairs(reply: Reply): string {
     .join()
 }
 
-/** Lists place by place; what is no time, such as -1 for no deadline, has to be the same. */
+/** Compares lists element by element. A value that is not a time, such as -1 for no TTL, must be equal. */
 function isNear(ours: Reply, theirs: Reply, within: number): boolean {
   if (Array.isArray(ours) && Array.isArray(theirs)) {
     return ours.length === theirs.length && ours.every((item, at) => isNear(item, theirs[at]!, within))

@@ -1,16 +1,16 @@
 import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import { sha1Hex } from '../../../../src/kernel/digest.js'
 
-// A flag of scripts that only the service knows, and that the vendor's own packages send: engines refuse it. What it asks
-// for, other scripts meanwhile, an engine has not anyway.
+// Removes a script flag that only the service knows and that the vendor's own packages send, because a real Redis
+// rejects it. The flag allows other scripts to run meanwhile, which a real Redis cannot do anyway.
 
 const flag = 'allow-key-locking'
 
-/** Scripts as an engine takes them, by the digests that the app knows them by. */
+/** Scripts as a real Redis accepts them, by the digests that the app uses. */
 export class ScriptDigests {
   readonly #digests = new Map<string, Bytes>()
 
-  /** @returns the same words where there is no such flag in them */
+  /** Returns a command without the flag, or the same arguments if they do not contain it. */
   withoutFlag(argv: readonly Bytes[]): readonly Bytes[] {
     const name = argv[0]!.toUpperCase()
     const at = name === 'SCRIPT' ? 2 : 1
@@ -28,7 +28,7 @@ export class ScriptDigests {
   }
 }
 
-/** Lines stay where they are: errors tell their numbers. */
+/** Removes the flag without moving lines, because errors contain line numbers. */
 function sourceWithout(source: Bytes): Bytes {
   const [first] = /^#!lua[^\n]*/.exec(source) ?? ['']
   const flags = / flags=(\S*)/.exec(first)?.[1]?.split(',') ?? []

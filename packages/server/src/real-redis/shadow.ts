@@ -12,19 +12,19 @@ import type { RealRedis } from './real-redis.js'
 import { RealRedisError } from './real-redis-errors.js'
 import { type CommandOutcome, matchesLoosely } from './reply-comparison.js'
 
-// The double answers; a real engine is told every command that it ran, in the same order, and compared.
+// The double replies. A real Redis also receives every command in the same order, and the replies are compared.
 
-/** A command that both answered differently. */
+/** A command with differing replies. */
 export interface ShadowDifference {
   readonly argv: readonly string[]
-  /** Replies as JSON has them, errors as `{ error }`. */
+  /** Reply of the double as JSON, with errors as `{ error }`. */
   readonly double: unknown
   readonly redis: unknown
-  /** The row of the reference that names it; `undefined` where none does. */
+  /** The known difference that explains it; `undefined` if there is none. */
   readonly known: KnownDifference | undefined
 }
 
-/** What is told of a difference in one line. */
+/** Formats a difference as text. */
 export function shadowDifferenceText({ argv, double, redis: engine, known: named }: ShadowDifference): string {
   const why = named === undefined ? 'unknown' : `${named.name}: ${named.about} [${named.where}]`
   const words = standardRedaction.words(argv).map(shownWord).join(' ')
@@ -55,8 +55,8 @@ export class Shadow {
   #isOver = false
 
   /**
-   * @param differs hears of each difference
-   * @param fails hears why nothing is compared any more
+   * @param differs called for each difference
+   * @param fails called with the reason when the comparison ends
    */
   constructor(engine: RealRedis, differs: (difference: ShadowDifference) => void, fails: (sentence: string) => void) {
     this.#engine = engine
@@ -64,7 +64,7 @@ export class Shadow {
     this.#fails = fails
   }
 
-  /** Puts the engine beside the store of every world of one sandbox. */
+  /** Attaches the shadow to the store of a sandbox, also after each reset. */
   get beside(): ExternalStore {
     return (own) => {
       this.#follow(own.state.store)
@@ -72,7 +72,7 @@ export class Shadow {
     }
   }
 
-  /** Resolves when everything that has run was compared. */
+  /** Resolves when everything that ran was compared. */
   async idle(): Promise<void> {
     for (let seen: Promise<void> | undefined; seen !== this.#last; ) {
       seen = this.#last
@@ -81,7 +81,7 @@ export class Shadow {
   }
 
   #follow(store: StoreEngine): void {
-    // Every world begins with an empty store.
+    // After a reset, both stores are empty.
     this.#next(() => this.#engine.reset())
     store.listen({
       executed: (argv, _user, reply, error) => {
@@ -100,7 +100,7 @@ export class Shadow {
       } catch (error) {
         if (!(error instanceof RealRedisError)) throw error
         this.#isOver = true
-        this.#fails(`The shadow is no longer compared: ${error.message}`)
+        this.#fails(`The comparison with the shadow has ended: ${error.message}`)
       }
     })
   }
@@ -126,22 +126,27 @@ export class Shadow {
   }
 }
 
-/** What the engine is asked. */
+/** The command for the shadow. */
 interface ShadowTurn {
   readonly argv: readonly Bytes[]
-  /** Whether it did the same, where its reply has to be another one. */
+  /** Returns whether the shadow did the same, if its reply must differ. */
   readonly isDone?: (engine: CommandOutcome) => boolean
 }
 
-/** Access is no business of an engine, and what is about connections or the server has nothing to compare. */
+/**
+ * Commands that are not compared: users belong to the double, and commands about connections or the server have no
+ * common result.
+ */
 const apart =
   /^(?:ACL|SELECT|WAIT|WAITAOF|CONFIG|CLIENT|AUTH|HELLO|B[LRZ].*|MOVE|SWAPDB|ROLE|SAVE|BGSAVE|BGREWRITEAOF|LASTSAVE|SLOWLOG|LATENCY|MODULE|LOLWUT|PFSELFTEST)$/i
 const apartToo = /^MEMORY (?!USAGE$)/i
 
-/** Chance is the double's: what it chose is done to the engine, so that both go on with the same. */
+/**
+ * Returns the command for the shadow. Random choices of the double are repeated there, so that both stores stay equal.
+ */
 function turnOf(argv: readonly Bytes[], double: CommandOutcome): ShadowTurn | undefined {
   const name = argv[0]?.toUpperCase() ?? ''
-  // What no table of ours knows could be anything, SHUTDOWN included.
+  // An unknown command could do anything, including SHUTDOWN.
   if (apart.test(name) || apartToo.test(`${name} ${argv[1]}`)) return undefined
   if (commandTable.find(argv) === undefined) return undefined
   const reply = 'reply' in double ? double.reply : undefined
@@ -160,7 +165,10 @@ function popped(argv: readonly Bytes[], reply: Reply): ShadowTurn {
   }
 }
 
-/** The first word behind the options that may be an id: the fields follow it in pairs. */
+/**
+ * Returns whether an argument is the ID of XADD: the first one after the options that may be an ID, followed by fields
+ * in pairs.
+ */
 function isChosenId(argv: readonly Bytes[], at: number): boolean {
   const first = argv.findIndex((word, index) => index >= 2 && (word === '*' || /^\d+-\*$/.test(word)))
   return at === first && (argv.length - at) % 2 === 1

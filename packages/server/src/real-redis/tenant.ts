@@ -5,22 +5,22 @@ import { copyOf } from './copy-keys.js'
 import type { RealRedis } from './real-redis.js'
 import { engineService, RedisService } from './redis-service.js'
 
-// A tenant whose data store is a real engine: what reaches into the store of this process is told where it is.
+// A tenant whose store is a real Redis. Methods that need a local store throw an error.
 
 const onTheEngine =
-  'The data store of this sandbox is a real engine: its content is not in this process, and has no past.'
+  'The store of this sandbox is a real Redis: its data is not in this process and has no past instants.'
 
-/** What a sandbox on an engine cannot do at once, and what to do instead. */
+/** Methods that a sandbox with a real Redis does not have, with what to do instead. */
 const refusals: Readonly<Record<string, string>> = {
   run: 'Use REST, or await store.run() of createRealRedisSandbox() or connect().',
   get: 'Use REST, or await store.get() of createRealRedisSandbox() or connect().',
-  connection: 'Connect a client of Redis with the engine itself.',
-  dump: 'Look at single keys with store.run(), or at all of it with await sandbox.snapshot().',
-  load: 'Write it with commands.',
-  diff: 'Compare what commands answer.',
+  connection: 'Connect a Redis client directly to the real Redis.',
+  dump: 'Read single keys with store.run(), or everything with await sandbox.snapshot().',
+  load: 'Write the data with commands.',
+  diff: 'Compare replies of commands.',
 }
 
-/** Puts an engine in the place of the store of every world of one sandbox. */
+/** Uses a real Redis as the store of a sandbox, also after each reset. */
 export function elsewhereOn(engine: RealRedis): ExternalStore {
   return (own) => {
     const door = new RedisService(own.state, engine)

@@ -6,28 +6,31 @@ import { hostClearTimeout, hostSetTimeout } from '../../../../src/kernel/host.js
 import { ReplyError } from '../../../../src/store/command/reply.js'
 import { ReplyReader, type RespValue } from './reply-reader.js'
 
-/** A server, who asks it, and how long and with which words. */
+/** A server, the user that connects to it, and the timeouts and error texts. */
 export interface RedisClientOptions {
   readonly host: string
   readonly port: number
   readonly tls: boolean
-  /** The name that its certificate must have, where `host` is only an address of it. */
+  /** Name that the certificate must have, if `host` is only one of its addresses. */
   readonly certified?: string
   readonly user?: string | undefined
-  /** Without a password there is no AUTH. */
+  /** Password. Without it, no AUTH is sent. */
   readonly password?: string | undefined
-  /** Host milliseconds in which it must accept a connection. */
+  /** Host milliseconds in which the server must accept a connection. */
   readonly patience: number
-  /** Host milliseconds after which a server that owes a reply counts as gone. By default the caller waits itself. */
+  /**
+   * Host milliseconds after which a server with an outstanding reply counts as disconnected. Default: the caller has
+   * its own timeout.
+   */
   readonly silence?: number
   readonly reasons: ConnectionReasons
-  /** Makes the error of a connection that isn't there. By default an error with the reason as its message. */
+  /** Creates the error of a missing connection. Default: an error with the reason as its message. */
   readonly failure?: (reason: string, wasConnected: boolean) => Error
 }
 
-/** The reasons that neither the socket nor the server words. */
+/** Reasons that have no text from the socket or the server. */
 export interface ConnectionReasons {
-  /** It accepts no connection in time. */
+  /** The server does not accept a connection in time. */
   readonly slow: string
   /** The server closed the connection. */
   readonly closed: string
@@ -41,8 +44,8 @@ interface Waiting {
 }
 
 /**
- * One connection to one server, in RESP2. It never connects again by itself: commands that were sent when it breaks are
- * rejected and not sent twice, because another server may be at the same address by then.
+ * One connection to one server, in RESP2. It does not reconnect: commands that were sent when it breaks are rejected
+ * and not repeated, because another server may have the same address by then.
  */
 export class RedisConnection {
   readonly #options: RedisClientOptions
@@ -51,13 +54,13 @@ export class RedisConnection {
   #waiting: Waiting[] = []
   #timer: ReturnType<typeof hostSetTimeout> | undefined
   #isConnected = false
-  /** Takes the reason why it does not connect. */
+  /** Receives the reason why the connection failed. */
   #refused: ((failure: Error) => void) | undefined
   #isCorked = false
   #over: Error | undefined
-  /** Takes each reply to which no command is left: the messages of a subscription. */
+  /** Receives every reply without a command: the messages of a subscription. */
   pushed: ((told: RespValue) => void) | undefined
-  /** Is called once, when it broke or was closed. */
+  /** Called once, when the connection broke or was closed. */
   ended: ((failure: Error) => void) | undefined
 
   constructor(options: RedisClientOptions) {
@@ -72,8 +75,8 @@ export class RedisConnection {
   }
 
   /**
-   * Resolves when the server has accepted the connection, and its user.
-   * @throws ReplyError where it refuses the user and password; what `failure` makes where it isn't there
+   * Resolves when the server has accepted the connection and its user.
+   * @throws ReplyError if the server rejects the user and password, and the error of `failure` without a connection
    */
   async open(): Promise<void> {
     const { tls, patience, user, password, reasons } = this.#options
@@ -85,7 +88,7 @@ export class RedisConnection {
     this.#isConnected = true
     this.#socket.setTimeout(0).removeAllListeners('timeout')
     this.#socket.setNoDelay(true)
-    // A peer that is gone without a word is found although nothing is sent to it.
+    // Detects a peer that disconnected silently, even if nothing is sent to it.
     this.#socket.setKeepAlive(true, 5_000)
     if (password === undefined) return
     const reply = await this.send(['AUTH', ...(user === undefined ? [] : [user]), password].map(utf8))
@@ -98,7 +101,10 @@ export class RedisConnection {
     return this.#over === undefined
   }
 
-  /** Sends one command. @returns its reply, an error reply as a value @throws what `failure` makes */
+  /**
+   * Sends a command and returns its reply, with an error reply as a value.
+   * @throws the error of `failure` without a connection
+   */
   send(argv: readonly (Bytes | Uint8Array)[]): Promise<RespValue> {
     if (this.#over !== undefined) return Promise.reject(this.#over)
     return new Promise((resolve, reject) => {
@@ -108,7 +114,7 @@ export class RedisConnection {
     })
   }
 
-  /** Sends what has several replies, or none: they are pushed. */
+  /** Sends a command with several replies or none, which are pushed. */
   begin(argv: readonly Bytes[]): void {
     if (this.#over === undefined) this.#write(argv)
   }
@@ -117,7 +123,7 @@ export class RedisConnection {
     this.#end(this.#options.reasons.left)
   }
 
-  /** Commands of one turn leave together. */
+  /** Commands of one turn are sent together. */
   #write(argv: readonly (Bytes | Uint8Array)[]): void {
     if (!this.#isCorked) {
       this.#isCorked = true
@@ -146,7 +152,7 @@ export class RedisConnection {
     try {
       told = this.#reader.push(chunk)
     } catch (error) {
-      this.#end(`it does not speak the protocol of Redis: ${(error as Error).message}`)
+      this.#end(`it does not speak the Redis protocol: ${(error as Error).message}`)
       return
     }
     for (const reply of told) {
@@ -157,13 +163,13 @@ export class RedisConnection {
     this.#wait()
   }
 
-  /** The oldest command is waited for so long, from the last sign of life on. */
+  /** Starts the timeout of the oldest command, counted from the last received data. */
   #wait(): void {
     const { silence } = this.#options
     hostClearTimeout(this.#timer)
     if (silence === undefined || this.#waiting.length === 0) return
     this.#timer = hostSetTimeout(
-      () => this.#end(`it has not answered for ${silence} ms (a script that does not end is ended with SCRIPT KILL)`),
+      () => this.#end(`it has not replied for ${silence} ms (SCRIPT KILL ends a script that does not end)`),
       silence,
     )
   }
@@ -180,7 +186,7 @@ export class RedisConnection {
   }
 }
 
-/** Errors of several addresses of one name have an empty message, and a code. */
+/** Returns the message of an error. Errors for several addresses of one name have an empty message and a code. */
 function reasonOf(error: NodeJS.ErrnoException): string {
   return error.message || String(error.code ?? error.name)
 }

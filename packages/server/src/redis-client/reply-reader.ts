@@ -10,12 +10,12 @@ import {
   tooDeep,
 } from '../../../../src/store/command/reply.js'
 
-// What an engine answers, in RESP2: every kind apart, integers exact, errors as they came.
+// Reads replies in RESP2: every type stays distinct, integers are exact, and errors are unchanged.
 
-/** A reply, or an error in its place: the reply to EXEC has errors among its items. */
+/** A reply, or an error in its place, because the reply of EXEC may contain errors. */
 export type RespValue = Reply | ReplyError | readonly RespValue[]
 
-/** What came is not the protocol: nothing can be read behind it. */
+/** The received data is not the Redis protocol, so nothing after it can be read. */
 class NotAnEngine extends Error {}
 
 interface Open {
@@ -26,19 +26,19 @@ interface Open {
 const CR = 13
 const LF = 10
 const nothing = Buffer.alloc(0)
-/** No reply of an engine has a longer line outside of its strings. */
+/** Maximum length of a line. Redis sends no longer ones, except in strings. */
 export const maxLine = 1_048_576
 
-/** Replies come in chunks, cut anywhere. */
+/** Reads replies from chunks, which may be cut anywhere. */
 export class ReplyReader {
   #buffer: Buffer = nothing
   #chunks: Buffer[] = []
   #size = 0
-  /** Bytes without which nothing more can be read: a long string is put together once. */
+  /** Number of bytes that are needed to continue, so that a long string is joined only once. */
   #needed = 1
   #open: Open[] = []
 
-  /** @returns the replies that are complete with it @throws NotAnEngine */
+  /** Adds a chunk and returns the replies that are complete now. @throws NotAnEngine for invalid data */
   push(chunk: Buffer): RespValue[] {
     this.#chunks.push(chunk)
     this.#size += chunk.length
@@ -54,7 +54,7 @@ export class ReplyReader {
     return told
   }
 
-  /** Reads one item. @returns where it ends, 0 when it is not there yet */
+  /** Reads one item. Returns its end, or 0 if it is not complete. */
   #read(at: number, told: RespValue[]): number {
     this.#needed = 0
     const line = this.#lineEnd(at)
@@ -72,7 +72,7 @@ export class ReplyReader {
     return end
   }
 
-  /** Most lines are a few bytes long, for which a search of the runtime takes longer. */
+  /** Finds the end of a line with a loop, because most lines have a few bytes, for which a native search is slower. */
   #lineEnd(from: number): number {
     const buffer = this.#buffer
     for (let at = from; at + 1 < buffer.length; at++) if (buffer[at] === CR && buffer[at + 1] === LF) return at
@@ -90,7 +90,7 @@ export class ReplyReader {
       this.#needed = end + 2
       return 0
     }
-    if (this.#buffer[end] !== CR) throw new NotAnEngine('a string has another length')
+    if (this.#buffer[end] !== CR) throw new NotAnEngine('a string has a wrong length')
     this.#add(latin1(this.#buffer.toString('latin1', from, end)), told)
     return end + 2
   }
@@ -102,7 +102,7 @@ export class ReplyReader {
     return from
   }
 
-  /** Puts an item where it belongs, and closes the lists that it completes. */
+  /** Adds an item to the open list, and closes the lists that it completes. */
   #add(item: RespValue, told: RespValue[]): void {
     let whole = item
     for (let list = this.#open.at(-1); list !== undefined; list = this.#open.at(-1)) {
@@ -133,8 +133,8 @@ function lengthOf(head: Bytes): number {
 }
 
 /**
- * A reply as such: throws the error that stands in its place. Errors within lists are thrown, too, and lists within lists
- * deeper than the double answers.
+ * Returns a reply, or throws the error in its place. It also throws errors inside lists, and an error for lists that
+ * are nested deeper than a sandbox replies.
  */
 export function replyIn(told: RespValue, depth = 0): Reply {
   if (told instanceof ReplyError) throw told

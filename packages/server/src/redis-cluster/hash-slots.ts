@@ -1,6 +1,6 @@
 import { type Bytes, utf8 } from '../../../../src/kernel/bytes.js'
 
-// Which of the 16384 slots of a Redis Cluster a key is in. [Redis Cluster specification, key distribution model]
+// Computes the hash slot of a key, of 16384 slots. [Redis Cluster specification, key distribution model]
 
 const slots = 16_384
 
@@ -11,7 +11,7 @@ const table: Uint16Array = Uint16Array.from({ length: 256 }, (_, byte) => {
   return crc & 0xffff
 })
 
-/** The slot of a key: of what stands between its first braces, where anything does. */
+/** Returns the hash slot of a key. If the key has a non-empty part in braces, only the first such part counts. */
 export function slotOf(key: Bytes): number {
   const open = key.indexOf('{')
   const close = open < 0 ? -1 : key.indexOf('}', open + 1)
@@ -23,7 +23,7 @@ export function slotOf(key: Bytes): number {
   return crc % slots
 }
 
-/** The slot of all keys `…{tag}…`. */
+/** Returns the hash slot of all keys `…{tag}…`. */
 export function slotOfTag(tag: string): number {
   return slotOf(utf8(tag))
 }

@@ -11,12 +11,12 @@ import { bulky, inBulk } from '../bulk.js'
 import { takenFrom } from '../sockets.js'
 import type { Turns } from '../turns.js'
 
-// Streams of the host as connections of the native protocol.
+// Connects streams of the host with the Redis protocol.
 
-/** What is said to a command instead of running it; `undefined` runs it. */
+/** Returns the error for a command instead of running it, or `undefined` to run it. */
 export type RefusesCommand = (argv: readonly Bytes[]) => string | undefined
 
-/** The data store of a sandbox, in whatever world it has. */
+/** Returns the current store of a sandbox, also after a reset. */
 export function homeOf(sandbox: Sandbox, refuses?: RefusesCommand): RespStore {
   return {
     get sessions() {
@@ -27,7 +27,7 @@ export function homeOf(sandbox: Sandbox, refuses?: RefusesCommand): RespStore {
   }
 }
 
-/** Whoever has the connection has the data store; AUTH makes another user of it. */
+/** Returns a host for connections that are signed in to the store from the start; AUTH changes the user. */
 export function porterOf(sandbox: Sandbox, refuses?: RefusesCommand): RespHost {
   const home = homeOf(sandbox, refuses)
   return {
@@ -38,10 +38,10 @@ export function porterOf(sandbox: Sandbox, refuses?: RefusesCommand): RespHost {
   }
 }
 
-/** What may come from somebody who has been told the end: closed at once, it might miss what it was told. */
+/** Limits for data that still arrives after the last reply. An immediate close could lose that reply. */
 export const farewell = { bytes: 65_536, milliseconds: 1_000 }
 
-/** Closes a stream behind what was written, also where the other end leaves its own open. */
+/** Closes a stream after everything was sent, also if the other end keeps its side open. */
 export function sayFarewell(stream: Duplex): void {
   stream.end(() => {
     if (stream.destroyed) return
@@ -64,13 +64,13 @@ function textOf(bytes: Uint8Array, from: number, to: number): Bytes {
 }
 
 export interface StreamOptions {
-  /** Gets what went wrong inside; without it, it is thrown where nobody catches it. */
+  /** Receives internal errors. Without it, they are thrown without a handler. */
   readonly report?: (error: unknown) => void
-  /** The other connections, which share one limit with this one. */
+  /** The other connections, which share a memory limit with this one. */
   readonly crowd?: Crowd
-  /** Hears that the other end speaks TLS, which closes the stream. */
+  /** Called when the client speaks TLS, which closes the stream. */
   readonly spokeTls?: () => void
-  /** The other connections, with which it shares the event loop. */
+  /** The turns of the event loop that all connections share. */
   readonly turns?: Turns
 }
 
@@ -88,7 +88,7 @@ export function serveStream(
   }
   const put = (bytes: Bytes | Uint8Array, done: () => void): void => {
     const isBulky = bytes.length >= bulky && stream instanceof NetSocket
-    // Whatever is written in the meantime stays behind it.
+    // Data that is written in the meantime stays behind it.
     if (isBulky) stream.cork()
     stream.write(bytes, 'latin1', done)
     if (isBulky) inBulk(bytes.length, () => stream.uncork())
@@ -96,7 +96,7 @@ export function serveStream(
   const socket = {
     write: (bytes: Bytes) => put(bytes, settle),
     share: (shared: Shared, done: () => void) => {
-      // In this process it would be the client's own array, and all would have the same one.
+      // A stream in this process would pass the array to the client, and all clients would share it.
       const isSocket = stream instanceof NetSocket
       if (isSocket) shared.array ??= Buffer.from(shared.bytes, 'latin1')
       put((isSocket && shared.array) || shared.bytes, done)
@@ -128,7 +128,7 @@ export function serveStream(
   }
   stream.on('data', (chunk: Uint8Array) => guarded(() => wire.receive(chunk)))
   stream.on('drain', () => guarded(() => wire.work()))
-  // Half a connection is of no use: there are replies to come.
+  // Close both directions, because replies cannot be sent otherwise.
   stream.on('end', () => stream.end())
   stream.on('error', () => wire.close())
   stream.on('close', () => wire.close())

@@ -14,27 +14,27 @@ import { StoreEngine } from '../../../../src/store/store-engine.js'
 import { storeInternals } from '../../../../src/store/store-internals.js'
 import { homeOf, porterOf, serveStream } from './connections.js'
 
-// The data store for clients of the native protocol in this process, without a port.
+// Connects clients of the Redis protocol in this process with a store, without a port.
 
-/** Whom connections are, before they send AUTH. */
+/** User of the connections before they send AUTH. */
 export interface RedisConnectionOptions {
-  /** A user of the data store. Default: the standard user. */
+  /** A user of the store. Default: the standard user. */
   readonly user?: string
 }
 
 /**
- * What `new Redis({ Connector })` of ioredis takes. Its own type has protected members, which nothing but its own classes
- * fits.
+ * Type of the option `Connector` of `new Redis()` of ioredis. The type in ioredis has protected members, which only its
+ * own classes satisfy.
  */
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type Connector = new (options: any) => any
 
-/** Where connections in this process come from. */
+/** Client address of connections in this process. */
 const ownAddress = '127.0.0.1:0'
 
 /**
- * Connects ioredis with the data store of a sandbox: no port, no server, nothing to close but the client.
- * @throws TypeError for a user that the data store does not have
+ * Connects ioredis with the store of a sandbox, without a port or server. Only the client must be closed.
+ * @throws TypeError for a user that the store does not have
  * @example
  * import { Redis as IORedis } from 'ioredis'
  *
@@ -50,7 +50,7 @@ export function ioredisConnector(sandbox: Sandbox, options: RedisConnectionOptio
     async connect(): Promise<Duplex> {
       const [near, far] = streamPair(() => gateOf(sandbox.clock))
       this.#stream = near
-      // Thrown here, it would reach the client within its call of `write()`.
+      // An error thrown here would reach the client inside its call of `write()`.
       const wire = serveStream(far, porterOf(sandbox), ownAddress, { report: (error) => void Promise.reject(error) })
       wire.welcome(homeOf(sandbox), user)
       const forget = sandbox.onDispose(() => wire.abandon())
@@ -68,7 +68,10 @@ export function ioredisConnector(sandbox: Sandbox, options: RedisConnectionOptio
   }
 }
 
-/** A private socket of this machine: `path` for clients that open it themselves, such as `socket: { path, tls: false }` of node-redis. */
+/**
+ * A private socket on this machine. `path` is for clients that open it themselves, such as `socket: { path, tls: false
+ * }` of node-redis.
+ */
 export interface RedisSocket extends AsyncDisposable {
   readonly path: string
   /**
@@ -81,9 +84,9 @@ export interface RedisSocket extends AsyncDisposable {
 }
 
 /**
- * Opens the data store of a sandbox at a private socket: a file that only this user can reach, on Windows a pipe. It
- * takes connections until it is closed or the sandbox is disposed of.
- * @throws TypeError for a user that the data store does not have
+ * Opens the store of a sandbox at a private socket: a file that only this user can access, or a pipe on Windows. It
+ * accepts connections until it is closed or the sandbox is disposed.
+ * @throws TypeError for a user that the store does not have
  * @example
  * const { path } = await openRedisSocket(sandbox)
  * const client = await createClient({ socket: { path, tls: false } }).connect()
@@ -104,7 +107,7 @@ export async function openRedisSocket(sandbox: Sandbox, options: RedisConnection
   const path =
     folder === undefined ? `\\\\.\\pipe\\stuntdouble-${randomBytes(16).toString('hex')}` : join(folder, 'store')
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve))
-  // A socket that nobody uses any more keeps no process alive.
+  // An unused socket must not keep the process alive.
   server.unref()
   let closing: Promise<unknown> | undefined
   const stop = (): void => {
@@ -133,16 +136,16 @@ function userOf(sandbox: Sandbox, options: RedisConnectionOptions, by: string): 
   const { engine } = storeInternals.of(sandbox.store)
   if (!(engine instanceof StoreEngine)) {
     throw new TypeError(
-      `${by}: this sandbox comes of another copy of the package, perhaps because one is imported and the other required. Load 'stuntdouble' and 'stuntdouble/redis' in the same way.`,
+      `${by}: this sandbox belongs to another copy of the package, perhaps because one is imported and the other required. Load 'stuntdouble' and 'stuntdouble/redis' in the same way.`,
     )
   }
   if (engine.access.userNamed(user) !== undefined) return user
   throw new TypeError(
-    `${by}: the data store has no user ${JSON.stringify(user)}. Make one with ACL SETUSER first, or leave it out.`,
+    `${by}: the store has no user ${JSON.stringify(user)}. Create it with ACL SETUSER first, or omit it.`,
   )
 }
 
-/** Two ends of one connection, with the methods of a socket that clients call. */
+/** Returns the two ends of a connection, with the methods of a socket that clients call. */
 function streamPair(gate: () => Gate): [Duplex, Duplex] {
   const near = new ClientEnd(gate)
   const far = new End()
@@ -154,12 +157,12 @@ function streamPair(gate: () => Gate): [Duplex, Duplex] {
 class End extends Duplex {
   other!: End
   readonly connecting = false
-  /** Bytes that were sent and have not come yet. */
+  /** Bytes that were sent and have not arrived. */
   #coming = 0
   #taken: (() => void) | undefined
 
   constructor() {
-    // As a socket: an end that is closed closes the other one.
+    // Closing one end closes the other one, as with a socket.
     super({ allowHalfOpen: false })
   }
 
@@ -195,14 +198,14 @@ class End extends Duplex {
     if (this.#hasRoom) this._read()
   }
 
-  /** Runs what brings something to this end. */
+  /** Runs a function that delivers data to this end. */
   protected whenReady(bring: () => void): void {
     bring()
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     const { other } = this
-    // As a socket: the other end hears of it later, and what was sent before has come.
+    // As with a socket, the other end closes later, after all data that was sent before.
     void hostTurn().then(() => {
       if (!other.destroyed && !other.readableEnded) other.destroy()
     })
@@ -231,12 +234,13 @@ class End extends Duplex {
 }
 
 /**
- * The end of the client. A socket brings nothing within a call of `write()`: until that returns, ioredis does not know
- * which command a reply belongs to. Commands go the other way at once: they are there before a test moves the clock.
+ * The end of the client. A socket delivers nothing during a call of `write()`, and until that returns, ioredis does not
+ * know which command a reply belongs to. Commands in the other direction arrive immediately, before a test advances the
+ * clock.
  */
 class ClientEnd extends End {
   readonly #gate: () => Gate
-  /** Resolves when the latest of what comes may come. */
+  /** Resolves when the latest arriving data may be delivered. */
   #ready: Promise<void> = Promise.resolve()
 
   constructor(gate: () => Gate) {

@@ -7,7 +7,7 @@ import { listenOn } from '../listen-addresses.js'
 import type { Turns } from '../turns.js'
 import { sayFarewell, serveStream } from './connections.js'
 
-/** A certificate and its key, both PEM. */
+/** A certificate and its private key in PEM. */
 export interface Certificate {
   readonly cert: string | Uint8Array
   readonly key: string | Uint8Array
@@ -17,46 +17,46 @@ export interface RedisPortOptions {
   readonly address: string
   readonly port: number
   readonly tls?: Certificate | undefined
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly most: number
-  /** Host milliseconds that somebody may take to sign in. */
+  /** Host milliseconds in which a client must sign in. */
   readonly patience: number
-  /** All clients, which share one limit of bytes on their way. */
+  /** All clients, which share one limit of bytes in transit. */
   readonly crowd?: Crowd
-  /** With whom its connections share the event loop. */
+  /** The turns of the event loop that all connections share. */
   readonly turns: Turns
-  /** Gets what went wrong inside. */
+  /** Receives internal errors. */
   readonly report: (error: unknown) => void
-  /** Gets a sentence for the log. */
+  /** Receives a line for the log. */
   readonly tell: (text: string) => void
 }
 
-/** The native protocol at a port of this machine. */
+/** The Redis protocol at a port of this machine. */
 export interface RedisPort {
   readonly port: number
-  /** @param grace host milliseconds for what was sent to be taken */
+  /** Closes the port. @param grace host milliseconds in which clients can receive pending data */
   close(grace: number): Promise<void>
 }
 
 const tlsSentence =
-  'a client spoke TLS to the native port, which has no certificate. Connect with redis:// and without TLS, or start the server with --redis-cert and --redis-key.'
+  'a client used TLS on the Redis port, which has no certificate. Connect with redis:// and without TLS, or start the server with --redis-cert and --redis-key.'
 
 const tooMany = '-ERR max concurrent connections exceeded\r\n'
 
-/** @throws Error where it cannot listen */
+/** Opens the port. @throws Error when it cannot listen */
 export async function openRedisPort(
   { address, port, tls, most, patience, crowd = new Crowd(), turns, report, tell }: RedisPortOptions,
   porter: RespHost,
 ): Promise<RedisPort> {
   const open = new Map<Socket, RespConnection>()
-  /** All that were accepted, also those that are not served. */
+  /** All accepted connections, including those that are not served. */
   const accepted = new Set<Socket>()
   const accept = (socket: Socket): void => {
     accepted.add(socket)
     socket.on('close', () => accepted.delete(socket))
   }
   let isTold = false
-  // Once: clients try again and again, and so does whoever wants to fill the log.
+  // Warn only once, because clients retry and could fill the log.
   const spokeTls = (): void => {
     if (!isTold && tls === undefined) tell(`stuntdouble: ${tlsSentence}`)
     isTold = true
@@ -72,7 +72,7 @@ export async function openRedisPort(
     const peer = `${socket.remoteAddress}:${socket.remotePort}`
     const wire = serveStream(socket, porter, peer, { report, crowd, spokeTls, turns })
     open.set(socket, wire)
-    // However busy it is: one byte at a time is no reason to stay.
+    // The time limit also applies to busy clients: sending one byte at a time must not extend it.
     const timer = hostSetTimeout(() => {
       if (!wire.isSignedIn) socket.destroy()
     }, patience)
@@ -104,18 +104,18 @@ export async function openRedisPort(
 
 function tlsServer(options: TlsOptions, patience: number, serve: (socket: Socket) => void): Server {
   const server = createTlsServer({ ...options, handshakeTimeout: patience }, serve)
-  // Nobody else closes those that never shook hands.
+  // Connections that never complete the handshake are not closed by anything else.
   return server.on('tlsClientError', (_error, socket) => socket.destroy())
 }
 
-/** @throws TypeError for what is no certificate with its key */
+/** Checks the certificate. @throws TypeError for an invalid certificate or key */
 function optionsOf({ cert, key }: Certificate): TlsOptions {
   const options = { cert: Buffer.from(cert), key: Buffer.from(key) }
   try {
     createSecureContext(options)
   } catch (cause) {
     throw new TypeError(
-      `The native port cannot speak TLS with this certificate and key (${(cause as Error).message}): give both as PEM, the key without a passphrase.`,
+      `redisTls (--redis-cert, --redis-key): the certificate or key is invalid (${(cause as Error).message}). Use PEM for both, and a key without a passphrase.`,
       { cause },
     )
   }

@@ -5,10 +5,10 @@ import * as v from 'valibot'
 import { checkDump, type SandboxDump } from '../../../../src/sandbox/sandbox-dump.js'
 import { isTenantName } from '../tenant-name.js'
 
-/** Every tenant of a server by name. */
+/** All tenants of a server, by name. */
 export type ServerState = Readonly<Record<string, SandboxDump>>
 
-/** A state file that cannot be used. It is kept as it is. */
+/** A state file cannot be used. The file is not changed. */
 export class StateFileError extends Error {}
 
 const mark = 'stuntdouble-state'
@@ -27,33 +27,36 @@ const tenants = v.pipe(
   v.custom<ServerState>((given) => typeof given === 'object' && given !== null && !Array.isArray(given)),
 )
 
-/** What a file holds; nothing when there is none. @throws StateFileError for one that is damaged or of another kind */
+/**
+ * Returns the content of a state file; empty if it does not exist.
+ * @throws StateFileError for a damaged or unsupported file
+ */
 export function readState(path: string): ServerState {
   const content = contentOf(path)
   if (content === undefined) return {}
   const end = content.indexOf('\n')
   const head = v.safeParse(v.pipe(v.string(), v.parseJson(), heading), content.toString('utf8', 0, Math.max(end, 0)))
-  if (!head.success) throw new StateFileError(`${path} is not a state file of stuntdouble. ${kept}`)
+  if (!head.success) throw new StateFileError(`--state ${path} is not a state file of stuntdouble. ${kept}`)
   if (head.output.version !== version) {
     throw new StateFileError(
-      `${path} has version ${head.output.version} of the format, and this stuntdouble reads version ${version}. ${kept}`,
+      `--state ${path} must have format version ${version} (got ${head.output.version}). ${kept}`,
     )
   }
   const body = content.subarray(end + 1)
   if (body.length !== head.output.bytes || sha256(body) !== head.output.sha256) {
-    throw new StateFileError(`${path} is damaged: its content does not match its checksum. ${kept}`)
+    throw new StateFileError(`--state ${path} is damaged: its content does not match its checksum. ${kept}`)
   }
   return checkedState(path, body)
 }
 
-/** The checksum tells that nothing was damaged on the disk, not who wrote it. */
+/** Checks the content: the checksum detects damage on the disk, but does not say who wrote the file. */
 function checkedState(path: string, body: Buffer): ServerState {
   const parsed = v.safeParse(tenants, body.toString('utf8'))
-  if (!parsed.success) throw new StateFileError(`${path} holds no tenants. ${kept}`)
+  if (!parsed.success) throw new StateFileError(`--state ${path} contains no tenants. ${kept}`)
   for (const [name, dump] of Object.entries(parsed.output)) {
     if (!isTenantName(name)) {
       throw new StateFileError(
-        `${path} cannot be loaded: ${JSON.stringify(name)} cannot be the name of a tenant. ${kept}`,
+        `--state ${path} cannot be loaded: ${JSON.stringify(name)} is not a valid tenant name. ${kept}`,
       )
     }
     try {
@@ -65,21 +68,21 @@ function checkedState(path: string, body: Buffer): ServerState {
   return parsed.output
 }
 
-/** A file one of whose tenants cannot be made again. */
+/** Returns the error for a file with a tenant that cannot be restored. */
 export function unusable(path: string, tenant: string, { message }: Error): StateFileError {
-  return new StateFileError(`${path} cannot be loaded: tenant ${tenant}: ${sentence(message)} ${kept}`)
+  return new StateFileError(`--state ${path} cannot be loaded: tenant ${tenant}: ${sentence(message)} ${kept}`)
 }
 
 function sentence(text: string): string {
   return text.endsWith('.') ? text : `${text}.`
 }
 
-const kept = 'It was left as it is; move it away, or give another file with --state.'
+const kept = 'The file was not changed. Move it away, or use another file with --state.'
 
 function contentOf(path: string): Buffer | undefined {
   let file: number | undefined
   try {
-    // Opening a pipe would wait for its other end.
+    // Opening a pipe without this flag would wait for its other end.
     file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     const found = fstatSync(file)
     if (found.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' })
@@ -89,13 +92,13 @@ function contentOf(path: string): Buffer | undefined {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
     const what = code === 'EISDIR' ? 'is a directory' : `cannot be read: ${(error as Error).message}`
-    throw new StateFileError(`${path} ${what}. Give a file with --state; it is created if there is none.`)
+    throw new StateFileError(`--state ${path} ${what}. Use a file, which is created if it does not exist.`)
   } finally {
     if (file !== undefined) closeSync(file)
   }
 }
 
-/** Writes a state, which holds what the tenants stored: for its owner only. */
+/** Writes a state. Only its owner may read the file, because it contains the data of the tenants. */
 export async function writeState(path: string, state: ServerState, files?: FileSystem): Promise<void> {
   const body = Buffer.from(JSON.stringify(state), 'utf8')
   const head = JSON.stringify({ format: mark, version, bytes: body.length, sha256: sha256(body) })

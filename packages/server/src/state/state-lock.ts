@@ -3,14 +3,14 @@ import type { Tenants } from '../tenants.js'
 import { type Lock, lockFile } from './lock.js'
 import { StateFileError, unusable } from './state-file.js'
 
-/** @throws StateFileError where another server has it, or it cannot be locked */
+/** Locks a state file. @throws StateFileError if another server has it or it cannot be locked */
 export async function lockState(file: string): Promise<Lock> {
   const lock = await lockFile(file).catch((error: Error) => {
-    throw new StateFileError(`${file} cannot be locked: ${error.message}.`)
+    throw new StateFileError(`--state ${file} cannot be locked: ${error.message}.`)
   })
   if (lock !== undefined) return lock
   throw new StateFileError(
-    `Another server of this machine keeps its state in ${file}. End that one first, or give another file with --state.`,
+    `--state ${file} is used by another server on this machine. Stop that server, or use another file with --state.`,
   )
 }
 

@@ -3,10 +3,10 @@ import type { Traffic } from '../../../../src/report/traffic-view.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type ServerState, writeState } from './state-file.js'
 
-/** How long after the end of one write the next one may begin, in host milliseconds. */
+/** Minimum host milliseconds between two writes. */
 export const flushInterval = 200
 
-/** The worlds that are kept, and how many orders they were given. */
+/** The tenants to save, and the number of control calls that they received. */
 export interface TenantSnapshot {
   readonly all: ReadonlyMap<string, Sandbox>
   readonly orders: number
@@ -14,15 +14,15 @@ export interface TenantSnapshot {
 
 export interface KeeperOptions {
   readonly files?: FileSystem
-  /** Host milliseconds after which a hanging write is reported, and the server stops without waiting for it. */
+  /** Host milliseconds after which a hanging write is reported and the server stops without waiting for it. */
   readonly patience?: number
-  /** Longest wait before a write is tried again, in host milliseconds. */
+  /** Longest wait before a failed write is retried, in host milliseconds. */
   readonly longestWait?: number
 }
 
 /**
- * Writes the state of all tenants to a file while the server runs, and once more at its end: one write at a time, and
- * none beside one that hangs. A failure is reported once and retried, each time after twice as long.
+ * Saves all tenants to a file while the server runs, and once more at its end. Only one write runs at a time, even if
+ * it hangs. A failure is reported once and retried, with a delay that doubles each time.
  */
 export class StateWriter {
   readonly #path: string
@@ -49,8 +49,8 @@ export class StateWriter {
   }
 
   /**
-   * Writes what has not been written yet.
-   * @returns whether the file holds everything now
+   * Writes all pending changes.
+   * @returns whether the file contains everything
    */
   async close(): Promise<boolean> {
     this.#isClosed = true
@@ -59,7 +59,7 @@ export class StateWriter {
     return this.#writing === undefined && this.#stamp() === this.#written
   }
 
-  /** Resolves when no write is under way any more, which may be never. */
+  /** Resolves when no write is running, which may be never. */
   async idle(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing
   }
@@ -81,7 +81,7 @@ export class StateWriter {
     this.#plan()
   }
 
-  /** Resolves with the work, or when it takes too long. */
+  /** Resolves when the work has finished or takes too long. */
   async #withPatience(work: Promise<void>): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<void>((resolve) => {
@@ -108,7 +108,7 @@ export class StateWriter {
       await writeState(this.#path, stateOf(this.#tenants.all), this.#files)
       this.#written = stamp
       this.#wait = flushInterval
-      if (this.#isTold) this.#report(`stuntdouble: the state is written to ${this.#path} again.`)
+      if (this.#isTold) this.#report(`stuntdouble: the state is saved to ${this.#path} again.`)
       this.#isTold = false
     } catch (error) {
       this.#wait = Math.min(this.#wait * 2, this.#longestWait)
@@ -119,7 +119,7 @@ export class StateWriter {
   #tell(reason: string): void {
     if (this.#isTold) return
     this.#isTold = true
-    this.#report(`stuntdouble: the state could not be written to ${this.#path}: ${reason}. It keeps trying.`)
+    this.#report(`stuntdouble: the state could not be saved to ${this.#path}: ${reason}. Saving is retried.`)
   }
 
   #stamp(): string {
@@ -131,7 +131,10 @@ function stateOf(tenants: ReadonlyMap<string, Sandbox>): ServerState {
   return Object.fromEntries([...tenants].map(([name, sandbox]) => [name, sandbox.dump()]))
 }
 
-/** Differs whenever anything happened: beside orders, nothing does without an entry of the traffic but that time passes. */
+/**
+ * Returns a text that changes with every change. Except for control calls and time, every change adds an entry to the
+ * traffic log.
+ */
 function stampOf(tenants: ReadonlyMap<string, Sandbox>): string {
   return [...tenants]
     .map(([name, { traffic, clock }]) => {
@@ -144,7 +147,7 @@ function stampOf(tenants: ReadonlyMap<string, Sandbox>): string {
 const numbers = new WeakMap<Traffic, number>()
 let latest = 0
 
-/** A world that was made anew begins to count anew. */
+/** Numbers the traffic logs, because the entries of a reset sandbox count from 1 again. */
 function numberOf(traffic: Traffic): number {
   const known = numbers.get(traffic) ?? ++latest
   numbers.set(traffic, known)

@@ -2,7 +2,7 @@ import { createSandbox, type SandboxOptions } from '../../../../src/sandbox/sand
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import type { TenantScenario } from './tenant-scenario.js'
 
-/** Loaded where there is one: most servers have none, and shall be ready soon. */
+/** Loads and checks a scenario. It is loaded on demand, so that servers without a scenario start faster. */
 export async function openTenantScenario(scenario: Scenario, world: SandboxOptions): Promise<TenantScenario> {
   const [{ TenantScenario }, { checkedScenario, loadGiven }] = await Promise.all([
     import('./tenant-scenario.js'),
@@ -11,13 +11,13 @@ export async function openTenantScenario(scenario: Scenario, world: SandboxOptio
   const checked = checkedScenario(scenario, `The scenario ${JSON.stringify(scenario.name)}`)
   await loadGiven(checked)
   const scene = new TenantScenario(checked, world.clock)
-  // Mistakes that only show when it begins must be reported now, not to the first request.
+  // Some mistakes show only when a scenario begins. Report them at the start instead of to the first request.
   const trial = createSandbox(scene.options(world))
   try {
     scene.begin(trial)
   } catch (cause) {
     const { message } = cause as Error
-    throw new TypeError(`The scenario ${JSON.stringify(scenario.name)} cannot begin: ${message}`, { cause })
+    throw new TypeError(`scenario ${JSON.stringify(scenario.name)} cannot begin: ${message}`, { cause })
   } finally {
     trial.dispose()
   }

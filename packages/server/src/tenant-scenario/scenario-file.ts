@@ -4,19 +4,19 @@ import type { ScenarioProblem, ValuePath } from '../../../../src/scenarios/probl
 import { scenarioProblems } from '../../../../src/scenarios/scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 
-/** Bytes of a scenario file. */
+/** Maximum bytes of a scenario file. */
 export const maxFile = 1_048_576
 export const deepest = 64
-/** Values that aliases may add up to: a file of aliases of aliases would fill the memory. */
+/** Maximum number of values that aliases may expand to. A file with aliases of aliases would fill the memory. */
 export const maxValues = 200_000
 const maxShown = 10
 
-/** A scenario file that cannot be used: a line for each problem, `file:line:column: sentence`. */
+/** A scenario file is invalid. The message has one line per problem: `file:line:column: problem`. */
 export class ScenarioFileError extends UsageError {
   override readonly name = 'ScenarioFileError'
 }
 
-/** What is wrong, and where in the text. Lines and columns count from 1. */
+/** A problem and its position in the text. Lines and columns count from 1. */
 interface FileProblem {
   readonly line: number
   readonly column: number
@@ -24,14 +24,18 @@ interface FileProblem {
 }
 
 /**
- * Reads a scenario out of YAML or JSON. The text is data only: no tags, no code, bounded in size, depth and aliases.
- * @throws ScenarioFileError
+ * Reads a scenario from YAML or JSON. The text is only data: it has no tags and no code, and limits for size, depth and
+ * aliases.
+ * @throws ScenarioFileError when it is invalid
  */
 export function readScenario(source: string, file: string): Scenario {
   return readScenarioFile(source, file).scenario
 }
 
-/** As `readScenario`, and where each place of the scenario stands: `outage.yaml:7:5`. @throws ScenarioFileError */
+/**
+ * Reads a scenario and the position of each part, such as `outage.yaml:7:5`.
+ * @throws ScenarioFileError when it is invalid
+ */
 export function readScenarioFile(
   source: string,
   file: string,
@@ -54,7 +58,7 @@ export function readScenarioFile(
   )
 }
 
-/** A parsed file, and where each of its places stands. */
+/** A parsed file with the positions of its parts. */
 interface ParsedFile {
   readonly value: unknown
   locate(problem: ScenarioProblem): FileProblem
@@ -63,7 +67,9 @@ interface ParsedFile {
 function readFile(source: string, file: string): ParsedFile {
   const bytes = new TextEncoder().encode(source).length
   if (bytes > maxFile) {
-    throw refused(file, [{ line: 1, column: 1, sentence: `The file has ${bytes} bytes; ${maxFile} are allowed.` }])
+    throw refused(file, [
+      { line: 1, column: 1, sentence: `The file must have at most ${maxFile} bytes (got ${bytes}).` },
+    ])
   }
   const lines = new LineCounter()
   const at = (offset: number, sentence: string): FileProblem => {
@@ -92,7 +98,7 @@ function readFile(source: string, file: string): ParsedFile {
   try {
     value = document.toJS({ maxAliasCount: 100 })
   } catch (error) {
-    throw refused(file, [at(0, `Its aliases cannot be followed: ${(error as Error).message}.`)])
+    throw refused(file, [at(0, `Its aliases cannot be resolved: ${(error as Error).message}.`)])
   }
   return { value, locate: (problem) => at(offsetOf(root, problem), problem.sentence) }
 }
@@ -104,21 +110,21 @@ function parsed(source: string, lines: LineCounter, file: string) {
       version: '1.2',
       schema: 'core',
       strict: true,
-      // Compares every key with every other one; they are counted further down.
+      // This check compares every key with every other one. Duplicates are counted below instead.
       uniqueKeys: false,
       prettyErrors: false,
       logLevel: 'warn',
       stringKeys: true,
     })
   } catch (error) {
-    // The parser calls itself for each level.
+    // The parser is recursive, so deep nesting overflows the stack.
     if (error instanceof RangeError) throw tooDeep(file)
     throw error
   }
 }
 
 function tooDeep(file: string): ScenarioFileError {
-  return refused(file, [{ line: 1, column: 1, sentence: `It is nested deeper than ${deepest} levels.` }])
+  return refused(file, [{ line: 1, column: 1, sentence: `The file must nest at most ${deepest} levels.` }])
 }
 
 function plainMessage(message: string): string {
@@ -128,22 +134,22 @@ function plainMessage(message: string): string {
 
 const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** What must not be in a file that somebody else wrote. */
+/** Returns constructs that are not allowed in a file from an unknown source. */
 function dangersOf(root: Node, at: (offset: number, sentence: string) => FileProblem): FileProblem[] {
   const dangers: FileProblem[] = []
   const sizes = new Map<string, number>()
-  /** @returns how many values it unfolds to */
+  /** Returns the number of values that a node expands to. */
   const visit = (node: unknown, depth: number): number => {
     if (!isNode(node)) return 1
     const offset = node.range?.[0] ?? 0
     if (depth > deepest) {
-      dangers.push(at(offset, `It is nested deeper than ${deepest} levels.`))
+      dangers.push(at(offset, `The file must nest at most ${deepest} levels.`))
       return 1
     }
     if (isAlias(node)) {
       const size = sizes.get(node.source)
       if (size === undefined)
-        dangers.push(at(offset, `The alias ${JSON.stringify(node.source)} contains itself, or nothing is called so.`))
+        dangers.push(at(offset, `The alias ${JSON.stringify(node.source)} contains itself or has no anchor.`))
       return size ?? 1
     }
     if (node.tag !== undefined) {
@@ -164,14 +170,14 @@ function dangersOf(root: Node, at: (offset: number, sentence: string) => FilePro
     }
     if ('anchor' in node && typeof node.anchor === 'string') sizes.set(node.anchor, size)
     if (size > maxValues && dangers.length === 0)
-      dangers.push(at(offset, `Its aliases unfold to more than ${maxValues} values.`))
+      dangers.push(at(offset, `Its aliases expand to more than ${maxValues} values.`))
     return size
   }
   visit(root, 0)
   return dangers
 }
 
-/** Where a place of the value begins in the text; the nearest place above it when it is not there. */
+/** Returns the offset of a part in the text, or of the nearest part above it if it does not exist. */
 function offsetOf(root: ParsedNode, { place, ofName }: ScenarioProblem): number {
   let node: unknown = root
   let offset: number = root.range[0]

@@ -12,25 +12,25 @@ import {
 } from '../../../../src/scenarios/scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 
-/** The scenario that every new tenant of a server begins with: its state, its destinations and its faults. */
+/** The scenario of a server, with the state, destinations and faults of every new tenant. */
 export class TenantScenario {
   readonly #clock: ClockMode | undefined
   #scenario: Scenario
-  /** Tenants of this scene, and what takes their faults away. */
+  /** Tenants with this scenario, and the handles of their faults. */
   readonly #played = new Map<Sandbox, FaultHandle | undefined>()
 
-  /** @param clock who moves time on the server */
+  /** @param clock clock mode of the server */
   constructor(scenario: Scenario, clock: ClockMode | undefined) {
     this.#clock = clock
     this.#scenario = this.#fitting(scenario)
   }
 
-  /** What a tenant is made with; what the server was told goes before the scenario. */
+  /** Returns the options of a tenant. Options of the server override those of the scenario. */
   options(told: SandboxOptions): SandboxOptions {
     return mergedOptions(sandboxOptionsOf(this.#scenario), told)
   }
 
-  /** Begins the scenario in a new tenant, and again whenever its world is made anew. */
+  /** Begins the scenario in a new tenant, and again after each reset or load. */
   begin(sandbox: Sandbox): void {
     this.#prepare(sandbox, true)
     sandbox.onReset((by) => this.#prepare(sandbox, by === 'reset'))
@@ -38,12 +38,12 @@ export class TenantScenario {
   }
 
   /**
-   * Switches to another scenario: existing tenants keep their state, and get its destinations and faults.
-   * @returns the number of tenants
+   * Switches to another scenario: existing tenants keep their state, and get its destinations and faults. Returns the
+   * number of tenants.
    */
   change(scenario: Scenario): number {
     this.#scenario = this.#fitting(scenario)
-    // Tenants that come later begin with its state.
+    // Tenants that are created later begin with its state.
     void loadGiven(scenario)
     for (const [sandbox, faults] of this.#played) {
       faults?.remove()
@@ -56,7 +56,7 @@ export class TenantScenario {
     const { name, startAt } = scenario
     if (this.#clock !== 'real' || startAt === undefined) return scenario
     throw new TypeError(
-      `The scenario ${JSON.stringify(name)} starts at ${iso(instant(startAt))}, and with a real clock time is the host's. Serve it with --clock auto or --clock manual (in a program: clock: 'auto' or 'manual'), or take its startAt out.`,
+      `scenario ${JSON.stringify(name)}: startAt ${iso(instant(startAt))} needs virtual time, and a real clock uses system time. Use --clock auto or --clock manual (in a program: clock: 'auto' or 'manual'), or remove startAt.`,
     )
   }
 

@@ -8,22 +8,22 @@ import type { StuntdoubleServer } from '../server.js'
 import { readText } from '../text-file.js'
 import { readScenario } from './scenario-file.js'
 
-/** Editors write in several steps: what follows soon belongs together. Host milliseconds. */
+/** Host milliseconds in which several changes count as one, because editors write in several steps. */
 const settled = 50
 
-/** A scenario out of a file. @throws UsageError */
+/** Reads a scenario from a file. @throws UsageError when it is invalid */
 export async function scenarioOf(file: string): Promise<Scenario> {
   return readScenario(await readText(file), file === '-' ? 'stdin' : file)
 }
 
-/** `checkout outage: 2 faults, 1 destination`. */
+/** Summarizes a scenario: `checkout outage: 2 faults, 1 destination`. */
 export function summaryOf({ name, faults = [], destinations = [] }: Scenario): string {
   return `${plainText(name)}: ${plural(faults.length, 'fault')}, ${plural(destinations.length, 'destination')}`
 }
 
 /**
- * Reads a scenario again whenever its file changes, and says so. One that cannot be read leaves the one before in
- * force. Watches the directory: editors put another file in the place of the one before.
+ * Reloads a scenario when its file changes, and prints that. If the file is invalid, the previous scenario stays
+ * active. It watches the directory, because editors replace the file.
  */
 export function watchScenario(file: string, server: Pick<StuntdoubleServer, 'setScenario'>): FSWatcher {
   const path = resolve(file)
@@ -43,6 +43,6 @@ async function reload(file: string, server: Pick<StuntdoubleServer, 'setScenario
     console.log(`scenario  ${summaryOf(scenario)}, now in ${plural(tenants, 'tenant')}`)
   } catch (error) {
     if (!(error instanceof UsageError || error instanceof TypeError)) throw error
-    console.error(`stuntdouble: ${consoleText(error.message)}\nThe previous scenario stays in force.`)
+    console.error(`stuntdouble: ${consoleText(error.message)}\nThe previous scenario stays active.`)
   }
 }

@@ -8,7 +8,7 @@ export interface Asked {
   readonly body?: string
 }
 
-/** `nothing`: it has certainly not happened. `unknown`: it may have. */
+/** `nothing`: it has certainly not happened. `unknown`: it may have happened. */
 export type Told =
   | { readonly kind: 'answered'; readonly status: number; readonly body: string }
   | {
@@ -18,14 +18,14 @@ export type Told =
       readonly retryAfter?: string
     }
 
-/** A load balancer as simple as one can be: the next node in turn; one that refuses connections is left out for this request. */
+/** A simple load balancer with round robin. A node that rejects connections is skipped for this request. */
 export class Balancer {
   readonly #agent = new Agent({ keepAlive: true, timeout: 10_000 })
   readonly #nodes: () => readonly NodeProcess[]
   readonly #patience: number
   #turn = 0
 
-  /** @param patience of its clients, in milliseconds */
+  /** @param patience timeout of its clients, in milliseconds */
   constructor(nodes: () => readonly NodeProcess[], patience = 4_000) {
     this.#nodes = nodes
     this.#patience = patience
@@ -41,7 +41,7 @@ export class Balancer {
     return told
   }
 
-  /** An event stream: its head, whose parts come as they come. */
+  /** Opens an event stream. Returns its head; its parts follow as they arrive. */
   open({ path, headers = {} }: Asked): Promise<IncomingMessage | undefined> {
     const nodes = this.#nodes()
     const node = nodes[this.#turn++ % nodes.length]

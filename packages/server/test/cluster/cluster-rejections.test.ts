@@ -6,11 +6,11 @@ import { CannotOpen } from '../../src/cluster/ownership.js'
 import { ClusterStoreError } from '../../src/cluster/store-link.js'
 import { Deleted, NotOwner } from '../../src/cluster/tenant-lease.js'
 
-const nothing = 'Nothing was done: ask again.'
-const perhaps = 'What was asked may have happened, or not: look before you ask again.'
-const away = 'The engine that keeps the tenants is away: '
+const nothing = 'Nothing was done. Send the request again.'
+const perhaps = 'The request may or may not have run. Check before you send it again.'
+const away = 'The Redis that keeps the tenants is unavailable: '
 
-// What docs/cluster.md promises: a 503 says one of two things, once.
+// docs/cluster.md states that a 503 contains one of two statements, once.
 test.each([
   [
     new StoreUnreachable('127.0.0.1:6379: connect ECONNREFUSED'),
@@ -25,28 +25,31 @@ test.each([
     `${away}it did not answer in time. ${perhaps}`,
   ],
   [new Unanswered('socket hang up'), `Socket hang up. ${perhaps}`],
-  [new Deleted('st7'), `The tenant st7 was deleted. ${nothing}`],
-  [new NotOwner('This node ends, and takes nothing more.'), `This node ends, and takes nothing more. ${nothing}`],
+  [new Deleted('st7'), `Tenant st7 was deleted. ${nothing}`],
+  [
+    new NotOwner('This node is stopping and accepts no more requests.'),
+    `This node is stopping and accepts no more requests. ${nothing}`,
+  ],
   [
     new NotTaken('connect ECONNREFUSED 127.0.0.1:1'),
-    `The tenant's node does not answer, and no other has taken the tenant over yet: connect ECONNREFUSED 127.0.0.1:1. ${nothing}`,
+    `The node that owns the tenant does not respond, and no other node has taken the tenant over yet: connect ECONNREFUSED 127.0.0.1:1. ${nothing}`,
   ],
 ])('%s', (error, sentence) => {
   expect(unavailable(error)).toMatchObject({ status: 503, headers: expect.arrayContaining([['Retry-After', '1']]) })
   expect(JSON.parse(String(unavailable(error).body))).toEqual({ error: sentence })
 })
 
-test('a journal that cannot be played: 500, and the reason with one full stop', () => {
+test('a journal that cannot be replayed returns 500 and the reason with one full stop', () => {
   const { status, body } = unavailable(new CannotOpen('st7', { cause: new Error('it strays..') }))
   expect(status).toBe(500)
-  expect(JSON.parse(String(body))).toEqual({ error: 'The tenant st7 cannot be opened from its journal: it strays.' })
+  expect(JSON.parse(String(body))).toEqual({ error: 'Tenant st7 cannot be opened from its journal: it strays.' })
 })
 
-test('an engine that refuses: 500, and its own words', () => {
+test('a Redis that rejects a command returns 500 and its error', () => {
   const { status, body } = unavailable(new ClusterStoreError('NOPERM No permissions to access a key'))
   expect(status).toBe(500)
   expect(JSON.parse(String(body))).toEqual({
     error:
-      'The engine refuses what this node does with its keys there (stuntdouble:*): NOPERM No permissions to access a key.',
+      'The Redis of the cluster rejects a command of this node on its keys (stuntdouble:*): NOPERM No permissions to access a key.',
   })
 })

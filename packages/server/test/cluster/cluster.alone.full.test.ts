@@ -50,7 +50,7 @@ const noOwnerOf = async (nodes: readonly NodeProcess[], tenant: string): Promise
   const owner = await ownerOf(nodes, tenant)
   return nodes.find((node) => node !== owner)!
 }
-/** Until it is as expected; a busy machine takes its time. */
+/** Repeats a check until it passes, because a machine may be busy. */
 const eventually = async (check: () => Promise<void>): Promise<void> => {
   for (let tries = 0; ; tries++) {
     try {
@@ -69,7 +69,7 @@ beforeAll(async () => {
 })
 afterAll(() => program?.remove())
 
-describe.skipIf(isMissing)('three nodes on one engine', () => {
+describe.skipIf(isMissing)('three nodes with one Redis', () => {
   let engines: Engines
   let nodes: NodeProcess[]
   beforeAll(async () => {
@@ -81,7 +81,7 @@ describe.skipIf(isMissing)('three nodes on one engine', () => {
     await engines?.close()
   })
 
-  test('any node takes any request, and tells who owns what', async () => {
+  test('serve every request on any node, and return the owners', async () => {
     for (const [index, node] of nodes.entries()) expect(await command(node, 'w1', 'INCR', 'count')).toBe(index + 1)
     const owner = await ownerOf(nodes, 'w1')
     for (const node of nodes) {
@@ -101,7 +101,7 @@ describe.skipIf(isMissing)('three nodes on one engine', () => {
     }
   })
 
-  test('a body in chunks with a trailer is taken by any node', async () => {
+  test('accept a body in chunks with a trailer on any node', async () => {
     await command(nodes[0]!, 'trailed', 'SET', 'key', 'value')
     for (const { origin } of nodes) {
       const headers = { ...bearer(storeToken), 'transfer-encoding': 'chunked', trailer: 'x-sum' }
@@ -121,7 +121,7 @@ describe.skipIf(isMissing)('three nodes on one engine', () => {
     }
   })
 
-  test('bytes, headers and statuses come back as they are', async () => {
+  test('return bytes, headers and statuses unchanged', async () => {
     const value = Buffer.from(Uint8Array.from({ length: 256 }, (_, byte) => byte))
     await fetch(`${nodes[0]!.origin}/w2/store/set/bytes`, { method: 'POST', headers: bearer(storeToken), body: value })
     const told = async ({ origin }: NodeProcess, token: string): Promise<object> => {
@@ -139,7 +139,7 @@ describe.skipIf(isMissing)('three nodes on one engine', () => {
     expect(bad).toEqual([bad[0], bad[0], bad[0]])
   })
 
-  test('a stream comes through any node, and its owner hears when the client leaves', async () => {
+  test('serve a stream on any node, and its owner notices when the client disconnects', async () => {
     await command(nodes[0]!, 'w3', 'PING')
     const other = await noOwnerOf(nodes, 'w3')
     const stop = new AbortController()
@@ -159,7 +159,7 @@ describe.skipIf(isMissing)('three nodes on one engine', () => {
     await eventually(async () => expect(await command(nodes[0]!, 'w3', 'PUBLISH', 'news', 'nobody')).toBe(0))
   })
 
-  test('a connection that a fault breaks is broken for the client of any node', async () => {
+  test('break the connection of a client of any node when a fault does', async () => {
     await order(nodes[0]!, '/w4/faults', { rules: { on: 'store.request', fault: { kind: 'reset' } } })
     for (const node of nodes) {
       const broken = await command(node, 'w4', 'PING').catch(
@@ -169,7 +169,7 @@ describe.skipIf(isMissing)('three nodes on one engine', () => {
     }
   })
 
-  test('nobody can claim to be a node, and what a node signed counts once and for one node', async () => {
+  test('accept a forwarded request only with a signature, once and on one node', async () => {
     await command(nodes[0]!, 'w5', 'SET', 'count', '0')
     const owner = await ownerOf(nodes, 'w5')
     const other = nodes.find((node) => node !== owner)!
@@ -202,7 +202,7 @@ describe.skipIf(isMissing)('three nodes on one engine', () => {
     expect(await command(other, 'w5', 'GET', 'count')).toBe('1')
   })
 
-  test('what claims to be handed on and is not signed passes no guard, and its body is not waited for', async () => {
+  test('check an unsigned forwarded request before its body arrives', async () => {
     const early = (headers: Record<string, string>): Promise<number> =>
       new Promise((resolve, reject) => {
         const sent = request(`${nodes[0]!.origin}/_control/w5/clock/advance`, {
@@ -220,7 +220,7 @@ describe.skipIf(isMissing)('three nodes on one engine', () => {
     expect(await early({ origin: 'https://evil.example' })).toBe(403)
   })
 
-  test('a tenant is dropped for all nodes, and begins anew', async () => {
+  test('drop a tenant for all nodes, and create it again', async () => {
     await command(nodes[0]!, 'w6', 'SET', 'a', '1')
     const other = await noOwnerOf(nodes, 'w6')
     expect(await (await fetch(`${other.origin}/_control/w6`, { method: 'DELETE' })).json()).toEqual({ dropped: true })
@@ -228,43 +228,45 @@ describe.skipIf(isMissing)('three nodes on one engine', () => {
     for (const node of nodes) expect(await command(node, 'w6', 'GET', 'a')).toBeNull()
   })
 
-  test('a fork is refused, and what a page of another site asks for makes no tenant', async () => {
+  test('reject a fork, and do not create a tenant for a page of another site', async () => {
     await command(nodes[0]!, 'w7', 'PING')
     const forked = await order<{ error: string }>(nodes[0]!, '/w7/fork', {})
-    expect(forked.error).toMatch(/fork it on a server without --cluster/)
+    expect(forked.error).toMatch(/Fork it on a server without --cluster/)
     const page = await post(nodes[1]!, '/nobody/store', ['PING'], {
       ...bearer(storeToken),
       origin: 'http://evil.example',
     })
     expect(page.status).toBe(403)
-    expect(await command(nodes[0]!, 'cluster', 'PING')).toMatch(/^400 .*give it another one/)
+    expect(await command(nodes[0]!, 'cluster', 'PING')).toMatch(/^400 .*Use another name/)
     expect((await order<{ tenants: string[] }>(nodes[0]!, '')).tenants).not.toContain('nobody')
   })
 
-  test('a node with other options is refused, and told which', async () => {
+  test('reject a node with other options, and name them', async () => {
     const { code, said } = await refusedNode({
       program,
       engine: engines.url,
       words: [...words, '--cluster-public-url', base, '--seed', '7'],
     })
-    expect(said).toMatch(/made with another seed than this node has/)
+    expect(said).toMatch(/seed must be the same as for the tenants and other nodes/)
     expect(code).toBe(2)
     const elsewhere = await refusedNode({ program, engine: engines.url, words })
-    expect(elsewhere.said).toMatch(/another --cluster-public-url/)
+    expect(elsewhere.said).toMatch(/--cluster-public-url .* must be the same/)
     const stranger = await refusedNode({
       program,
       engine: engines.url,
       words: [...words, '--cluster-public-url', base],
       env: { STUNTDOUBLE_CLUSTER_SECRET: 'another secret of 16 chars' },
     })
-    expect(stranger.said).toMatch(/another STUNTDOUBLE_CLUSTER_SECRET .*: start it with the same\.$/m)
+    expect(stranger.said).toMatch(
+      /STUNTDOUBLE_CLUSTER_SECRET .* must be the same .*\. Start this node with the same secret\.$/m,
+    )
     expect(stranger.said).not.toMatch(/drop|version|seed|another secret/)
   })
 })
 
 describe.skipIf(isMissing)('a node that ends', () => {
   test.each(['SIGKILL', 'SIGTERM'] as const)(
-    '%s: its tenants go on at the same virtual instant with the same future',
+    'with %s: its tenants continue at the same virtual instant with the same future',
     async (signal) => {
       const engines = await startEngines({ masters: 1 })
       const manual = [...words, '--clock', 'manual', '--deliver-to', 'none']
@@ -313,7 +315,7 @@ describe.skipIf(isMissing)('a node that ends', () => {
 })
 
 describe.skipIf(isMissing)('a node that ends under load', () => {
-  test('who asks another node meanwhile hears nothing of it', { timeout: 60_000 }, async () => {
+  test('causes no error for clients of other nodes', { timeout: 60_000 }, async () => {
     const engines = await startEngines({ masters: 1 })
     const nodes = [await startNode({ program, engine: engines.url, words })]
     try {
@@ -321,7 +323,7 @@ describe.skipIf(isMissing)('a node that ends under load', () => {
         const ending = nodes.at(-1)!
         const survivor = await startNode({ program, engine: engines.url, words })
         nodes.push(survivor)
-        // The node that ends has it.
+        // The node that ends owns the tenant.
         await command(ending, 'w1', 'SET', 'count', '0')
         const said: unknown[] = []
         let isOver = false
@@ -341,8 +343,8 @@ describe.skipIf(isMissing)('a node that ends under load', () => {
   })
 })
 
-describe.skipIf(isMissing)('a node that stands still', () => {
-  test('whoever gave up meanwhile is not served later, and what it says afterwards does not count', {
+describe.skipIf(isMissing)('a node that hangs', () => {
+  test('does not serve a client that gave up, and its later responses are ignored', {
     timeout: 60_000,
   }, async () => {
     const engines = await startEngines({ masters: 1 })
@@ -363,7 +365,7 @@ describe.skipIf(isMissing)('a node that stands still', () => {
       owner.child.kill('SIGCONT')
       const late = await direct
       const count = Number(await command(survivor, 'w1', 'GET', 'count'))
-      // It is handed on to the one who has the tenant now, or refused; it never counts in the world that was lost.
+      // The request is forwarded to the new owner or rejected. It never affects the lost sandbox.
       if (late === 2) expect(count).toBe(2)
       else expect([late, count]).toEqual([expect.stringMatching(/^503 .*(?:Nothing was done|may have happened)/), 1])
       expect(await command(owner, 'w1', 'GET', 'count')).toBe(String(count))
@@ -375,7 +377,7 @@ describe.skipIf(isMissing)('a node that stands still', () => {
     }
   })
 
-  test('a tenant whose journal cannot be played ends with DELETE, and is new afterwards', async () => {
+  test('a tenant with a broken journal can be dropped, and is new afterwards', async () => {
     const engines = await startEngines({ masters: 1 })
     const first = await startNode({ program, engine: engines.url, words })
     const client = await RespClient.connect(engines.ports[0]!)
@@ -385,7 +387,7 @@ describe.skipIf(isMissing)('a node that stands still', () => {
       await first.end('SIGTERM')
       await client.send(['LSET', 'stuntdouble:{w1}:journal', '0', '1:nonsense'])
       second = await startNode({ program, engine: engines.url, words })
-      expect(await command(second, 'w1', 'GET', 'a')).toMatch(/^500 .*The tenant w1 cannot be opened from its journal/)
+      expect(await command(second, 'w1', 'GET', 'a')).toMatch(/^500 .*Tenant w1 cannot be opened from its journal/)
       const ended = await fetch(`${second.origin}/_control/w1`, { method: 'DELETE' })
       expect([ended.status, await ended.json()]).toEqual([200, { dropped: true }])
       expect((await order<{ tenants: string[] }>(second, '')).tenants).toEqual([])
@@ -397,13 +399,13 @@ describe.skipIf(isMissing)('a node that stands still', () => {
     }
   })
 
-  test('a key of ours that somebody else has written is told as that, and not as a bug', async () => {
+  test('a key of the cluster that another program has written is reported, and not as a bug', async () => {
     const engines = await startEngines({ masters: 1 })
     const node = await startNode({ program, engine: engines.url, words })
     const client = await RespClient.connect(engines.ports[0]!)
     try {
       await client.send(['SET', 'stuntdouble:{w1}:journal', 'theirs'])
-      const said = /^500 .*The engine refuses .*\(stuntdouble:\*\): WRONGTYPE [^.:]*\."/
+      const said = /^500 .*The Redis of the cluster rejects .*\(stuntdouble:\*\): WRONGTYPE [^.:]*\."/
       expect(await command(node, 'w1', 'GET', 'a')).toMatch(said)
       expect(await command(node, 'w2', 'SET', 'a', '1')).toBe('OK')
       expect(await client.send(['GET', 'stuntdouble:{w1}:journal'])).toEqual({ bulk: 'theirs' })
@@ -414,7 +416,7 @@ describe.skipIf(isMissing)('a node that stands still', () => {
     }
   })
 
-  test('an engine that is full says so in every answer and once at the node, and its tenants can be deleted', async () => {
+  test('a full Redis is reported in every response and once by the node, and its tenants can be dropped', async () => {
     const engines = await startEngines({ masters: 1 })
     const node = await startNode({ program, engine: engines.url, words })
     const client = await RespClient.connect(engines.ports[0]!)
@@ -423,18 +425,18 @@ describe.skipIf(isMissing)('a node that stands still', () => {
       await client.send(['CONFIG', 'SET', 'maxmemory', '1'])
       const first = await command(node, 'w1', 'SET', 'a', '2')
       expect(first).toMatch(
-        /^503 .*away: OOM [^.]*\. What was asked may have happened, or not: look before you ask again\."/,
+        /^503 .*unavailable: OOM [^.]*\. The request may or may not have run\. Check before you send it again\."/,
       )
       await eventually(async () =>
         expect(await command(node, 'w1', 'GET', 'a')).toMatch(
-          /^503 .*away: OOM [^.]*\. Nothing was done: ask again\."/,
+          /^503 .*unavailable: OOM [^.]*\. Nothing was done\. Send the request again\."/,
         ),
       )
       for (const tenant of ['w1', 'w2']) {
         const ended = await fetch(`${node.origin}/_control/${tenant}`, { method: 'DELETE' })
         expect([ended.status, await ended.json()]).toEqual([200, { dropped: true }])
       }
-      expect(node.output().match(/keeps nothing: OOM [^.]*\.$/gm)).toHaveLength(1)
+      expect(node.output().match(/saves nothing: OOM [^.]*\.$/gm)).toHaveLength(1)
       await client.send(['CONFIG', 'SET', 'maxmemory', '0'])
       await eventually(async () => expect(await command(node, 'w1', 'GET', 'a')).toBeNull())
     } finally {
@@ -444,12 +446,12 @@ describe.skipIf(isMissing)('a node that stands still', () => {
     }
   })
 
-  test('more tenants than --max-tenants are refused, and cost the others nothing', async () => {
+  test('more tenants than --max-tenants are rejected without affecting the others', async () => {
     const engines = await startEngines({ masters: 1 })
     const node = await startNode({ program, engine: engines.url, words: [...words, '--max-tenants', '2'] })
     try {
       for (const tenant of ['w1', 'w2']) expect(await command(node, tenant, 'PING')).toBe('PONG')
-      expect(await command(node, 'w3', 'PING')).toMatch(/^503 .*2 tenants already.*Nothing was done/)
+      expect(await command(node, 'w3', 'PING')).toMatch(/^503 .*has 2 tenants.*Nothing was done/)
       expect(await command(node, 'w2', 'PING')).toBe('PONG')
       expect((await order<{ tenants: string[] }>(node, '')).tenants).toEqual(['w1', 'w2'])
     } finally {
@@ -459,8 +461,8 @@ describe.skipIf(isMissing)('a node that stands still', () => {
   })
 })
 
-describe.skipIf(isMissing)('where other machines can call', () => {
-  test('strangers make nothing, and users of a tenant are known at every node', async () => {
+describe.skipIf(isMissing)('nodes on a non-loopback address', () => {
+  test('create nothing for unauthorized clients, and accept users of a tenant on every node', async () => {
     const engines = await startEngines({ masters: 1 })
     const env = { STUNTDOUBLE_SECRET: 'a secret of the tokens' }
     const wide = ['--host', '0.0.0.0', '--control-token', 'a-control-token']
@@ -504,16 +506,16 @@ describe.skipIf(isMissing)('where other machines can call', () => {
   })
 })
 
-describe.skipIf(isMissing)('what does not start', () => {
+describe.skipIf(isMissing)('invalid options of a node', () => {
   test.each([
-    [['--state', '/tmp/x.json'], {}, /keeps its tenants in its engine, and --state/],
-    [['--redis-port', '0'], {}, /native protocol/],
-    [['--scenario', scenario], {}, /begin its tenants with a scenario/],
+    [['--state', '/tmp/x.json'], {}, /keeps its tenants in Redis, and --state/],
+    [['--redis-port', '0'], {}, /--redis-port needs the Redis protocol/],
+    [['--scenario', scenario], {}, /start its tenants with a scenario/],
     [[], { STUNTDOUBLE_CLUSTER_SECRET: '' }, /at least 16 characters/],
     [['--cluster-lease', '100'], {}, /from 500 to 60000/],
     [['--cluster-node-url', 'here'], {}, /http:\/\/10\.0\.0\.5:4010/],
     [['--host', '0.0.0.0'], {}, /STUNTDOUBLE_SECRET/],
-    [[], {}, /engine.*away.*ECONNREFUSED/],
+    [[], {}, /Redis.*unavailable.*ECONNREFUSED/],
   ] as const)('%j', async (words, env, sentence) => {
     const { code, said } = await refusedNode({ program, engine: 'redis://:opensesame@127.0.0.1:1', words, env })
     expect(said).toMatch(sentence)
@@ -522,15 +524,15 @@ describe.skipIf(isMissing)('what does not start', () => {
     expect(code).toBe(2)
   })
 
-  test('an engine that may lose what it acknowledged is warned of, and one that does not tell', async () => {
+  test('a Redis whose settings may lose data causes a warning, and so does one that hides its settings', async () => {
     const engines = await startEngines({ masters: 1, isKept: false, more: ['--maxmemory-policy', 'allkeys-lru'] })
     const fragile = await startEngines({ masters: 2, more: ['--cluster-require-full-coverage', 'yes'] })
     const silent = await startEngines({ masters: 1, more: ['--rename-command', 'CONFIG', ''] })
     try {
       for (const [engine, sentences] of [
-        [engines, [/appendonly no, so a crash of it loses/, /maxmemory-policy allkeys-lru/]],
-        [fragile, [/cluster-require-full-coverage yes, so when one master is away, all tenants are/]],
-        [silent, [/does not tell its settings, so it could not be checked/]],
+        [engines, [/appendonly no.*crash loses/, /maxmemory-policy allkeys-lru/]],
+        [fragile, [/cluster-require-full-coverage yes.*all tenants are unavailable/]],
+        [silent, [/does not return its settings, so it could not be checked/]],
       ] as const) {
         const node = await startNode({ program, engine: engine.url, words })
         if (engine !== fragile) expect(node.output()).not.toContain('full-coverage')

@@ -3,7 +3,7 @@ import { committedStream } from '../../src/cluster/committed-stream.js'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-/** A stream, and an owner whose commits are let through one by one. */
+/** Returns a stream, and an owner whose commits a test resolves one by one. */
 function owned() {
   const waiting: ((error?: Error) => void)[] = []
   const lost = new AbortController()
@@ -30,7 +30,7 @@ function owned() {
 
 const turns = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('a part leaves when what it tells of is kept, and not before', async () => {
+test('committedStream() sends a part only after its effects are saved', async () => {
   const { source, waiting, reader } = owned()
   source.enqueue(bytes('one'))
   let heard: string | undefined
@@ -47,7 +47,7 @@ test('a part leaves when what it tells of is kept, and not before', async () => 
   expect((await reader.read()).done).toBe(true)
 })
 
-test('a tenant that is lost cuts its streams, and what was under way does not leave', async () => {
+test('committedStream() breaks when the tenant is lost, and drops the pending part', async () => {
   const { source, waiting, lost, reader, isCancelled } = owned()
   source.enqueue(bytes('one'))
   const reading = reader.read()
@@ -59,7 +59,7 @@ test('a tenant that is lost cuts its streams, and what was under way does not le
   expect(isCancelled()).toBe(true)
 })
 
-test('what cannot be kept breaks the stream', async () => {
+test('committedStream() breaks when a commit fails', async () => {
   const { source, waiting, reader, isCancelled } = owned()
   source.enqueue(bytes('one'))
   const reading = reader.read()
@@ -70,7 +70,7 @@ test('what cannot be kept breaks the stream', async () => {
   expect(isCancelled()).toBe(true)
 })
 
-test('a reader that leaves ends the stream behind', async () => {
+test('committedStream() cancels its source when its reader cancels', async () => {
   const { reader, isCancelled } = owned()
   await reader.cancel()
   await turns()

@@ -5,7 +5,7 @@ import { Nodes } from './shelf.js'
 
 const pause = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, 5))
 
-/** A world whose deliveries are counted, and a gate that somebody holds. */
+/** Returns a sandbox whose deliveries are counted, and a gate that a test controls. */
 async function gated(): Promise<{ nodes: Nodes; sent: string[]; open: () => void; refuse: () => void }> {
   const sent: string[] = []
   const nodes = new Nodes((request) => {
@@ -22,7 +22,7 @@ async function gated(): Promise<{ nodes: Nodes; sent: string[]; open: () => void
   return { nodes, sent, open, refuse }
 }
 
-test('a delivery begins when it is let in, after its attempt has been noted', async () => {
+test('a delivery starts when the gate opens, after its attempt was recorded', async () => {
   const { nodes, sent, open } = await gated()
   nodes.shelf.put(nodes.world)
   nodes.sandbox.queue.publish({ to: 'https://shop.test/orders' })
@@ -39,7 +39,7 @@ test('a delivery begins when it is let in, after its attempt has been noted', as
   nodes.world.dispose()
 })
 
-test('a delivery that is not let in is never sent, and its world goes on at whoever has it', async () => {
+test('a delivery that the gate rejects is never sent, and the next owner continues the sandbox', async () => {
   const { nodes, sent, refuse } = await gated()
   nodes.sandbox.queue.publish({ to: 'https://shop.test/orders' })
   void nodes.sandbox.clock.advance('1s').catch(() => {})
@@ -55,7 +55,7 @@ test('a delivery that is not let in is never sent, and its world goes on at whoe
   nodes.world.dispose()
 })
 
-test('a world that is over begins nothing, even if somebody lets it', async () => {
+test('a disposed sandbox starts no delivery, even if the gate opens', async () => {
   const { nodes, sent, open } = await gated()
   nodes.sandbox.queue.publish({ to: 'https://shop.test/orders' })
   void nodes.sandbox.clock.advance('1s').catch(() => {})
@@ -67,7 +67,7 @@ test('a world that is over begins nothing, even if somebody lets it', async () =
   expect(nodes.world.take().length).toBeGreaterThan(0)
 })
 
-test('deliveries that were under way wait until the next owner has a gate', async () => {
+test('deliveries in flight wait until the next owner sets a gate', async () => {
   const { nodes, sent } = await gated()
   nodes.sandbox.queue.publish({ to: 'https://shop.test/orders' })
   void nodes.sandbox.clock.advance('1s').catch(() => {})
@@ -89,7 +89,7 @@ test('deliveries that were under way wait until the next owner has a gate', asyn
   world.dispose()
 })
 
-test('whoever listens is called once for what there is to take, and for what there was', async () => {
+test('onRecords is called once for new records, and for existing ones', async () => {
   const nodes = new Nodes(() => new Response('ok'))
   await nodes.open()
   const { world, sandbox } = nodes
@@ -111,14 +111,14 @@ test('whoever listens is called once for what there is to take, and for what the
   world.dispose()
 })
 
-test('what was replaced by a reset or a load is not needed any more, and does not come back', async () => {
+test('records before a reset or load are forgotten', async () => {
   const nodes = new Nodes(() => new Response('ok'))
   await nodes.open()
   nodes.sandbox.store.run('SET', 'a', 'x'.repeat(10_000))
   const { queue } = nodes.sandbox
   nodes.sandbox.reset()
   nodes.sandbox.store.run('SET', 'b', '1')
-  // Of the world before: nobody's business.
+  // This input belongs to the replaced sandbox and is ignored.
   queue.publish({ to: 'https://shop.test/orders' })
   await nodes.move()
   expect(nodes.sandbox.store.run('KEYS', '*')).toEqual(['b'])
@@ -133,7 +133,7 @@ test('what was replaced by a reset or a load is not needed any more, and does no
   nodes.world.dispose()
 })
 
-test('records that are damaged, of another version or of another world are refused with a sentence', async () => {
+test('records that are damaged, of another version or of another sandbox are rejected', async () => {
   const nodes = new Nodes(() => new Response('ok'))
   await nodes.open()
   nodes.shelf.put(nodes.world)
@@ -146,14 +146,14 @@ test('records that are damaged, of another version or of another world are refus
     new Nodes(() => new Response('ok')).open({ snapshot, records: given })
   await expect(open([records[0]!.slice(0, -3)])).rejects.toThrow('A record of the tenant is damaged')
   await expect(open([Buffer.from('null')])).rejects.toThrow('A record of the tenant is damaged')
-  await expect(open([Buffer.from('[2,[]]')])).rejects.toThrow('run the same version of stuntdouble on all nodes')
-  await expect(open(records.slice(1))).rejects.toThrow('lack their beginning')
+  await expect(open([Buffer.from('[2,[]]')])).rejects.toThrow('Run the same version of stuntdouble on all nodes')
+  await expect(open(records.slice(1))).rejects.toThrow('do not contain its creation')
   await expect(open([records[0]!, ...records.slice(2)])).rejects.toThrow('the replay of this sandbox differs')
   await expect(open([], Buffer.from('none'))).rejects.toThrow('The snapshot of the tenant is damaged')
   nodes.world.dispose()
 })
 
-test('a world says when more came into it than it takes, and a load of what it holds begins anew', async () => {
+test('a sandbox reports when it has too many inputs, and a load of its state starts again', async () => {
   const make = (): Sandbox => createSandbox()
   const world = await JournaledSandbox.open(make, { snapshot: undefined, records: [] }, { inputs: 10, bytes: 1e6 })
   for (let count = 0; count < 8; count++) world.sandbox.store.run('INCR', 'count')
@@ -161,7 +161,7 @@ test('a world says when more came into it than it takes, and a load of what it h
   expect(world.full).toBeUndefined()
   for (let count = 0; count < 8; count++) world.sandbox.store.run('INCR', 'count')
   const records = world.take()
-  expect(world.full).toContain('More has come into this tenant than a node could take over in time: 17 requests')
+  expect(world.full).toContain('This tenant has more inputs than a node could take over in time: 17 requests')
   world.sandbox.load(world.sandbox.dump())
   const again = await JournaledSandbox.open(make, { snapshot: undefined, records: [...records, ...world.take()] })
   expect(world.full).toBeUndefined()
@@ -169,7 +169,7 @@ test('a world says when more came into it than it takes, and a load of what it h
   for (const one of [world, again]) one.dispose()
 })
 
-test('snapshots are taken while the world goes on, and stand for what had been taken', async () => {
+test('snapshots are taken while the sandbox runs, and contain the records taken before', async () => {
   const nodes = new Nodes(() => new Response('ok'))
   await nodes.open()
   const { world, shelf, sandbox } = nodes

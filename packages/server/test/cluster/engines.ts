@@ -8,14 +8,14 @@ import { findRedisServer } from '../../../../test/support/redis-server.ts'
 import { RespClient } from '../../../../test/support/resp.ts'
 import { childOf } from './children.ts'
 
-/** Real engines of a test's own: masters of one Redis Cluster, or one that is alone, on free ports of this machine. */
+/** Real Redis servers of a test on free ports: masters of one Redis Cluster, or a single server. */
 export interface Engines {
-  /** As `--cluster` takes it. */
+  /** Value of `--cluster`. */
   readonly url: string
   readonly ports: readonly number[]
-  /** `kill -9`. */
+  /** Kills a server with SIGKILL. */
   kill(index: number): Promise<void>
-  /** Again on the same files; resolves when it takes commands. */
+  /** Starts a server again with the same files. Resolves when it accepts commands. */
   restart(index: number): Promise<void>
   close(): Promise<void>
 }
@@ -23,13 +23,13 @@ export interface Engines {
 export interface EnginesOptions {
   readonly program?: { readonly path: string; readonly env: Record<string, string> } | undefined
   readonly masters?: number
-  /** More words of the command line. */
+  /** Further arguments of the command line. */
   readonly more?: readonly string[]
-  /** Default: kept as a cluster wants it. */
+  /** Whether every write is persisted, as a cluster requires. Default `true`. */
   readonly isKept?: boolean
 }
 
-/** Valkey where it is installed. */
+/** Returns the path of valkey-server, if it is installed. */
 export function findValkeyServer(): { readonly path: string; readonly env: Record<string, string> } | undefined {
   const path = (process.env.PATH ?? '')
     .split(':')
@@ -118,7 +118,7 @@ async function met(ports: readonly number[], buses: readonly number[]): Promise<
   }
 }
 
-/** Files may have to be read first. */
+/** Waits until a server replies, because it may have to read its files first. */
 async function answering(port: number, child: ChildProcess, isOld: boolean): Promise<void> {
   for (;;) {
     if (child.exitCode !== null) throw new Error(`the engine ended with ${child.exitCode}`)
@@ -126,14 +126,17 @@ async function answering(port: number, child: ChildProcess, isOld: boolean): Pro
       const client = await RespClient.connect(port)
       const told = JSON.stringify(await client.send(['GET', 'x']))
       client.close()
-      // Before it has met the others, a new one of a Cluster says that it is down.
+      // A new server of a Cluster reports that it is down until it has met the others.
       if (!told.includes('LOADING') && !(isOld && told.includes('CLUSTERDOWN'))) return
     } catch {}
     await wait(25)
   }
 }
 
-/** Held all at once, so that none comes twice. Below the ports that outgoing connections take. */
+/**
+ * Returns free ports below the range of outgoing connections. It holds all of them at the same time, so that they
+ * differ.
+ */
 async function freePorts(count: number): Promise<number[]> {
   const probes = Array.from({ length: count }, () => createServer())
   const ports = await Promise.all(

@@ -40,7 +40,7 @@ const forward = ({ address, method = 'POST', body = '', lost }: Sent): Promise<R
   return forwarder.forward(call, '/w1/store?x=%20', { id: 'two', address }, watched)
 }
 
-test('what arrives is what was sent, signed, and what comes back is what was answered', async () => {
+test('forward() sends a signed request unchanged, and returns the response unchanged', async () => {
   const everyByte = String.fromCharCode(...Array.from({ length: 256 }, (_, byte) => byte))
   const verifier = new Verifier(secret, 'two', Date.now)
   let verdict: unknown
@@ -76,13 +76,13 @@ test('what arrives is what was sent, signed, and what comes back is what was ans
   ])
 })
 
-test('an answer with long headers comes back', async () => {
+test('forward() returns a response with long headers', async () => {
   const value = 'x'.repeat(40_000)
   const address = await node((_, response) => response.writeHead(200, { 'x-long': value }).end('{}'))
   expect((await forward({ address })).headers).toContainEqual(['x-long', value])
 })
 
-test('a stream comes part by part', async () => {
+test('forward() returns a stream part by part', async () => {
   const address = await node((_, response) => {
     response.write('one')
     setTimeout(() => response.end('two'), 20)
@@ -92,26 +92,26 @@ test('a stream comes part by part', async () => {
   expect(await new Response(body as ReadableStream<Uint8Array>).text()).toBe('onetwo')
 })
 
-test('who refuses connections has taken nothing', async () => {
+test('forward() throws NotTaken if the node rejects connections', async () => {
   const address = await node(() => undefined)
   await new Promise((resolve) => servers.pop()!.close(resolve))
   await expect(forward({ address })).rejects.toBeInstanceOf(NotTaken)
 })
 
 test.each<[string, RequestListener]>([
-  ['no answer', (request) => void request.on('end', () => request.socket.destroy()).resume()],
+  ['no response', (request) => void request.on('end', () => request.socket.destroy()).resume()],
   [
-    'half an answer',
+    'half a response',
     (request, response) => {
       response.writeHead(200, { 'content-length': 10 }).write('half')
       setTimeout(() => request.socket.destroy(), 20)
     },
   ],
-])('%s: it may have happened', async (_, listener) => {
+])('forward() throws Unanswered for %s', async (_, listener) => {
   await expect(forward({ address: await node(listener) })).rejects.toBeInstanceOf(Unanswered)
 })
 
-test('a node that loses the tenant meanwhile is not waited for', async () => {
+test('forward() does not wait for a node that loses the tenant', async () => {
   const lost = new AbortController()
   const address = await node(() => lost.abort())
   await expect(forward({ address, lost: lost.signal })).rejects.toBeInstanceOf(Unanswered)
@@ -121,12 +121,12 @@ test.each([
   ['elsewhere', 421, NotTaken],
   ['refused', 401, NotTaken],
   ['broken ECONNRESET', 502, ConnectionBroken],
-])('a node says %s of itself, and no tenant does', async (word, status, kind) => {
+])('forward() recognizes %s of a node, but not of a tenant', async (word, status, kind) => {
   const address = await node((_, response) => response.writeHead(status, { [nodeHeader]: word }).end('{}'))
   await expect(forward({ address })).rejects.toBeInstanceOf(kind)
 })
 
-test('HEAD and 204 have no body', async () => {
+test('forward() returns no body for HEAD and 204', async () => {
   const address = await node((request, response) => response.writeHead(request.method === 'HEAD' ? 200 : 204).end())
   expect((await forward({ address, method: 'HEAD' })).body).toBeNull()
   expect((await forward({ address, method: 'DELETE' })).body).toBeNull()

@@ -4,7 +4,7 @@ import { traceOf } from '../../../../test/sandbox/random-world.js'
 import { control, controlOperations } from '../../src/control/control.js'
 import { Nodes } from './shelf.js'
 
-// The control API of a tenant is answered by its owner: what it changes is kept as well.
+// The owner of a tenant responds to its control calls, whose effects must be saved as well.
 
 async function ordered(nodes: Nodes, method: string, path: string, body: unknown = {}): Promise<string> {
   const { sandbox } = nodes
@@ -22,7 +22,7 @@ async function ordered(nodes: Nodes, method: string, path: string, body: unknown
   return `${answer.status} ${typeof answer.body === 'string' ? answer.body : ''}`
 }
 
-/** What is told of a world that its dump and its log leave out. */
+/** Paths that return state of a sandbox that is not in its dump and log. */
 const told = [
   '/faults',
   '/faults/unused',
@@ -40,43 +40,51 @@ const told = [
   '/store/changes',
 ]
 
-/** Those that are no input of this world: a fork and a played scenario have worlds of their own, and nobody inspects here. */
+/**
+ * Operations that are not inputs of this sandbox: a fork and a played scenario have their own, and no inspector waits
+ * here.
+ */
 const elsewhere = ['/fork', '/scenarios/play', '/continue']
 
 const changes = controlOperations.filter(({ method, path }) => method !== 'GET' && !elsewhere.includes(path))
 
-test.each(changes.map((order) => [`${order.method} ${order.path}`, order] as const))('%s is kept', async (_, order) => {
-  const nodes = new Nodes(() => new Response('ok'))
-  await nodes.open()
-  for (const [path, body] of setting) expect(await ordered(nodes, 'POST', path, body)).toMatch(/^200/)
-  const { sandbox } = nodes
-  const ids: Record<string, string> = {
-    '/queue/messages': sandbox.queue.messages[0]!.id,
-    '/queue/dead-letters': sandbox.queue.deadLetters[0]!.id,
-    '/workflow/runs': 'wfr_none',
-    '/queue/schedules': 'none',
-  }
-  const path = order.path.replace(/:id/, () => ids[/^.*?(?=\/:)/.exec(order.path)![0]] ?? 'x').replace(/:\w+/g, 'line')
-  const given =
-    order.path === '/state' ? sandbox.dump() : order.path === '/store/dump' ? sandbox.store.dump() : undefined
-  const body = given ?? (order.path === '/queue/dump' ? sandbox.queue.dump() : order.example)
-  await ordered(nodes, order.method, path, body)
-  await ordered(nodes, 'POST', '/queue/publish', { to: 'https://shop.test/failed', retries: 1 })
-  if (order.path !== '/clock/drain') await sandbox.clock.advance('30s')
-  const seen = async (): Promise<unknown> => ({
-    // It finds what has expired, which is written into the log.
-    dump: nodes.sandbox.dump(),
-    trace: JSON.parse(traceOf(nodes.sandbox)),
-    tokens: nodes.sandbox.tokens,
-    told: await Promise.all(told.map((path) => ordered(nodes, 'GET', path))),
-  })
-  const before = await seen()
-  await nodes.move()
-  expect(await seen()).toEqual(before)
-  nodes.world.dispose()
-})
+test.each(changes.map((order) => [`${order.method} ${order.path}`, order] as const))(
+  '%s is saved',
+  async (_, order) => {
+    const nodes = new Nodes(() => new Response('ok'))
+    await nodes.open()
+    for (const [path, body] of setting) expect(await ordered(nodes, 'POST', path, body)).toMatch(/^200/)
+    const { sandbox } = nodes
+    const ids: Record<string, string> = {
+      '/queue/messages': sandbox.queue.messages[0]!.id,
+      '/queue/dead-letters': sandbox.queue.deadLetters[0]!.id,
+      '/workflow/runs': 'wfr_none',
+      '/queue/schedules': 'none',
+    }
+    const path = order.path
+      .replace(/:id/, () => ids[/^.*?(?=\/:)/.exec(order.path)![0]] ?? 'x')
+      .replace(/:\w+/g, 'line')
+    const given =
+      order.path === '/state' ? sandbox.dump() : order.path === '/store/dump' ? sandbox.store.dump() : undefined
+    const body = given ?? (order.path === '/queue/dump' ? sandbox.queue.dump() : order.example)
+    await ordered(nodes, order.method, path, body)
+    await ordered(nodes, 'POST', '/queue/publish', { to: 'https://shop.test/failed', retries: 1 })
+    if (order.path !== '/clock/drain') await sandbox.clock.advance('30s')
+    const seen = async (): Promise<unknown> => ({
+      // It finds expired keys, which adds entries to the log.
+      dump: nodes.sandbox.dump(),
+      trace: JSON.parse(traceOf(nodes.sandbox)),
+      tokens: nodes.sandbox.tokens,
+      told: await Promise.all(told.map((path) => ordered(nodes, 'GET', path))),
+    })
+    const before = await seen()
+    await nodes.move()
+    expect(await seen()).toEqual(before)
+    nodes.world.dispose()
+  },
+)
 
-/** Something of everything. */
+/** Calls that create something of every kind. */
 const setting: readonly (readonly [path: string, body: unknown])[] = [
   ['/destinations/record', { to: 'https://shop.test/failed', response: 503 }],
   ['/outbound/record', { url: 'https://bank.test/*' }],
@@ -87,7 +95,7 @@ const setting: readonly (readonly [path: string, body: unknown])[] = [
   ['/store/run', { command: ['SET', 'key', 'value', 'EX', 20] }],
 ]
 
-test('a handle of rules removes them at the next owner, and one of a world before removes none', async () => {
+test('a handle of rules removes them on the next owner, but a handle from before a reset removes none', async () => {
   const nodes = new Nodes(() => new Response('ok'))
   await nodes.open()
   const rules = { on: 'store.request', fault: { kind: 'status', status: 503 } }

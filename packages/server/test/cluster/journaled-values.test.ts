@@ -11,7 +11,7 @@ function moved<T>(value: T, kind: InputKind = 'direct'): T {
 
 const anything = fc.anything({ withDate: true, withBigInt: true, withNullPrototype: false, withTypedArray: false })
 
-test('data comes back as it was, whatever it is', () => {
+test('encodeValue() and decodeValue() preserve any data', () => {
   const values = fc.oneof(anything, fc.uint8Array(), fc.dictionary(fc.constantFrom('\0', '__proto__', 'a'), anything))
   fc.assert(
     fc.property(values, (value) => {
@@ -20,14 +20,14 @@ test('data comes back as it was, whatever it is', () => {
   )
 })
 
-test('texts of bytes and halves of surrogates are kept', () => {
+test('encodeValue() and decodeValue() preserve binary texts and lone surrogates', () => {
   const all = String.fromCharCode(...Array.from({ length: 256 }, (_, char) => char), 0xd800, 0xdfff)
   const request = { method: 'POST', url: 'http://a.test/', headers: [['a', all]], body: all }
   const back = JSON.parse(Buffer.from(JSON.stringify(encodeValue('request', request))).toString())
   expect(decodeValue('request', back)).toEqual(request)
 })
 
-test('errors come back as what the engine knows them by', () => {
+test('encodeValue() and decodeValue() preserve the classes of errors', () => {
   const broken = moved(new ThrownError(new ConnectionBroken('ETIMEDOUT', 'too late')), 'settled')
   expect(broken).toBeInstanceOf(ThrownError)
   expect(broken.error).toBeInstanceOf(ConnectionBroken)
@@ -48,13 +48,13 @@ test('errors come back as what the engine knows them by', () => {
   expect(moved(new DOMException('gone', 'AbortError'))).toMatchObject({ name: 'AbortError', message: 'gone' })
 })
 
-test('nothing is nothing, and not null', () => {
+test('encodeValue() and decodeValue() preserve undefined, which is not null', () => {
   expect(moved(undefined, 'returned')).toBeUndefined()
   expect(moved({ work: 1, value: undefined }, 'settled')).toEqual({ work: 1, value: undefined })
   expect(moved(null)).toBeNull()
 })
 
-test('code stays where it was, and says so', () => {
+test('encodeValue() replaces code by a function that throws the reason', () => {
   expect(() => moved(() => 200)()).toThrow('was code in the process of another node')
-  expect(() => encodeValue('acted', () => {})).toThrow('cannot be kept for other nodes')
+  expect(() => encodeValue('acted', () => {})).toThrow('cannot be saved for other nodes')
 })

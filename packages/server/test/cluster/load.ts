@@ -5,14 +5,14 @@ import type { Asked, Balancer, Told } from './balancer.js'
 export const storeToken = 'a-store-token'
 export const queueToken = 'a-queue-token'
 
-/** What a worker knows of one list that only it writes to. */
+/** What a worker knows about one list that only it writes to. */
 export class Book {
-  /** In their order. */
+  /** Acknowledged items in order. */
   readonly acknowledged: string[] = []
   readonly unknown = new Set<string>()
-  /** Of which it was said that nothing was done. */
+  /** Items of requests that were answered with "nothing was done". */
   readonly nothing = new Set<string>()
-  /** What a read has shown: it cannot vanish any more. */
+  /** Items of the last read, which must not disappear. */
   seen: readonly string[] = []
 
   note(item: string, told: Told): void {
@@ -26,9 +26,9 @@ export interface Books {
   readonly lists: Map<string, Book>
   readonly transactions: Map<string, Book>
   readonly messages: Map<string, Book>
-  /** Answers that are neither good nor a 503. */
+  /** Responses that are neither successful nor a 503. */
   readonly mistakes: string[]
-  /** Reads that lacked what had been acknowledged before. */
+  /** Reads that lacked an item that had been acknowledged before. */
   readonly stale: string[]
   answers: number
   refusals: number
@@ -63,7 +63,7 @@ export const scheduling = (tenant: string, to: string): Asked => ({
   body: `minute of ${tenant}`,
 })
 
-/** One client: it does one thing after the other, to any tenant, and writes down what it was told. */
+/** A client that sends one request after another to any tenant, and records the responses. */
 export class Worker {
   readonly #name: string
   readonly #random: Random

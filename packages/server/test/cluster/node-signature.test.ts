@@ -31,18 +31,18 @@ const pair = (now = { ms: 1_000_000 }) => ({
   verifier: new Verifier(secret, 'two', () => now.ms),
 })
 
-test('what a node signed is what the other takes, once', () => {
+test('a signed request is accepted once by the other node', () => {
   const { signer, verifier } = pair()
   fc.assert(
     fc.property(passages, (passage) => {
       const signed = signer.sign(passage, 'two')
       expect(verifier.verify(signed, passage)).toEqual({ headers: passage.headers })
-      expect(verifier.verify(signed, passage)).toEqual({ wrong: 'it has been here before' })
+      expect(verifier.verify(signed, passage)).toEqual({ wrong: 'it was received before' })
     }),
   )
 })
 
-test('a change anywhere is noticed', () => {
+test('any change of a signed request is detected', () => {
   const { signer, verifier } = pair()
   const changes: ((passage: ForwardedRequest) => ForwardedRequest)[] = [
     (passage) => ({ ...passage, method: `${passage.method}X` }),
@@ -67,7 +67,7 @@ test('a change anywhere is noticed', () => {
   )
 })
 
-test('a head is judged before its body has come, and does not count as the request', () => {
+test('a head is checked before its body has arrived, and does not count as the request', () => {
   const { signer, verifier } = pair()
   const signed = signer.sign(plain, 'two')
   const { body: _, ...head } = plain
@@ -79,14 +79,14 @@ test('a head is judged before its body has come, and does not count as the reque
   expect(verifier.verify(signed, plain)).toHaveProperty('headers')
 })
 
-test('headers that somebody adds on the way do not count', () => {
+test('headers that a proxy adds are ignored', () => {
   const { signer, verifier } = pair()
   const signed = signer.sign(plain, 'two')
   const added: ForwardedRequest = { ...plain, headers: [['X-Request-Id', '7'], ...plain.headers] }
   expect(verifier.verify(signed, added)).toEqual({ headers: plain.headers })
 })
 
-test('another secret, another node, another time are refused', () => {
+test('another secret, node or time is rejected', () => {
   const { signer, verifier, now } = pair()
   const stranger = new Signer('another secret, also 32 bytes ..', 'one', () => now.ms)
   expect(verifier.verify(stranger.sign(plain, 'two'), plain)).toMatchObject({
@@ -101,7 +101,7 @@ test('another secret, another node, another time are refused', () => {
   expect(verifier.verify(signer.sign(plain, 'two'), plain)).toEqual({ headers: plain.headers })
 })
 
-test('requests overtake each other, and each counts once in any order', () => {
+test('signed requests may overtake each other, and each one is accepted once', () => {
   const { signer, verifier } = pair()
   const all = Array.from({ length: 500 }, () => signer.sign(plain, 'two'))
   fc.assert(

@@ -11,7 +11,7 @@ const root = new URL('../../../..', import.meta.url).pathname
 export const base = 'http://cluster.test:4010'
 export const clusterSecret = 'a secret of all nodes of the tests'
 
-/** The program as it will run, without waiting for a whole build. */
+/** The program as users run it, without a whole build. */
 export interface Program {
   readonly path: string
   remove(): void
@@ -26,15 +26,15 @@ export async function builtProgram(): Promise<Program> {
   return { path, remove: () => rmSync(place, { recursive: true, force: true }) }
 }
 
-/** A node as a process of its own. */
+/** A node in its own process. */
 export interface NodeProcess {
   readonly child: ChildProcess
-  /** Where it listens: http://127.0.0.1:PORT */
+  /** URL that it listens on: http://127.0.0.1:PORT */
   readonly origin: string
   readonly id: string
-  /** What it printed so far, on both outputs. */
+  /** Returns its output so far, of both streams. */
   output(): string
-  /** Ends it with a signal, and resolves with its exit code. */
+  /** Ends it with a signal. Returns its exit code. */
   end(signal: NodeJS.Signals): Promise<number | null>
 }
 
@@ -45,7 +45,7 @@ export interface NodeOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Resolves when it is ready. */
+/** Starts a node. Resolves when it is ready. */
 export async function startNode({ program, engine, words = [], env = {} }: NodeOptions): Promise<NodeProcess> {
   const args = ['serve', '--port', '0', '--cluster', engine, '--cluster-public-url', base, ...words]
   const child = childOf(process.execPath, [program.path, ...args], {
@@ -77,7 +77,7 @@ export async function startNode({ program, engine, words = [], env = {} }: NodeO
   }
 }
 
-/** What becomes of a node that does not start: its exit code and what it said. */
+/** Starts a node that cannot start. Returns its exit code and its output. */
 export function refusedNode({
   program,
   engine,

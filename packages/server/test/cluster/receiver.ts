@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 
-/** One delivery that arrived. */
+/** A delivery that arrived. */
 interface Arrival {
   readonly body: string
   readonly message: string
@@ -8,11 +8,11 @@ interface Arrival {
   readonly schedule: string | undefined
 }
 
-/** The app that messages are delivered to: it fails each message first whose number ends in 7. */
+/** The app that messages are delivered to. It fails the first delivery of each message whose number ends in 7. */
 export interface Receiver {
   readonly url: string
   readonly arrivals: readonly Arrival[]
-  /** How often a message was answered with 200. */
+  /** Returns how often a message got a 200. */
   taken(body: string): number
   close(): Promise<void>
 }

@@ -42,7 +42,7 @@ describe.each(Object.entries(programs))('%s', (_, program) => {
       await engines?.close()
     })
 
-    test('scripts of many tags run where their keys are, and bytes stay as they are', async () => {
+    test('run scripts on the server of their keys, and keep bytes unchanged', async () => {
       expect(engine.masters).toHaveLength(masters)
       for (let index = 0; index < 30; index++) {
         expect(await engine.run(put, `tenant-${index}`, ['x', everyByte])).toBe('OK')
@@ -51,7 +51,7 @@ describe.each(Object.entries(programs))('%s', (_, program) => {
       }
     })
 
-    test('a server says the same slot of a tag, and holds the key under the name that was promised', async () => {
+    test('have the same hash slot for a tag, and hold the key under the expected name', async () => {
       await engine.run(put, 'w-ä', ['x', 'y'])
       const clients = await Promise.all(engines.ports.map((port) => RespClient.connect(port)))
       const key = Buffer.from('stuntdouble:{w-ä}:b').toString('latin1')
@@ -63,21 +63,21 @@ describe.each(Object.entries(programs))('%s', (_, program) => {
       expect(replies).toContainEqual({ bulk: 'y' })
     })
 
-    test('an error of a script is no engine that is away', async () => {
+    test('return an error of a script as an error, and not as an unavailable Redis', async () => {
       const failed = await engine.run(fails, 'w1', []).catch((error: unknown) => error)
       expect(failed).not.toBeInstanceOf(StoreUnreachable)
       expect((failed as Error).message).toBe('FENCE somebody else')
     })
 
-    test('what an engine keeps is told of every server', async () => {
+    test('return the settings of every server', async () => {
       const settings = await engine.settings(['appendonly', 'appendfsync'])
       expect(settings.map(({ value }) => value)).toEqual(engines.ports.flatMap(() => ['yes', 'always']))
     })
   })
 })
 
-describe.skipIf(programs.redis === undefined)('an engine that fails', () => {
-  test('a killed master is away, the others are not, and on its files it is back with what it had', async () => {
+describe.skipIf(programs.redis === undefined)('a Redis that fails', () => {
+  test('a killed master is unavailable, the others are not, and after a restart it has its data', async () => {
     const engines = await startEngines()
     const engine = await open(engines.url)
     try {
@@ -94,14 +94,16 @@ describe.skipIf(programs.redis === undefined)('an engine that fails', () => {
       await engines.restart(0)
       for (const tag of ofFirst)
         expect(await patiently(() => engine.run(got, tag, []))).toMatchObject([Buffer.from(tag), 7, {}])
-      expect(told.join('\n')).toMatch(new RegExp(`engine at 127.0.0.1:${engines.ports[0]} is away: .*\\n.*is back`))
+      expect(told.join('\n')).toMatch(
+        new RegExp(`the Redis at 127.0.0.1:${engines.ports[0]} is unavailable: .*\\n.*is available again`),
+      )
     } finally {
       engine.close()
       await engines.close()
     }
   })
 
-  test('a slot that moves is followed', async () => {
+  test('a moved hash slot is followed', async () => {
     const engines = await startEngines({ masters: 2 })
     const engine = await open(engines.url)
     const [one, two] = await Promise.all(engines.ports.map((port) => RespClient.connect(port)))
@@ -139,7 +141,7 @@ describe.skipIf(programs.redis === undefined)('an engine that fails', () => {
     }
   })
 
-  test('a password is needed, and is in no sentence', async () => {
+  test('a password is required, and no message contains it', async () => {
     const engines = await startEngines({ masters: 1, more: ['--requirepass', 'opensesame'] })
     const [port] = engines.ports
     try {
@@ -154,7 +156,7 @@ describe.skipIf(programs.redis === undefined)('an engine that fails', () => {
     }
   })
 
-  test('over TLS, where its certificate is trusted', async () => {
+  test('TLS works with a trusted certificate', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'stuntdouble-tls-'))
     const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
     const words = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
@@ -213,7 +215,7 @@ describe.skipIf(programs.redis === undefined)('an engine that fails', () => {
     }
   })
 
-  test('an engine that accepts and never answers is away after its time', async () => {
+  test('a Redis that accepts connections but never replies is unavailable after the timeout', async () => {
     const silent = createServer(() => undefined)
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
     const { port } = silent.address() as { port: number }
@@ -230,7 +232,7 @@ describe.skipIf(programs.redis === undefined)('an engine that fails', () => {
     ['http://127.0.0.1:6379', /redis:\/\/:PASSWORD/],
     ['redis://127.0.0.1:6379/3', /database 0/],
     ['127.0.0.1:6379', /redis:\/\/:PASSWORD/],
-  ])('%s is refused with what to give', async (url, sentence) => {
+  ])('%s is rejected', async (url, sentence) => {
     const refused = await open(url).catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(TypeError)
     expect((refused as Error).message).toMatch(sentence)

@@ -1,7 +1,7 @@
 import { createSandbox, type Sandbox, type SandboxOptions } from 'stuntdouble'
 import { JournaledSandbox, type SandboxRecords } from '../../src/cluster/journaled-sandbox.js'
 
-/** What is kept of a world, as the engine would have it. */
+/** Saved records of a sandbox, as the Redis would have them. */
 class Shelf {
   snapshot: Uint8Array | undefined
   records: Uint8Array[] = []
@@ -23,10 +23,10 @@ class Shelf {
   }
 }
 
-/** Answers whatever is sent to an address. */
+/** Responds to every request. */
 export type Network = (request: Request) => Response | Promise<Response>
 
-/** Nodes that reach the same network, one of which has the world now. */
+/** Nodes on the same network, one of which has the sandbox. */
 export class Nodes {
   readonly shelf = new Shelf()
   world!: JournaledSandbox
@@ -41,20 +41,20 @@ export class Nodes {
     return this.world.sandbox
   }
 
-  /** The next node has it. */
+  /** Opens the sandbox on the next node. */
   async open(kept: SandboxRecords = this.shelf.kept): Promise<void> {
     this.world = await JournaledSandbox.open(this.#make, kept)
     this.world.gate = undefined
   }
 
-  /** One ends, and the next one takes over what it kept. */
+  /** Ends one node, and opens the saved sandbox on the next one. */
   async move(): Promise<void> {
     this.shelf.put(this.world)
     this.world.dispose()
     await this.open()
   }
 
-  /** Keeps what comes as soon as it can, in as many records as there can be. */
+  /** Saves records as soon as possible, in as many records as possible. */
   keepAtOnce(): void {
     const { world, shelf } = this
     world.onRecords = () => shelf.put(world)

@@ -7,10 +7,10 @@ import { type Engines, slots } from './engines.js'
 import { type Book, commands } from './load.js'
 import type { Storm } from './storm.js'
 
-/** What is wrong, as sentences: none is what is wanted. */
+/** Messages about errors; empty if there is none. */
 export type Wrong = string[]
 
-/** Asks until there is an answer: when a storm is over, the tenants of a slow machine are still on their way. */
+/** Repeats a request until it succeeds: after a storm, tenants of a slow machine may still be taken over. */
 async function answered(balancer: Balancer, asked: Asked): Promise<{ status: number; body: string }> {
   for (let tries = 0; ; tries++) {
     const told = await balancer.ask(asked)
@@ -30,7 +30,10 @@ async function reply(balancer: Balancer, tenant: string, words: readonly unknown
   return ((await result(balancer, commands(tenant, words))) as { result: unknown }).result
 }
 
-/** Each acknowledged write once and in its order, none of which nothing was done, others at most once. */
+/**
+ * Checks a list: each acknowledged write exists once and in order, none that was reported as not done exists, and
+ * others at most once.
+ */
 function listWrong(name: string, book: Book, list: readonly string[]): Wrong {
   const wrong: Wrong = []
   const there = new Set(list)
@@ -63,7 +66,7 @@ export async function lostWrites({ books, balancer }: Storm): Promise<Wrong> {
   return [...books.stale, ...(await lists), ...(await transactions)]
 }
 
-/** A few at a time. */
+/** Runs a few checks at a time. */
 async function sideBySide<T, R>(items: readonly T[], each: (item: T) => Promise<readonly R[]>): Promise<R[]> {
   const all: R[] = []
   let next = 0
@@ -74,7 +77,7 @@ async function sideBySide<T, R>(items: readonly T[], each: (item: T) => Promise<
   return all
 }
 
-/** Waits until all that is due was delivered, as long as something comes. */
+/** Waits until all due messages were delivered, as long as deliveries arrive. */
 export async function lostDeliveries({ books, receiver, blows }: Storm): Promise<Wrong> {
   const due = [...books.messages.values()].flatMap(({ acknowledged }) => acknowledged)
   const missing = (): string[] => due.filter((item) => receiver.taken(item) === 0)
@@ -97,13 +100,13 @@ export async function lostDeliveries({ books, receiver, blows }: Storm): Promise
   return wrong
 }
 
-/** How many attempts arrived again because their node was gone before it could write down what came of them. */
+/** Counts attempts that arrived again because their node ended before it could record their results. */
 export function repeated({ receiver }: Storm): number {
   const all = receiver.arrivals.map(({ body, message, retried }) => `${body} ${message} ${retried}`)
   return all.length - new Set(all).size
 }
 
-/** Within one stream nothing is out of order, and what came before something that was heard was heard as well. */
+/** Checks that each stream is in order and complete up to its last message. */
 export function brokenStreams({ listeners }: Storm): Wrong {
   const wrong: Wrong = []
   for (const { tenant, segments, unknown } of listeners) {
@@ -119,7 +122,7 @@ export function brokenStreams({ listeners }: Storm): Wrong {
   return wrong
 }
 
-/** The promises of the queue and the store over the whole log of each tenant. */
+/** Checks the invariants of the queue and the store over the complete log of each tenant. */
 export async function brokenPromises({ tenants, balancer }: Storm): Promise<Wrong> {
   const wrong: Wrong = []
   for (const tenant of tenants) {
@@ -130,7 +133,7 @@ export async function brokenPromises({ tenants, balancer }: Storm): Promise<Wron
   return wrong
 }
 
-/** Fences never go back within a journal: nobody wrote after somebody else had taken over. */
+/** Checks that fences never decrease in a journal: a former owner must not write after a new one. */
 export async function twoOwners({ tenants, engines }: Storm): Promise<{ wrong: Wrong; fences: number }> {
   const wrong: Wrong = []
   let most = 0
@@ -164,7 +167,7 @@ interface Trace {
   readonly entries: readonly unknown[]
 }
 
-/** The whole log of each tenant. */
+/** Returns the complete log of each tenant. */
 export async function traces({ tenants, balancer }: Storm): Promise<Map<string, Trace>> {
   const all = new Map<string, Trace>()
   for (const tenant of tenants) {
@@ -173,7 +176,7 @@ export async function traces({ tenants, balancer }: Storm): Promise<Map<string, 
   return all
 }
 
-/** Time went on, and schedules with it: what was there before has to be there again, entry by entry. */
+/** Compares traces: all former entries must exist again, although time and schedules have continued. */
 export function otherTraces(before: Map<string, Trace>, again: Map<string, Trace>): Wrong {
   const wrong: Wrong = []
   for (const [tenant, { entries }] of before) {

@@ -2,18 +2,21 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Balancer } from './balancer.js'
 import { commands, storeToken } from './load.js'
 
-/** What came over one stream until it broke off. */
+/** Messages of one stream until it broke. */
 interface Segment {
   readonly heard: number[]
-  /** Numbers that were acknowledged while it was open, and its subscriber was counted. */
+  /** Numbers that were acknowledged while it was open, when its subscriber was counted. */
   readonly due: number[]
 }
 
-/** A client that listens to a channel of a tenant, and tells the channel numbers; when a stream breaks off it opens another. */
+/**
+ * A client that subscribes to a channel of a tenant and publishes numbers to it. When a stream breaks, it opens
+ * another.
+ */
 export class Listener {
   readonly tenant: string
   readonly segments: Segment[] = []
-  /** Given up by their client: they may come later than those after them. */
+  /** Numbers whose publish timed out. They may arrive later than the ones after them. */
   readonly unknown = new Set<number>()
   readonly #balancer: Balancer
   #open: Segment | undefined
@@ -49,7 +52,7 @@ export class Listener {
       const ended = new Promise<void>((resolve) => stream.once('close', () => resolve()))
       while (!isOver() && !stream.destroyed) await Promise.race([ended, wait(50)])
       if (this.#open === segment) this.#open = undefined
-      // What was on its way may still come.
+      // Pending messages may still arrive.
       if (!stream.destroyed) await wait(300)
       stream.destroy()
     }
@@ -62,7 +65,7 @@ export class Listener {
       const number = this.#number++
       const told = await this.#balancer.ask(commands(this.tenant, ['PUBLISH', 'numbers', String(number)]))
       if (told.kind === 'unknown') this.unknown.add(number)
-      // Nobody was there to hear it, or not the one of whom it is known when it began.
+      // The subscriber was not counted, or another stream may have been.
       const isHeard =
         told.kind === 'answered' && told.status === 200 && (JSON.parse(told.body) as { result: number }).result > 0
       if (isHeard && before !== undefined && before === this.#open) before.due.push(number)

@@ -12,7 +12,7 @@ export const lease = 1_500
 const masters = 3
 const words = ['--store-token', storeToken, '--queue-token', queueToken, '--cluster-lease', String(lease)]
 
-/** What happens to whom in a storm, in milliseconds from its start. */
+/** A disruption of a storm, in milliseconds from its start. */
 export interface Blow {
   readonly at: number
   readonly what: 'kill a node' | 'kill an engine' | 'freeze a node'
@@ -22,12 +22,12 @@ export interface StormOptions {
   readonly seconds: number
   readonly tenants: number
   readonly workers: number
-  /** Milliseconds between two things that a worker does. */
+  /** Milliseconds between two requests of a worker. */
   readonly pause: number
   readonly blows: readonly Blow[]
 }
 
-/** What a storm has left behind. */
+/** Results of a storm. */
 export interface Storm {
   readonly tenants: readonly string[]
   readonly books: Books
@@ -35,19 +35,19 @@ export interface Storm {
   readonly listeners: readonly Listener[]
   readonly engines: Engines
   readonly balancer: Balancer
-  /** Of tenants whose node was killed or stood still: milliseconds until they answered. */
+  /** Milliseconds until tenants of a killed or frozen node responded again. */
   readonly takeOvers: readonly number[]
-  /** While an engine was away: what its tenants said, and what those of the others said. */
+  /** Responses while a Redis was unavailable: of its tenants, and of the others. */
   readonly away: { readonly its: readonly string[]; readonly others: readonly string[] }
-  /** How often a node or an engine was struck. */
+  /** Number of disruptions. */
   readonly blows: number
   nodes(): readonly NodeProcess[]
-  /** Ends all nodes, and starts one alone. */
+  /** Ends all nodes, and starts a single one. */
   alone(): Promise<void>
   close(): Promise<void>
 }
 
-/** A node every five seconds, and the others now and then. */
+/** Returns a disruption of a node every five seconds, and sometimes other ones. */
 export function manyBlows(seconds: number): Blow[] {
   return Array.from({ length: Math.floor(seconds / 5) - 1 }, (_, index) => ({
     at: (index + 1) * 5_000,
@@ -117,7 +117,7 @@ interface Struck {
   readonly tenants: readonly string[]
 }
 
-/** One blow after the other; one that takes long makes the next one late. */
+/** Causes one disruption after another. A long one delays the next. */
 async function struck(blows: readonly Blow[], state: Struck, random: ReturnType<typeof createRandom>): Promise<void> {
   const begin = Date.now()
   for (const { at, what } of blows) {
@@ -164,7 +164,7 @@ async function engineKilled({ engines, balancer, away, tenants }: Struck, index:
   const share = Math.ceil(slots / masters)
   const isIts = (tenant: string): boolean => Math.floor(slotOfTag(tenant) / share) === index
   const begin = Date.now()
-  // Its nodes may notice with the first request.
+  // Its nodes may notice it only with the first request.
   for (const tenant of tenants.filter(isIts).slice(0, 3)) await balancer.ask(commands(tenant, ['PING']))
   for (const tenant of tenants.filter(isIts).slice(0, 8)) {
     const told = await balancer.ask(commands(tenant, ['PING']))

@@ -6,7 +6,7 @@ import { type Network, Nodes } from './shelf.js'
 
 const pause = (ms: number): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Fails twice, then answers; both after a while. */
+/** Fails twice, then succeeds, both after a delay. */
 const flaky: Network = async (request) => {
   await pause(1)
   return new Response('so', { status: Number(request.headers.get('upstash-retried')) < 2 ? 500 : 200 })
@@ -20,7 +20,7 @@ function publishAll({ sandbox }: Nodes): void {
   queue.publish({ to: 'https://shop.test/line', queue: 'line', callback: 'https://shop.test/done' })
 }
 
-test('a world that skips through time by itself comes to the same end behind a crash after any record', async () => {
+test('a sandbox with an automatic clock has the same result after a crash behind any record', async () => {
   const options = { clock: 'auto' } as const
   const whole = new Nodes(flaky, options)
   await whole.open()
@@ -47,7 +47,7 @@ test('a world that skips through time by itself comes to the same end behind a c
   whole.world.dispose()
 })
 
-test("on the host's clock a world that was taken over several times has one past", async () => {
+test('a sandbox with a real clock has one history after several takeovers', async () => {
   const options = { clock: 'real' } as const
   const nodes = new Nodes(flaky, options)
   await nodes.open()
@@ -80,7 +80,7 @@ test("on the host's clock a world that was taken over several times has one past
   while (nodes.sandbox.queue.messages.length > 0) await pause(10)
   const attempts = nodes.sandbox.traffic.ofType('attempt')
   expect(attempts.filter(({ outcome }) => outcome?.state === 'DELIVERED')).toHaveLength(5)
-  // Each attempt is one, however often it was sent.
+  // Each attempt is recorded once, however often it was sent.
   expect(attempts).toHaveLength(15)
   nodes.shelf.put(nodes.world)
   const last = traceOf(nodes.sandbox)
@@ -90,7 +90,7 @@ test("on the host's clock a world that was taken over several times has one past
   nodes.world.dispose()
 })
 
-test("a clock that takes over a later time than the host's does not go back, and runs on at its pace", async () => {
+test('a real clock that continues a later time does not go back, and runs at the normal speed', async () => {
   const later = Date.now() + 3_600_000
   const clock = new Clock({ mode: 'real', startAt: later })
   const fired: number[] = []

@@ -5,17 +5,17 @@ import { acts, appsIn, course, traceOf } from '../../../../test/sandbox/random-w
 import { runs } from '../../../../test/support/effort.js'
 import { type Network, Nodes } from './shelf.js'
 
-/** Connections do not outlive a node, and are no part of a tenant of a cluster. */
+/** Connections end with their node, and are not part of a tenant of a cluster. */
 const lasting = acts.filter((act) => act.name !== 'wait' && !String(act).includes('connectionsOf'))
 
-/** Apps that change the world that sends to them, behind a network. */
+/** Apps behind a network that change the sandbox that delivers to them. */
 function appsOf(nodes: () => Nodes): Network {
   const handlers = appsIn(() => nodes().sandbox)
   const task = { label: 'app', sleep: async () => {} }
   return (request) => handlers[request.url]!(request, task)
 }
 
-/** Apps whose answers hang on nothing but the delivery, and take their time. */
+/** Apps whose responses depend only on the delivery, and take time. */
 const pure: Network = async (request) => {
   const { length } = await request.text()
   await new Promise((resolve) => setImmediate(resolve))
@@ -24,43 +24,46 @@ const pure: Network = async (request) => {
 
 const worlds = Array.from({ length: runs(3, 6, 60) }, (_, index) => index + 1)
 
-test.each(worlds)('world %i is the same whether it stays or moves from node to node, with snapshots', async (seed) => {
-  const run = async (between: (nodes: Nodes, random: Random) => Promise<void>): Promise<Nodes> => {
-    const nodes: Nodes = new Nodes(
-      appsOf(() => nodes),
-      { seed },
-    )
-    await nodes.open()
-    const [random, cuts] = [createRandom(`kept ${seed}`), createRandom(`cuts ${seed}`)]
-    // What is drawn may be too little for a snapshot.
-    nodes.sandbox.store.run('SET', 'much', 'm'.repeat(20_000))
-    await between(nodes, createRandom('first'))
-    for (let step = 0; step < 30; step++) {
-      await lasting[random.int(lasting.length)]!(nodes.sandbox, random)
-      await nodes.sandbox.clock.settle()
-      await between(nodes, cuts)
+test.each(worlds)(
+  'sandbox %i is the same whether it stays or moves from node to node, with snapshots',
+  async (seed) => {
+    const run = async (between: (nodes: Nodes, random: Random) => Promise<void>): Promise<Nodes> => {
+      const nodes: Nodes = new Nodes(
+        appsOf(() => nodes),
+        { seed },
+      )
+      await nodes.open()
+      const [random, cuts] = [createRandom(`kept ${seed}`), createRandom(`cuts ${seed}`)]
+      // The random inputs may be too few for a snapshot.
+      nodes.sandbox.store.run('SET', 'much', 'm'.repeat(20_000))
+      await between(nodes, createRandom('first'))
+      for (let step = 0; step < 30; step++) {
+        await lasting[random.int(lasting.length)]!(nodes.sandbox, random)
+        await nodes.sandbox.clock.settle()
+        await between(nodes, cuts)
+      }
+      await nodes.sandbox.clock.advance('10m')
+      return nodes
     }
-    await nodes.sandbox.clock.advance('10m')
-    return nodes
-  }
-  const staying = await run(async () => {})
-  let moves = 0
-  const moving = await run(async (nodes, random) => {
-    nodes.shelf.put(nodes.world)
-    if (nodes.shelf.snapshot === undefined || random.chance(1, 4)) await nodes.shelf.compact(nodes.world)
-    if (!random.chance(1, 4)) return
-    moves++
-    await nodes.move()
-  })
-  expect(moves).toBeGreaterThan(0)
-  expect(moving.shelf.snapshot).toBeDefined()
-  expect(traceOf(moving.sandbox)).toBe(traceOf(staying.sandbox))
-  expect(moving.sandbox.dump()).toEqual(staying.sandbox.dump())
-  expect(moving.sandbox.faults.rules).toEqual(staying.sandbox.faults.rules)
-  for (const { world } of [staying, moving]) world.dispose()
-})
+    const staying = await run(async () => {})
+    let moves = 0
+    const moving = await run(async (nodes, random) => {
+      nodes.shelf.put(nodes.world)
+      if (nodes.shelf.snapshot === undefined || random.chance(1, 4)) await nodes.shelf.compact(nodes.world)
+      if (!random.chance(1, 4)) return
+      moves++
+      await nodes.move()
+    })
+    expect(moves).toBeGreaterThan(0)
+    expect(moving.shelf.snapshot).toBeDefined()
+    expect(traceOf(moving.sandbox)).toBe(traceOf(staying.sandbox))
+    expect(moving.sandbox.dump()).toEqual(staying.sandbox.dump())
+    expect(moving.sandbox.faults.rules).toEqual(staying.sandbox.faults.rules)
+    for (const { world } of [staying, moving]) world.dispose()
+  },
+)
 
-/** Requests that wait in virtual time, and such that wait for what comes. */
+/** Requests that wait in virtual time, and requests that wait for an element. */
 const waiting: readonly ((sandbox: Sandbox, random: Random) => unknown)[] = [
   ({ store, faults }) => {
     faults.add({ on: 'store.request', times: 1, fault: fault.latency('7s') })
@@ -78,7 +81,7 @@ function request({ fetch, urls, tokens }: Sandbox, path: string): Promise<Respon
   })
 }
 
-/** Where a world stood after an act. */
+/** The state of a sandbox after an act. */
 interface Mark {
   readonly records: number
   readonly now: number
@@ -96,7 +99,7 @@ async function marked(nodes: Nodes, seed: number): Promise<readonly Mark[]> {
     const act = all[random.int(all.length)]!
     const isMove = String(act).includes('clock.advance')
     const over = Promise.resolve(act(sandbox, random)).catch(() => {})
-    // A request that sleeps is answered when time moves.
+    // A request that sleeps is answered when time advances.
     await (isMove ? over : Promise.race([over, sandbox.clock.settle()]))
     await sandbox.clock.settle()
     await new Promise((resolve) => setTimeout(resolve, 1))
@@ -106,7 +109,7 @@ async function marked(nodes: Nodes, seed: number): Promise<readonly Mark[]> {
   return marks
 }
 
-test.each(worlds)('world %i goes on equal behind a crash after any record', async (seed) => {
+test.each(worlds)('sandbox %i continues identically after a crash behind any record', async (seed) => {
   const nodes = new Nodes(pure, { seed })
   await nodes.open()
   nodes.keepAtOnce()
@@ -121,14 +124,14 @@ test.each(worlds)('world %i goes on equal behind a crash after any record', asyn
     const first = new Nodes(pure, { seed })
     first.shelf.records = records.slice(0, cut)
     await first.open()
-    // A move of time that it cut off leads to the same place when somebody else goes on with it.
+    // A clock that it interrupted reaches the same instant when the next owner continues.
     const mark = marks.find((one) => one.records >= cut)!
     if (mark.isMove) {
       await first.sandbox.clock.advanceTo(Math.max(mark.now, first.sandbox.clock.now()))
       expect(course(first.sandbox)).toEqual(mark.course)
       expect(first.sandbox.dump()).toEqual(mark.dump)
     }
-    // Who takes it over from that one has the same.
+    // The next owner after that one has the same state.
     await first.sandbox.clock.settle()
     first.shelf.put(first.world)
     const second = new Nodes(pure, { seed })
@@ -141,7 +144,7 @@ test.each(worlds)('world %i goes on equal behind a crash after any record', asyn
   nodes.world.dispose()
 })
 
-test('a delivery to the world itself is done again behind a crash, and its attempt is one', async () => {
+test('a delivery to the sandbox itself is repeated after a crash, and remains one attempt', async () => {
   const whole = new Nodes(pure)
   await whole.open()
   whole.keepAtOnce()
@@ -163,7 +166,7 @@ test('a delivery to the world itself is done again behind a crash, and its attem
     expect(traceOf(nodes.sandbox)).toBe(trace)
     nodes.world.dispose()
   }
-  // Where the crash came between the command and its answer it was done twice.
+  // A crash between a command and its reply repeats the command.
   expect(counts).toEqual(new Set(['1', '2']))
   whole.world.dispose()
 })

@@ -1,4 +1,4 @@
-// A server in a process of its own that tells how long its event loop was blocked: `node --expose-gc attack.mjs`.
+// Runs a server in its own process and reports how long its event loop was blocked: `node --expose-gc attack.mjs`.
 import { startServer } from '../../src/server.js'
 
 const reports: string[] = []
@@ -12,13 +12,13 @@ const server = await startServer({
   onError: (text) => reports.push(text),
 })
 
-/** Processor time of this thread, milliseconds: what the neighbours of the machine do is not in it. */
+/** Processor time of this thread in milliseconds, which excludes other processes of the machine. */
 const used = (): number => {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
 }
 
-/** Integer work that takes about ten milliseconds on two idle cores of 2026; blocks are told in its multiples. */
+/** Does integer work of about ten milliseconds on two idle cores of 2026. Blocks are reported in its multiples. */
 function calibrationLoop(): number {
   let word = 1
   for (let turn = 0; turn < 6_000_000; turn++) word = (Math.imul(word, 1_664_525) + 1_013_904_223) | 0

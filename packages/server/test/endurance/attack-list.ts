@@ -1,45 +1,45 @@
-/** One answer of the server; of a large body only the beginning is kept. */
+/** One response of the server. Only the beginning of a large body is kept. */
 export interface Got {
   readonly status: number
   readonly text: string
   readonly size: number
 }
 
-/** What an attack may do. Every way is tried on a tenant of its own, so that one attack does not feed the next. */
+/** Calls that an attack can make. Each way is tried on its own tenant, so that one attack does not affect the next. */
 export interface Target {
   readonly store: (path: string, body: unknown) => Promise<Got>
   readonly queue: (path: string, body: unknown, headers?: Record<string, string>) => Promise<Got>
-  /** An order of the control API; a body makes it a POST unless the method is given. */
+  /** Sends a request to the control API. A body makes it a POST unless the method is given. */
   readonly order: (path: string, body?: unknown, method?: string) => Promise<Got>
-  /** Bytes over a connection of their own, which stays open until the attack has ended. */
+  /** Sends bytes over its own connection, which stays open until the attack has ended. */
   readonly raw: (text: string) => Promise<void>
   /**
-   * Commands over a connection of the native protocol, which stays open until the attack has ended.
-   * @param until resolves, with what was answered, when this has been; without it nothing is read at all
+   * Sends commands over a connection of the native protocol, which stays open until the attack has ended.
+   * @param until resolves with the output once it contains this text; without it, nothing is read
    */
   readonly native: (parts: Iterable<string>, until?: string) => Promise<string>
-  /** A call that is given up after so many milliseconds of the host. */
+  /** Sends a request and cancels it after this many milliseconds of real time. */
   readonly givenUp: (path: string, body: unknown, after: number) => Promise<void>
 }
 
-/** What somebody could send to block everybody else, or to make the server fail. */
+/** One attempt to block all other clients or to make the server fail. */
 export interface Attack {
   readonly name: string
-  /** @returns what is wrong with the answers, as sentences */
+  /** @returns descriptions of unexpected responses */
   readonly strike: (target: Target) => Promise<(string | false)[]>
-  /** The limit that stops it, as `limitRows` names it, or why it needs none. */
+  /** Limit that stops it, by its name in `limitRows`, or the reason why it needs none. */
   readonly limit: string
-  /** Megabytes of the heap of the server, instead of the default. */
+  /** Megabytes of the server's heap, instead of the default. */
   readonly heap?: number
-  /** The clock of the tenants. Default `manual`. */
+  /** Clock of the tenants. Default `manual`. */
   readonly clock?: 'real'
-  /** The longest block that is accepted, in calibration loops of 10 ms each, and why it is more than ten. */
+  /** Longest accepted block, in calibration loops of 10 ms each, and why it is more than ten. */
   readonly over?: { readonly loops: number; readonly because: string }
 }
 
-/** No limit has to stop it: it is no request of the API. */
+/** Needs no limit: the request is not valid for the API. */
 export const refusedForItsForm = 'refused for its form'
-/** No limit has to stop it beyond that of a body: what looks at it never goes back. */
+/** Needs no limit except that of a body: it is read in linear time. */
 export const takesTheTimeOfItsLength = 'takes the time of its length'
 
 const isRefused = ({ status }: Got): boolean => status >= 400 && status < 500
@@ -52,7 +52,7 @@ const maxAnswered = 110 * megabyte
 
 const bigReply = ['EVAL', 'return string.rep("x",9000000)', '0']
 
-/** Scripts that make single calls do much work: each runs until its budget ends it. */
+/** Scripts whose single calls do much work. Each runs until its budget ends it. */
 const scripts: Readonly<Record<string, string>> = {
   'a reply of one table in many places': 'local t={1,1} for i=1,40 do t={t,t} end return t',
   'an endless loop': 'while true do end',
@@ -95,7 +95,7 @@ const scripts: Readonly<Record<string, string>> = {
 const filled = (target: Target, command: string, key: string, count: number, of: (at: number) => (string | number)[]) =>
   target.store('/', [command, key, ...Array.from({ length: count }, (_, at) => of(at)).flat()])
 
-/** Single commands over what one request can store. */
+/** Single commands on as much data as one request can store. */
 const commands: Readonly<Record<string, (target: Target) => Promise<Got>>> = {
   'KEYS with stars over a long key': async (target) => {
     await target.store('/', ['SET', 'a'.repeat(32_000), 'x'])
@@ -164,7 +164,7 @@ const coldUnits = 'its units take longer than 25 ns while its code is cold; at a
 const collected = `${coldUnits}; and what it keeps is moved by the collector`
 const filling = 'its preparation is one request of some hundred thousand words, as large as one may be'
 
-/** Scripts and commands that block for more than ten loops, and why that is accepted. */
+/** Scripts and commands that block for more than ten loops, and why this is accepted. */
 const accepted: Readonly<Record<string, readonly [loops: number, because: string]>> = {
   'a loop over LRANGE': [35, coldUnits],
   'a loop over SORT': [30, coldUnits],
@@ -209,9 +209,9 @@ const halfSent = (path: string, head: string): string =>
   `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${head}\r\ncontent-length: 125829120\r\n\r\n${'x'.repeat(100_000)}`
 
 const unwanted =
-  'the body of a request without a valid token, from a foreign page, to a path that is nothing, or to a foreign host that is not registered'
+  'body of a request without a valid token, from a page of another origin, to an unknown path, or to a foreign host without a response'
 
-/** Bodies of 120 MB that never end, from callers of several kinds. */
+/** Unfinished bodies of 120 MB from several kinds of clients. */
 const senders: Readonly<Record<string, readonly [path: string, head: string, limit: string]>> = {
   'with a token': ['/TENANT/store', 'authorization: Bearer t', '--max-buffered'],
   'without a token': ['/TENANT/store', 'accept: */*', unwanted],
@@ -220,7 +220,7 @@ const senders: Readonly<Record<string, readonly [path: string, head: string, lim
   'to a foreign host': ['/TENANT/outbound/https://a.test/x', 'accept: */*', unwanted],
 }
 
-/** Ways to fill the memory of a server whose heap is small, request by request. */
+/** Ways to fill the memory of a server with a small heap, request by request. */
 const fillings: Readonly<Record<string, (target: Target, turn: number) => Promise<Got>>> = {
   'new keys': ({ store }, turn) => store('/', ['SET', `k${turn}`, 'x'.repeat(500_000)]),
   'many small keys': ({ store }, turn) =>
@@ -230,8 +230,8 @@ const fillings: Readonly<Record<string, (target: Target, turn: number) => Promis
     queue('/v2/publish/https://a.test', 'x'.repeat(500_000), { 'service-delay': '7d' }),
 }
 
-const dumped = 'a state, a dump, a snapshot or a difference of the control API, by an estimate'
-const traced = 'a trace of the control API, or changes of keys, by an estimate'
+const dumped = 'estimated size of a state, dump, snapshot or diff of the control API'
+const traced = 'estimated size of a trace or of key changes of the control API'
 
 const ofNow = ['/state', '/snapshot', '/store/dump']
 
@@ -251,7 +251,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'thirty readers of a long traffic log',
-    limit: 'bodies of entries that come while a reader of a traffic stream takes nothing',
+    limit: 'bodies of entries that arrive while a reader of a traffic stream reads nothing',
     strike: async ({ raw, store }) => {
       for (let part = 0; part < 50; part++)
         await store(
@@ -279,7 +279,7 @@ export const attacks: readonly Attack[] = [
   ...Object.entries(fillings).map(
     ([name, fill]): Attack => ({
       name: `a heap of 256 MB filled with ${name}`,
-      limit: 'what all tenants of the server hold together',
+      limit: 'data of all tenants together',
       heap: 256,
       strike: async (target) => {
         let got: Got | undefined
@@ -287,7 +287,7 @@ export const attacks: readonly Attack[] = [
           got = await fill(target, turn)
         const read = await target.store('/', ['DEL', 'none'])
         const emptied = await target.order('/reset', {})
-        // What was deleted is collected a second later.
+        // Deleted data is garbage-collected a second later.
         await new Promise((resolve) => setTimeout(resolve, 1_100))
         const again = await target.store('/', ['SET', 'again', 'x'])
         return [
@@ -302,7 +302,7 @@ export const attacks: readonly Attack[] = [
   ),
   {
     name: 'a heap of 256 MB filled, and emptied by FLUSHALL',
-    limit: 'what all tenants of the server hold together',
+    limit: 'data of all tenants together',
     heap: 256,
     strike: async ({ store }) => {
       let got: Got | undefined
@@ -329,7 +329,7 @@ export const attacks: readonly Attack[] = [
         for (let turn = 0; turn < 60; turn++) await store('/', ['SET', `k${turn}`, 'x'.repeat(5_000_000)])
         const got = await order(path)
         return [
-          // Of the past less is kept than that.
+          // The kept history is smaller than that.
           unless(got.status === 400 || !ofNow.includes(path), 'not refused', got),
           unless(got.status < 500 && !got.text.includes('string length'), 'fails', got),
         ]
@@ -339,7 +339,7 @@ export const attacks: readonly Attack[] = [
   ),
   {
     name: 'three hundred deliveries whose answers are large',
-    limit: 'deliveries of a tenant over the network that run at once',
+    limit: 'concurrent deliveries of one tenant over the network',
     heap: 512,
     clock: 'real',
     strike: async ({ store, queue, order }) => {
@@ -456,10 +456,10 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
-    // Limit: what is kept for a connection.
+    // Limit: memory of a connection.
     name: 'native: 1 GB between MULTI and EXEC',
     limit:
-      'rows between `MULTI` and `EXEC`, subscriptions, keys that are watched or waited for, and names of a connection',
+      'memory of a connection: commands between `MULTI` and `EXEC`, subscriptions, watched and blocking keys, names',
     strike: async ({ native }) => {
       const row = encoded('SET', 'k', 'x'.repeat(1_000_000))
       const got = await native(['MULTI\r\n', ...repeat(1000, row), 'EXEC\r\n'], 'EXECABORT')
@@ -468,10 +468,10 @@ export const attacks: readonly Attack[] = [
     over: { loops: 30, because: 'a command of 1 MB is read again and again' },
   },
   {
-    // Limit: what a subscriber has not taken; a message is held once.
+    // Limit: unread data of a subscriber. A message is stored once.
     name: 'native: 9 MB for 200 readers who read nothing',
     limit:
-      'what a subscriber of the native protocol has not taken, unless it had taken everything before this turn of the event loop; and one message',
+      'unread data of a subscriber of the native protocol, unless it had read everything before this turn of the event loop; and one message',
     strike: async ({ native, store }) => {
       await Promise.all(repeat(200, 'SUBSCRIBE c\r\n').map((hear) => native([hear])))
       const heard: string[] = []
@@ -523,9 +523,9 @@ export const attacks: readonly Attack[] = [
     over: { loops: 40, because: 'an answer of 100 MB is written' },
   },
   {
-    // Limit: commands in a row.
+    // Limit: consecutive commands.
     name: 'native: a hundred scripts in one write',
-    limit: 'commands of a connection of the native protocol in a row',
+    limit: 'consecutive commands of one connection of the native protocol',
     strike: async ({ native }) => {
       const row = encoded('EVAL', 'for i=1,1000000 do end return 1', '0')
       const got = await native([row.repeat(100), 'ECHO the-end\r\n'], 'the-end')
@@ -535,7 +535,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'native: CLIENT LIST a thousand times in a transaction, with names of 9 MB',
-    limit: 'the name of a connection of the native protocol, or of its library',
+    limit: 'name of a connection of the native protocol, or of its client library',
     strike: async ({ native }) => {
       const named = await Promise.all(
         repeat(2, encoded('CLIENT', 'SETNAME', 'n'.repeat(9_000_000))).map((name) => native([name], 'OOM')),
@@ -563,7 +563,7 @@ export const attacks: readonly Attack[] = [
   ...['INFO', 'DOCS', 'LIST'].flatMap((which): Attack[] => [
     {
       name: `native: COMMAND ${which} two thousand times in one write`,
-      limit: 'commands of a connection of the native protocol in a row',
+      limit: 'consecutive commands of one connection of the native protocol',
       strike: async ({ native }) => {
         const got = await native([`COMMAND ${which}\r\n`.repeat(2_000), 'ECHO the-end\r\n'], 'the-end')
         return [!got.includes('the-end') && 'not answered']
@@ -783,7 +783,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'a hundred thousand fault rules',
-    limit: 'rules of faults of a tenant',
+    limit: 'fault rules of a tenant',
     strike: async ({ store, order }) => {
       const rule = { on: 'store.request', match: { command: 'NONE' }, fault: { kind: 'status', status: 503 } }
       const got = await order('/faults', { rules: repeat(100_000, rule) })

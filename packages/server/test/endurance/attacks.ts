@@ -7,20 +7,20 @@ import { told as nextOf } from './told.js'
 export interface AttacksOutcome {
   readonly attacks: number
   readonly wrong: readonly string[]
-  /** Blocks over their budget: told apart, because they are a matter of the machine, too. */
+  /** Blocks above their budget. They are separate, because they also depend on the machine. */
   readonly slow: readonly string[]
 }
 
-/** The longest block that nobody has to explain: about 100 ms. */
+/** The longest block without an explanation: about 100 ms. */
 const maxLoops = 10
-/** Host milliseconds for an attack: one that is not answered by then hangs. */
+/** Timeout of an attack, in host milliseconds. */
 const patience = 60_000
-/** Host milliseconds in which a server ends: it waits two seconds for what still runs. */
+/** Time in which a server must end, in host milliseconds: it waits two seconds for running requests. */
 const maxToEnd = 5_000
-/** Bytes that a server may hold more when an attack is over and its tenant is gone. */
+/** Bytes by which the memory of a server may have grown after an attack, when its tenant was dropped. */
 const maxGrown = 12_000_000
 
-/** Each attack on a server in a process of its own: is it answered rightly, who had to wait, is all memory back? */
+/** Runs each attack on a server in its own process, and checks the response, the blocking time and the memory. */
 export async function attacked(
   place: Built,
   { names = [], told = () => undefined }: { names?: readonly string[]; told?: (line: string) => void } = {},
@@ -51,7 +51,7 @@ async function one(attack: Attack, { program }: Built): Promise<{ loops: number;
     await asked(child, 'watch')
     complaints.push(...(await struck(origin, redisPort, attack)))
     const { loops, reports } = await asked<{ loops: number; reports: string[] }>(child, 'block')
-    // A server whose heap is small says so when it is full.
+    // A server with a small heap warns when the heap is full.
     const failures = reports.filter((report) => attack.heap === undefined || !report.includes('--max-old-space-size'))
     for (const report of failures) complaints.push(`it failed by mistake: ${report.slice(0, 300)}`)
     const after = await asked<{ bytes: number }>(child, 'memory')
@@ -67,7 +67,7 @@ async function one(attack: Attack, { program }: Built): Promise<{ loops: number;
   }
 }
 
-/** How a server ends that is asked to. */
+/** Returns how a server ends after a signal. */
 async function endOf(child: ChildProcess): Promise<number | string | null> {
   const ended = new Promise<number | string | null>((resolve) => {
     child.once('exit', (code, signal) => resolve(code ?? signal))
@@ -130,7 +130,7 @@ function targetAt(origin: string, redisPort: number, tenant: string, open: Socke
         late.addEventListener('abort', end)
         socket.write(`AUTH ${tenant}/default t\r\n`)
         for (const part of parts) socket.write(part, 'latin1')
-        // Whoever reads nothing is given time to be answered.
+        // The server gets time to respond to a client that reads nothing.
         if (until === undefined) setTimeout(end, 200)
       }),
     givenUp: async (path, body, after) => {
@@ -140,7 +140,7 @@ function targetAt(origin: string, redisPort: number, tenant: string, open: Socke
   }
 }
 
-/** Characters of an answer that are kept: enough to look into. */
+/** Maximum characters of a response that are kept. */
 const kept = 100_000
 
 async function ask(

@@ -6,7 +6,7 @@ import { programBundle } from '../../../../test/support/bundle.ts'
 
 const root = new URL('../../../..', import.meta.url).pathname
 
-/** A place with programs as they will run, without waiting for a whole build. */
+/** A folder with programs as users run them, without a whole build. */
 export interface Built extends Disposable {
   readonly place: string
   program(name: 'cli' | 'server' | 'attack'): string

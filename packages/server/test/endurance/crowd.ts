@@ -10,9 +10,9 @@ export interface Crowd {
 
 export interface CrowdOutcome {
   readonly answers: number
-  /** Answers of declared faults, and connections that they broke. */
+  /** Number of responses of injected faults, and of connections that they broke. */
   readonly struck: number
-  /** Everything that should not be, as sentences. */
+  /** Messages about errors. */
   readonly wrong: readonly string[]
 }
 
@@ -24,8 +24,8 @@ const rules: readonly FaultRule[] = [
 ]
 
 /**
- * Clients of many tenants at once, each over a connection that stays open. Each asks for what only it can be answered,
- * and counts; in the end every answer is accounted for: right, or struck by a rule that tells so.
+ * Runs clients of many tenants in parallel, each with one open connection. Each client sends requests with unique
+ * responses and counts. Finally every response must be right or the result of a fault rule.
  */
 export async function crowd({ tenants, connections, milliseconds }: Crowd): Promise<CrowdOutcome> {
   await using server = await startServer({ port: 0, clock: 'real', limits: { maxTrafficEntries: 2_000 } })

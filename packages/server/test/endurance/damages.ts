@@ -8,9 +8,9 @@ import type { Built } from './built.js'
 
 export interface DamagesOutcome {
   readonly damages: number
-  /** Damages that the server refused: exit code 2, one sentence, nothing listening, the file as it was. */
+  /** Number of damages that the server rejected: exit code 2, one line, nothing listening, and the file unchanged. */
   readonly refused: number
-  /** Damages that do no harm: the server is ready, and ends with 0. */
+  /** Number of harmless damages: the server is ready, and ends with 0. */
   readonly served: number
   readonly wrong: readonly string[]
 }
@@ -33,7 +33,7 @@ const values: readonly Json[] = [
   '__proto__',
 ]
 
-/** Starts the server with files that are whole but wrong inside, and with files that are cut. */
+/** Starts the server with files that are valid but wrong inside, and with files that are cut. */
 export async function damages(times: number, { place, program }: Built, seed = 1): Promise<DamagesOutcome> {
   const random = createRandom(seed)
   const whole = JSON.stringify({ main: await lived() })
@@ -59,7 +59,7 @@ export async function damages(times: number, { place, program }: Built, seed = 1
   return { damages: times, refused, served, wrong }
 }
 
-/** A world with something of everything that a dump holds. */
+/** Returns a dump that contains something of every kind. */
 async function lived(): Promise<Json> {
   using sandbox = createSandbox()
   const { store, queue, destinations, clock } = sandbox
@@ -114,7 +114,7 @@ async function cut(file: string, whole: string, random: Random): Promise<string>
   return `cut to ${length} bytes`
 }
 
-/** What a server prints until it ends; one that is ready is asked to. */
+/** Returns the output of a server until it ends. A server that is ready gets a signal. */
 function outcome(child: ChildProcess): Promise<{ code: number | null; out: string; errors: string }> {
   return new Promise((resolve) => {
     let [out, errors] = ['', '']

@@ -6,27 +6,27 @@ import { damages } from './damages.js'
 import { kills } from './kills.js'
 import { malformed } from './malformed.js'
 
-// In small; `npm run test:endurance` is the same in full.
+// A short version; `npm run test:endurance` is the full one.
 let place: Built
 beforeAll(async () => {
   place = await built()
 })
 afterAll(() => place[Symbol.dispose]())
 
-test('a crowd of clients gets every answer, each its own', async () => {
+test('a crowd of clients gets every response, each its own', async () => {
   const { answers, struck, wrong } = await crowd({ tenants: 10, connections: 40, milliseconds: 1_500 })
   expect(wrong).toEqual([])
   expect(answers).toBeGreaterThan(100)
   expect(struck).toBeGreaterThan(20)
 }, 30_000)
 
-test('a server that is killed has kept what it acknowledged, in a file that can be read', async () => {
+test('a killed server has saved what it acknowledged, in a readable file', async () => {
   const { acknowledged, wrong } = await kills(4, place)
   expect(wrong).toEqual([])
   expect(acknowledged).toBeGreaterThan(10)
 }, 30_000)
 
-test('malformed requests leave it serving, without a failure by mistake, and small', async () => {
+test('malformed requests leave the server running, without internal errors and memory growth', async () => {
   const { requests, answers, heap, wrong } = await malformed(2_000, place)
   expect(wrong).toEqual([])
   expect([requests, answers]).toEqual([expect.any(Number), expect.any(Number)])
@@ -34,15 +34,15 @@ test('malformed requests leave it serving, without a failure by mistake, and sma
   expect(heap[1] - heap[0]).toBeLessThan(8_000_000)
 }, 30_000)
 
-test('a state file that is wrong inside is refused with one sentence, or does no harm', async () => {
+test('a state file that is wrong inside is rejected with one line, or is harmless', async () => {
   const { wrong, refused, served } = await damages(20, place)
   expect(wrong).toEqual([])
   expect(refused).toBeGreaterThan(5)
   expect(refused + served).toBe(20)
 }, 60_000)
 
-// How long others had to wait is a matter of the machine, and judged by `npm run test:endurance` only.
-test('attacks are answered, end, and leave nothing behind', async () => {
+// Blocking times depend on the machine, and only `npm run test:endurance` checks them.
+test('attacks get responses, end, and leave nothing behind', async () => {
   const names = [
     'a loop over SORT',
     'LREM',

@@ -8,14 +8,14 @@ import type { Built } from './built.js'
 export interface KillsOutcome {
   readonly kills: number
   readonly acknowledged: number
-  /** Kills that left a half-written file beside the whole one. */
+  /** Number of kills that left an incomplete file next to the complete one. */
   readonly midway: number
   readonly wrong: readonly string[]
 }
 
 /**
- * Kills a server again and again while it takes writes and keeps them in a file. What was acknowledged before the last
- * flush but one had been written, plus the interval that lies between the two, must be there.
+ * Kills a server many times while it saves writes to a file. Everything that was acknowledged before the last flush but
+ * one, plus the interval between the two, must be there.
  */
 export async function kills(times: number, { place, program }: Built): Promise<KillsOutcome> {
   const file = join(place, `state-${times}.json`)
@@ -32,7 +32,7 @@ export async function kills(times: number, { place, program }: Built): Promise<K
       if (kept < (await floorOf(file))) wrong.push(`turn ${turn}: ${kept} served, more is in the file`)
       const acks: [at: number, number: number][] = []
       const written: number[] = []
-      // Not at the same moment of the interval each time: the turns step through it.
+      // Kill at another time of the interval in each turn.
       const until = performance.now() + 300 + ((turn * 37) % 400)
       number = Math.max(number, kept)
       while (performance.now() < until) {
@@ -48,7 +48,7 @@ export async function kills(times: number, { place, program }: Built): Promise<K
       if (existsSync(`${file}.new`)) midway++
       const left = await floorOf(file)
       const last = statSync(file).mtimeMs
-      // The last one began an interval after the one before had been written.
+      // The last flush began one interval after the previous one had been written.
       const before = written.filter((at) => at < last).at(-1)
       const safe = before === undefined ? 0 : before + flushInterval - 1
       const due = acks.filter(([at]) => at < safe).at(-1)?.[1] ?? 0
@@ -80,7 +80,7 @@ function originOf(child: ChildProcess): Promise<string> {
 const headers = { authorization: 'Bearer t' }
 
 async function write(origin: string, number: number): Promise<void> {
-  // Some weight, so that writing the file takes its time.
+  // Large values make writing the file slow.
   const body = JSON.stringify(['MSET', 'number', number, `weight ${number % 200}`, 'x'.repeat(5_000)])
   const answer = await fetch(`${origin}/main/store`, { method: 'POST', headers, body })
   if (answer.status !== 200) throw new Error(`a write was answered ${answer.status}`)
@@ -94,7 +94,7 @@ async function read(origin: string): Promise<number> {
   return Number(result ?? 0)
 }
 
-/** What the file holds; it must be readable, always. */
+/** Returns the number in the file, which must always be readable. */
 async function floorOf(file: string): Promise<number> {
   const { main } = readState(file)
   const keys = (main?.store.keys ?? []) as unknown as readonly { key: unknown; value: unknown }[]

@@ -9,16 +9,16 @@ export interface MalformedOutcome {
   readonly requests: number
   readonly connections: number
   readonly answers: number
-  /** Bytes of the heap after a collection: before, and after everything. */
+  /** Bytes of the heap after a collection: at the start, and at the end. */
   readonly heap: readonly [before: number, after: number]
   readonly wrong: readonly string[]
 }
 
 const atOnce = 24
-/** Milliseconds without another answer. */
+/** Milliseconds without another response. */
 const patience = 15
 
-/** Requests that nobody should send, by the seed; the server must go on, and be as small as before. */
+/** Sends malformed requests by seed. The server must continue, and its memory must not grow. */
 export async function malformed(requests: number, { program }: Built, seed = 1): Promise<MalformedOutcome> {
   const child = fork(program('server'), { execArgv: ['--expose-gc'], stdio: 'inherit' })
   try {
@@ -29,7 +29,7 @@ export async function malformed(requests: number, { program }: Built, seed = 1):
     const storm = async (most: number): Promise<void> => {
       const one = async (): Promise<void> => {
         while (sent < most) {
-          // A request that cannot be framed ends its connection: half of them have none.
+          // A request that cannot be framed ends its connection, so half of the connections have none.
           const isFramed = random.int(2) === 0
           const batch = Array.from({ length: 1 + random.int(16) }, () => oneOf(random, isFramed))
           sent += batch.length
@@ -40,7 +40,7 @@ export async function malformed(requests: number, { program }: Built, seed = 1):
       }
       await Promise.all(Array.from({ length: atOnce }, one))
     }
-    // What is loaded and compiled once is no leak.
+    // Code that is loaded and compiled once is not a leak.
     const warm = Math.min(requests / 4, 5_000)
     await storm(warm)
     const before = await memory(child)
@@ -55,7 +55,7 @@ export async function malformed(requests: number, { program }: Built, seed = 1):
 }
 
 async function isServing(origin: string, wrong: string[]): Promise<void> {
-  // Of a tenant of its own: among the orders is one that changes tokens.
+  // Uses a separate tenant, because one of the operations changes tokens.
   const answer = await fetch(`${origin}/afterwards/store/ping`, { headers: { authorization: 'Bearer t' } })
   if (answer.status !== 200) wrong.push(`afterwards PING is answered ${answer.status}: ${await answer.text()}`)
 }
@@ -65,14 +65,14 @@ async function memory(child: ChildProcess): Promise<{ heap: number; reports: rea
   return told(child)
 }
 
-/** Sends requests over one connection, some in pieces, some cut off. @returns how many answers came */
+/** Sends requests over one connection, some in pieces, some cut off. @returns the number of responses */
 function send(origin: string, batch: readonly string[], random: Random): Promise<number> {
   return new Promise((resolve) => {
     const { port } = new URL(origin)
     const socket = connect(Number(port), '127.0.0.1')
     let text = ''
     const giveUp = setTimeout(() => socket.destroy(), 3_000)
-    // A half-closed connection would be given up at once: the end comes when no more answers do.
+    // A half-closed connection would be given up immediately, so the connection ends when no more responses arrive.
     let quiet: ReturnType<typeof setTimeout> | undefined
     const endSoon = (): void => {
       clearTimeout(quiet)
@@ -92,7 +92,7 @@ function send(origin: string, batch: readonly string[], random: Random): Promise
     const isSlow = random.int(10) === 0
     if (!isSlow) {
       socket.write(all, 'latin1')
-      // Some do not even wait for the answer.
+      // Some connections do not wait for the response.
       if (random.int(12) === 0) socket.destroy()
       else endSoon()
       return
@@ -196,7 +196,7 @@ function oneOf(random: Random, isFramed: boolean): string {
     case 0:
       return `${method} ${path} HTTP/1.1\r\n${headers.join('\r\n')}\r\ntransfer-encoding: chunked\r\n\r\n${chunked(body, random)}`
     case 1:
-      // The length does not fit.
+      // The length is wrong.
       return `${method} ${path} HTTP/1.1\r\n${headers.join('\r\n')}\r\ncontent-length: ${random.int(body.length + 4)}\r\n\r\n${body}`
     case 2:
       return noise(random, 200)

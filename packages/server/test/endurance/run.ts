@@ -1,4 +1,4 @@
-// `npm run test:endurance`: what a server must outlast, at full size; prints its numbers and ends with 1 when one is bad.
+// `npm run test:endurance`: full endurance tests of a server. It prints its numbers and exits with 1 if one is bad.
 import { attacked } from './attacks.js'
 import { built } from './built.js'
 import { crowd } from './crowd.js'

@@ -1,4 +1,4 @@
-// A server in a process of its own that tells how much memory it holds: `node --expose-gc server.mjs`.
+// A server in its own process that reports its memory: `node --expose-gc server.mjs`.
 import { startServer } from '../../src/server.js'
 
 const reports: string[] = []
@@ -7,7 +7,7 @@ const server = await startServer({
   clock: 'manual',
   tokens: { store: 't', queue: 'q' },
   deliverTo: 'none',
-  // Orders that tell the whole traffic are among the requests.
+  // Some of the requests return the complete traffic log.
   limits: { maxTrafficEntries: 1_000 },
   policy: { maxTrafficBytes: 2_000_000 },
   onError: (text) => reports.push(text),
@@ -16,7 +16,7 @@ const server = await startServer({
 process.on('message', async (question) => {
   if (question !== 'memory') return
   for (const name of server.tenants) server.drop(name)
-  // What was freed by one collection lets the next one free more.
+  // One collection may make more objects collectable for the next one.
   for (let time = 0; time < 4; time++) {
     globalThis.gc?.()
     await new Promise((resolve) => setTimeout(resolve, 50))

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 
-/** The next message of a child; fails when it ends instead. */
+/** Returns the next message of a child process, and fails if it ends instead. */
 export function told<T>(child: ChildProcess): Promise<T> {
   return new Promise((resolve, reject) => {
     if (child.exitCode !== null || child.signalCode !== null) return reject(new Error('the server has ended'))

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { defaultRegion, locator, sandboxUrlsOf } from '../../../../src/protocol/address.js'
 
 describe('addresses', () => {
-  test('by default', () => {
+  test('are test hosts by default', () => {
     expect(sandboxUrlsOf()).toEqual({
       store: 'https://store.test',
       queue: 'https://queue.test',
@@ -12,7 +12,7 @@ describe('addresses', () => {
     expect(defaultRegion).toBe('eu-central-1')
   })
 
-  test('with a name of its own', () => {
+  test('contain the name of the sandbox', () => {
     expect(sandboxUrlsOf({}, 'Orders-2')).toMatchObject({
       store: 'https://orders-2.store.test',
       queue: 'https://orders-2.queue.test',
@@ -21,7 +21,7 @@ describe('addresses', () => {
     })
   })
 
-  test('under one base, as a server has them', () => {
+  test('are below one base URL on a server', () => {
     expect(sandboxUrlsOf({ base: 'http://127.0.0.1:4010/main/' })).toEqual({
       store: 'http://127.0.0.1:4010/main/store',
       queue: 'http://127.0.0.1:4010/main/queue',
@@ -33,7 +33,7 @@ describe('addresses', () => {
     })
   })
 
-  test('each by itself', () => {
+  test('can be set one by one', () => {
     const addresses = sandboxUrlsOf({
       store: 'https://a.example/',
       queue: 'https://b.example/q',
@@ -48,18 +48,18 @@ describe('addresses', () => {
     })
   })
 
-  test.each(['store.test', 'ftp://store.test', ''])('%j is told with the next step', (store) => {
+  test.each(['store.test', 'ftp://store.test', ''])('reject the store URL %j', (store) => {
     expect(() => sandboxUrlsOf({ store })).toThrow(
       `A base URL must be an http or https URL such as 'https://store.test' (got ${JSON.stringify(store)}).`,
     )
   })
 
-  test.each(['a b', 'a.b', '-a', 'ü', ''])('the name %j cannot be part of a host', (name) => {
+  test.each(['a b', 'a.b', '-a', 'ü', ''])('reject the name %j, which cannot be part of a host', (name) => {
     expect(() => sandboxUrlsOf({}, name)).toThrow('name must be valid in a host name')
   })
 })
 
-test('the address of an engine is told where engines are had, and its password is not shown', () => {
+test('sandboxUrlsOf() explains how to use a real Redis, and does not expose its password', () => {
   for (const store of ['redis://:geheim@127.0.0.1:6379', 'rediss://127.0.0.1', 'valkey://127.0.0.1']) {
     expect(() => sandboxUrlsOf({ store })).toThrow(/createRealRedisSandbox/)
     expect(() => sandboxUrlsOf({ store })).not.toThrow(/geheim/)
@@ -104,11 +104,11 @@ describe('the locator', () => {
     'https://other.store.test/get/a',
     'no url',
     '',
-  ])('%j belongs to somebody else', (url) => {
+  ])('does not locate %j', (url) => {
     expect(locate(url)).toBeUndefined()
   })
 
-  test('credentials in front of our host do not hide it', () => {
+  test('locates a URL with credentials', () => {
     expect(locate('https://user:secret@store.test/get/a')).toMatchObject({ service: 'store', path: '/get/a' })
   })
 
@@ -117,7 +117,7 @@ describe('the locator', () => {
     ['http://127.0.0.1:4010/main/queue/v2/keys', 'queue', 'eu-central-1', '/v2/keys'],
     ['http://127.0.0.1:4010/main/queue-us-east-1/v2/keys', 'queue', 'us-east-1', '/v2/keys'],
     ['http://127.0.0.1:4010/main/mgmt/v2/queue/stats/1', 'stats', undefined, '/v2/queue/stats/1'],
-  ])('%s under a base', (url, service, region, path) => {
+  ])('locates %s below a base URL', (url, service, region, path) => {
     expect(underBase(url)).toMatchObject({ service, region, path })
   })
 
@@ -127,7 +127,7 @@ describe('the locator', () => {
     'http://127.0.0.1:4010/main/stores/get/a',
     'http://127.0.0.1:4010/other/store/get/a',
     'http://127.0.0.1:4010/main/queue-eu-west-1/v2/keys',
-  ])('%s is not under the base', (url) => {
+  ])('does not locate %s below the base URL', (url) => {
     expect(underBase(url)).toBeUndefined()
   })
 })

@@ -9,7 +9,7 @@ import {
 } from '../../../../src/protocol/dialect.js'
 import { DialectDetector } from '../../../../src/protocol/dialect-detector.js'
 
-/** One row of the dialect tables: how a word is taken from a dialect, its neutral and its real form. */
+/** One row of the dialect tables: how a value is read from a dialect, its neutral and its real form. */
 type Row = readonly [what: string, of: (words: Dialect) => unknown, neutral: unknown, real: unknown]
 
 const store: Row[] = [
@@ -80,19 +80,19 @@ describe('every row of the dialect tables', () => {
     expect(of(upstashDialect)).toEqual(real)
   })
 
-  test('the region-prefixed environment names are built from the same words', () => {
+  test('region-prefixed environment variables contain the names of the dialect', () => {
     expect(`US_EAST_1_${upstashDialect.environment.queueUrl}`).toBe('US_EAST_1_QSTASH_URL')
   })
 })
 
 describe('dialectOf', () => {
-  test('takes a name or an own dialect', () => {
+  test('takes a name or a custom dialect', () => {
     const own: Dialect = { ...neutralDialect, name: 'own', headerPrefix: 'Acme-' }
     expect(dialectOf('upstash')).toBe(upstashDialect)
     expect(dialectOf(own)).toBe(own)
   })
 
-  test('an unknown name is told with the next step', () => {
+  test('rejects an unknown name', () => {
     expect(() => dialectOf('acme' as 'neutral')).toThrow(
       "dialect must be 'auto', 'neutral', 'upstash' or a Dialect object (got \"acme\").",
     )
@@ -100,7 +100,7 @@ describe('dialectOf', () => {
 })
 
 describe('settings', () => {
-  test('are the own headers without prefix, any case; a repeated one is joined', () => {
+  test('are the own headers without their prefix in any case, joined if repeated', () => {
     const headers: [string, string][] = [
       ['UPSTASH-Retries', '3'],
       ['upstash-label', 'a'],
@@ -124,7 +124,7 @@ describe('on the way in', () => {
     ['/v2/queue/stats/1', '/v2/qstash/stats/1'],
     ['/v2/qstashes/1', '/v2/qstashes/1'],
     ['/v2/search/1/stats', '/v2/search/1/stats'],
-  ])('the management path %s becomes %s', (given, expected) => {
+  ])('converts the management path %s to %s', (given, expected) => {
     expect(neutralManagementPath(given, upstashDialect)).toBe(expected)
   })
 })

@@ -17,7 +17,7 @@ const next = async (reader: ReadableStreamDefaultReader<Uint8Array>): Promise<st
   return done ? undefined : decoder.decode(value)
 }
 
-test('events and comments arrive in order, each with its blank line; close ends the stream', async () => {
+test('eventStream() sends events and comments in order, each with a blank line, until close()', async () => {
   const { stream, ends, reader } = opened()
   stream.send(latin1('"OK"'))
   stream.comment('keep-alive')
@@ -32,20 +32,20 @@ test('events and comments arrive in order, each with its blank line; close ends 
   expect(ends).toEqual(['closed'])
 })
 
-test('whatever a reader takes for a line end begins a new data line', async () => {
+test('eventStream() begins a new data line at every kind of line end', async () => {
   const { stream, reader } = opened()
   stream.send(latin1('a\nb\r\nc\rd'))
   expect(await next(reader)).toBe('data: a\ndata: b\ndata: c\ndata: d\n\n')
 })
 
-test('bytes are sent as they are', async () => {
+test('eventStream() sends bytes unchanged', async () => {
   const { stream, reader } = opened()
   stream.send(latin1('\xc3\xa9\xff'))
   const { value } = await reader.read()
   expect([...value!.subarray(6, 9)]).toEqual([0xc3, 0xa9, 0xff])
 })
 
-test('a reader that goes away ends it, once, and later events are dropped', async () => {
+test('eventStream() ends once when its reader cancels, and drops later events', async () => {
   const { stream, ends, reader } = opened()
   await reader.cancel()
   stream.send(latin1('a'))
@@ -53,7 +53,7 @@ test('a reader that goes away ends it, once, and later events are dropped', asyn
   expect(ends).toEqual(['aborted'])
 })
 
-test('an aborted client ends it with an AbortError', async () => {
+test('eventStream() ends with an AbortError when its client aborts', async () => {
   const client = new AbortController()
   const { stream, ends, reader } = opened({ signal: client.signal })
   const read = reader.read()
@@ -63,13 +63,13 @@ test('an aborted client ends it with an AbortError', async () => {
   expect(ends).toEqual(['aborted'])
 })
 
-test('a client that was aborted before gets no stream', async () => {
+test('eventStream() ends immediately for a client that aborted before', async () => {
   const { ends, reader } = opened({ signal: AbortSignal.abort() })
   await expect(reader.read()).rejects.toMatchObject({ name: 'AbortError' })
   expect(ends).toEqual(['aborted'])
 })
 
-test('a reader that falls too far behind is dropped and holds nobody up', async () => {
+test('eventStream() drops a reader that is too far behind', async () => {
   const { stream, ends, reader } = opened({ bufferLimit: 64 })
   for (let count = 0; count < 100 && ends.length === 0; count++) {
     stream.send(latin1('0123456789'))
@@ -79,7 +79,7 @@ test('a reader that falls too far behind is dropped and holds nobody up', async 
   await expect(reader.read()).rejects.toThrow('The reader of this event stream was too slow and was disconnected.')
 })
 
-test('a reader that keeps up may take far more than the limit', async () => {
+test('eventStream() may send far more than the limit to a reader that keeps up', async () => {
   const { stream, ends, reader } = opened({ bufferLimit: 64 })
   for (let count = 0; count < 100; count++) {
     stream.send(latin1('0123456789'))
@@ -88,7 +88,7 @@ test('a reader that keeps up may take far more than the limit', async () => {
   expect(ends).toEqual([])
 })
 
-test('a reader that has taken everything gets what one turn of the loop brings, and is dropped before more is added', async () => {
+test('eventStream() sends the events of one turn to a reader without pending data, and drops it before more is added', async () => {
   const { stream, ends, reader } = opened({ bufferLimit: 64 })
   for (let count = 0; count < 10; count++) stream.send(latin1('x'.repeat(1_000)))
   expect(ends).toEqual([])
@@ -98,7 +98,7 @@ test('a reader that has taken everything gets what one turn of the loop brings, 
   await expect(reader.read()).rejects.toThrow(ReaderTooSlow)
 })
 
-test('nobody gets more than redis-server sends', () => {
+test('eventStream() sends no event that is larger than redis-server allows', () => {
   const { stream, ends } = opened()
   for (let count = 0; count < 32; count++) stream.sendFrame(new Uint8Array(1_000_000))
   expect(ends).toEqual([])
@@ -106,7 +106,7 @@ test('nobody gets more than redis-server sends', () => {
   expect(ends).toEqual(['overflow'])
 })
 
-test('readers get copies, and those that only read get the same bytes, which are held once', async () => {
+test('eventStream() copies chunks, except for readers that only read, which share them', async () => {
   const account = new Account(1_000)
   const held = new HeldChunks(account)
   const frame = new Uint8Array(600)
@@ -125,7 +125,7 @@ test('readers get copies, and those that only read get the same bytes, which are
   expect(account.held).toBe(0)
 })
 
-test('a reader for whose events there is no room among all is dropped; who is up to date gets a short one', async () => {
+test('eventStream() drops a reader if the shared memory limit is reached, except for a short event of an up-to-date reader', async () => {
   const held = new HeldChunks(new Account(100))
   const { stream, ends } = opened()
   readsInPlace(stream.body, held)
@@ -135,7 +135,7 @@ test('a reader for whose events there is no room among all is dropped; who is up
   expect(ends).toEqual(['overflow'])
 })
 
-test('what was sent before the end is read before it', async () => {
+test('eventStream() delivers what was sent before close()', async () => {
   const { stream, reader } = opened()
   for (const word of ['a', 'b']) stream.send(latin1(word))
   stream.close()

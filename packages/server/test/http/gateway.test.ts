@@ -15,7 +15,7 @@ import type {
   ServiceRequest,
 } from '../../../../src/protocol/service.js'
 
-/** What the endpoint of the toy service saw. */
+/** The request that an endpoint of the test service received. */
 interface Seen {
   params: unknown
   rest: string
@@ -110,16 +110,16 @@ const body = (answer: RawResponse): unknown => JSON.parse(text(answer.body as By
 const ask = async (...given: Parameters<typeof call>): Promise<RawResponse> => exchange(call(...given))
 
 describe('routing', () => {
-  test('parameters are decoded, a broken escape stays', async () => {
+  test('decodes path parameters, and keeps a broken escape', async () => {
     expect(body(await ask('GET', '/v2/things/a%2Fb%20c'))).toMatchObject({ params: { name: 'a/b c' } })
     expect(body(await ask('GET', '/v2/things/100%'))).toMatchObject({ params: { name: '100%' } })
   })
 
-  test('an exact path goes before a pattern', async () => {
+  test('prefers an exact path to a pattern', async () => {
     expect(body(await ask('GET', '/v2/things/special'))).toBe('special')
   })
 
-  test('a trailing slash is accepted', async () => {
+  test('accepts a trailing slash', async () => {
     expect((await ask('GET', '/v2/secret/', [['authorization', 'Bearer right']])).status).toBe(200)
   })
 
@@ -128,35 +128,35 @@ describe('routing', () => {
     ['https://shop.test//a//', 'https://shop.test//a//', ''],
     ['https%3A%2F%2Fshop.test', 'https%3A%2F%2Fshop.test', ''],
     ['group', 'group', ''],
-  ])('the rest of a path is handed on undecoded: %s', async (destination, rest, query) => {
+  ])('passes the rest of a path undecoded: %s', async (destination, rest, query) => {
     expect(body(await ask('POST', `/v2/publish/${destination}`))).toMatchObject({ rest, query })
     expect(body(await ask('PUT', `/v2/publish/${destination}`))).toMatchObject({ rest })
   })
 
-  test('an unknown path is worded by the service', async () => {
+  test('lets the service respond to an unknown path', async () => {
     const answer = await ask('GET', '/v3/things')
     expect([answer.status, body(answer)]).toEqual([404, { error: 'no /v3/things' }])
   })
 
-  test('a known path with another method names the ones that are allowed', async () => {
+  test('lists the allowed methods for a known path with another method', async () => {
     const answer = await ask('POST', '/v2/things/a')
     expect([answer.status, answer.headers]).toEqual([405, [['allow', 'GET, DELETE']]])
   })
 
-  test('regions are told apart', async () => {
+  test('detects the region', async () => {
     expect(body(await ask('GET', '/v2/things/a'))).toMatchObject({ region: 'eu-central-1' })
     expect(body(await ask('GET', 'https://us-east-1.queue.test/v2/things/a'))).toMatchObject({ region: 'us-east-1' })
   })
 
-  test('a foreign url is a misuse', () => {
+  test('throws for a URL of another host', () => {
     expect(() => exchange(call('GET', 'https://shop.test/'))).toThrow(
       'exchange(): the URL must belong to the sandbox (got https://shop.test/). Check sandbox.owns(url) first.',
     )
   })
 })
 
-describe('vendor words', () => {
-  test("are taken off headers; a query, which may be the destination's, stays as it came", async () => {
+describe('the dialect of the vendor', () => {
+  test('is removed from headers, but not from a query, which may belong to the destination', async () => {
     const answer = await ask(
       'POST',
       '/v2/publish/https://shop.test/?upstash-delay=5s&upstash-retries=1&a=b',
@@ -173,14 +173,14 @@ describe('vendor words', () => {
     })
   })
 
-  test('are taken off management paths', async () => {
+  test('is removed from management paths', async () => {
     expect(body(await ask('GET', 'https://mgmt.test/v2/qstash/stats/7'))).toMatchObject({
       path: '/v2/queue/stats/7',
       params: { id: '7' },
     })
   })
 
-  test('are put on the way out', async () => {
+  test('is added to responses', async () => {
     const answer = await ask('GET', '/v2/words')
     expect(answer.headers).toContainEqual(['upstash-sync-token', 'abc'])
   })
@@ -204,7 +204,7 @@ describe('tokens', () => {
     expect([answer.status, body(answer)]).toEqual([401, { error: 'unauthorized' }])
   })
 
-  test('basic credentials are read to the first colon', () => {
+  test('splits basic credentials at the first colon', () => {
     const given = (value: string): ServiceRequest => ({ header: () => value }) as unknown as ServiceRequest
     const encoded = Buffer.from('ann@shop.test:pass:word ü').toString('base64')
     expect(basicCredentials(given(`Basic ${encoded}`))).toEqual({ user: 'ann@shop.test', password: 'pass:word ü' })
@@ -215,7 +215,7 @@ describe('tokens', () => {
 })
 
 describe('errors', () => {
-  test('of the protocol are answered by the service, thrown at once or later', async () => {
+  test('of the protocol become responses of the service, thrown immediately or later', async () => {
     const atOnce = await ask('GET', '/v2/refused')
     const later = await ask('GET', '/v2/refused-later')
     expect([atOnce.status, body(atOnce)]).toEqual([412, { error: 'quota exceeded' }])
@@ -228,7 +228,7 @@ describe('errors', () => {
 })
 
 describe('HEAD', () => {
-  test('an answer to it has no body', async () => {
+  test('gets a response without a body', async () => {
     const table = [endpoint(['GET', 'HEAD'], '/v2/both', () => json('body'))]
     const services = [toy('queue', table)]
     const asking = createGateway({
@@ -244,12 +244,12 @@ describe('HEAD', () => {
 })
 
 describe('order and traffic', () => {
-  test('what needs no waiting is answered at once, without a promise', () => {
+  test('responds without a promise if nothing waits', () => {
     expect(exchange(call('GET', '/v2/things/a'))).not.toBeInstanceOf(Promise)
     expect(exchange(call('GET', '/v2/slow'))).toBeInstanceOf(Promise)
   })
 
-  test('time stands still while a request is served', async () => {
+  test('blocks time while a request is served', async () => {
     const answered = exchange(call('GET', '/v2/slow'))
     expect(clock.running).toEqual(['request GET /v2/slow'])
     await clock.advance(10)
@@ -257,14 +257,14 @@ describe('order and traffic', () => {
     expect(traffic.ofType('request')[0]).toMatchObject({ at: 0, response: { at: 0, status: 200 } })
   })
 
-  test('a body that arrives later is waited for', async () => {
+  test('waits for a body that arrives later', async () => {
     const answered = exchange({ ...call('POST', '/v2/publish/a'), body: async () => latin1('late') })
     await clock.advance(10)
     expect(body(await answered)).toMatchObject({ body: 'late' })
     expect(traffic.ofType('request')[0]?.at).toBe(0)
   })
 
-  test('each request is one entry, with its answer and without its secrets', async () => {
+  test('records each request as one entry, with its response and without secrets', async () => {
     await ask(
       'GET',
       '/v2/words?a=1&qstash_token=right&b=2',

@@ -4,7 +4,7 @@ import { hasEngine, startCluster, startEngine } from '../../../../test/support/l
 import { createRealRedisSandbox, type RealRedisSandbox } from '../../src/real-redis/real-redis-sandbox.js'
 import { slotOf } from '../../src/redis-cluster/hash-slots.js'
 
-describe.skipIf(!hasEngine)('a Cluster of three masters', () => {
+describe.skipIf(!hasEngine)('a Redis Cluster of three masters', () => {
   let cluster: Awaited<ReturnType<typeof startCluster>>
   let sandbox: RealRedisSandbox
   beforeAll(async () => {
@@ -28,7 +28,7 @@ describe.skipIf(!hasEngine)('a Cluster of three masters', () => {
     return answer.json()
   }
 
-  test('slots are those of redis-server', async () => {
+  test('has the same hash slots as redis-server', async () => {
     const [{ client }] = cluster.nodes as [(typeof cluster.nodes)[0]]
     for (const key of [
       '',
@@ -48,21 +48,21 @@ describe.skipIf(!hasEngine)('a Cluster of three masters', () => {
     }
   })
 
-  test('keys are where they belong, and all of them are one store', async () => {
+  test('stores each key on its master, and all keys form one store', async () => {
     const keys = Array.from({ length: 60 }, (_, at) => `key:${at}`)
     for (const key of keys) expect(await ask(['SET', key, key])).toEqual({ result: 'OK' })
     for (const key of keys) expect(await ask(['GET', key])).toEqual({ result: key })
     expect(await ask(['DBSIZE'])).toEqual({ result: 60 })
     expect(((await ask(['KEYS', '*'])) as { result: string[] }).result.sort()).toEqual([...keys].sort())
     const shares = await Promise.all(cluster.nodes.map((node) => node.keys()))
-    // One marker on each.
+    // There is one marker on each master.
     expect(shares.map((share) => share.length).reduce((a, b) => a + b)).toBe(63)
     expect(Math.min(...shares.map((share) => share.length))).toBeGreaterThan(5)
     expect(await ask(['FLUSHALL'])).toEqual({ result: 'OK' })
     expect(await ask(['DBSIZE'])).toEqual({ result: 0 })
   })
 
-  test('SCAN comes round all masters', async () => {
+  test('returns all keys with SCAN over all masters', async () => {
     const keys = Array.from({ length: 100 }, (_, at) => `key:${at}`)
     await ask(
       keys.map((key) => ['SET', key, '1']),
@@ -78,7 +78,7 @@ describe.skipIf(!hasEngine)('a Cluster of three masters', () => {
     expect([...new Set(found)].sort()).toEqual([...keys].sort())
   })
 
-  test('keys of one request in different slots get the engine’s own error', async () => {
+  test('returns its own error for keys of one request in different slots', async () => {
     const error = "CROSSSLOT Keys in request don't hash to the same slot"
     expect(await ask(['MSET', 'a', '1', 'b', '2'])).toEqual({ error })
     expect(
@@ -101,7 +101,7 @@ describe.skipIf(!hasEngine)('a Cluster of three masters', () => {
         '/multi-exec',
       ),
     ).toEqual([{ result: 2 }, { result: '2' }])
-    // Each command of a pipeline stands alone.
+    // Each command of a pipeline runs alone.
     expect(
       await ask(
         [
@@ -113,12 +113,12 @@ describe.skipIf(!hasEngine)('a Cluster of three masters', () => {
     ).toEqual([{ result: 'OK' }, { result: 'OK' }])
   })
 
-  test('scripts are known to every master', async () => {
+  test('has scripts on every master', async () => {
     const { result: sha } = (await ask(['SCRIPT', 'LOAD', 'return KEYS[1]'])) as { result: string }
     for (const key of ['a', 'b', 'c', 'd']) expect(await ask(['EVALSHA', sha, '1', key])).toEqual({ result: key })
   })
 
-  test('what is published at any master is heard', async () => {
+  test('delivers messages that are published on any master', async () => {
     const url = `${sandbox.urls.store}/subscribe/news`
     const reader = new EventReader(await fetch(url, { headers: { authorization: `Bearer ${sandbox.tokens.store}` } }))
     expect(await reader.next()).toBe('data: subscribe,news,1')
@@ -129,7 +129,7 @@ describe.skipIf(!hasEngine)('a Cluster of three masters', () => {
     await reader.cancel()
   })
 
-  test('a slot that moves is followed, within a request', async () => {
+  test('is followed within a request when a hash slot moves', async () => {
     await ask(['SET', 'moving', 'v'])
     const slot = String(slotOf('moving' as never))
     const owner = cluster.nodes.findIndex((_, at) => [5461, 10923, 16384].findIndex((end) => Number(slot) < end) === at)
@@ -140,10 +140,10 @@ describe.skipIf(!hasEngine)('a Cluster of three masters', () => {
     await to.client.send(['CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId])
     await from.client.send(['CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId])
     await from.client.send(['MIGRATE', '127.0.0.1', String(to.port), 'moving', '0', '1000'])
-    // ASK, while it is on its way.
+    // ASK while the slot is moving.
     expect(await ask(['GET', 'moving'])).toEqual({ result: 'v' })
     for (const { client } of [to, from]) await client.send(['CLUSTER', 'SETSLOT', slot, 'NODE', toId])
-    // MOVED, once it is there.
+    // MOVED after it has moved.
     expect(await ask(['GET', 'moving'])).toEqual({ result: 'v' })
     expect(
       await ask(
@@ -158,7 +158,7 @@ describe.skipIf(!hasEngine)('a Cluster of three masters', () => {
 })
 
 test.skipIf(!hasEngine)(
-  'a Cluster that announces an address elsewhere is refused, and nothing there is asked',
+  'a Redis Cluster that announces another host is rejected without a command to that host',
   async () => {
     await using engine = await startEngine('--cluster-enabled', 'yes', '--cluster-announce-ip', '192.0.2.7')
     await engine.client.send(['CLUSTER', 'ADDSLOTSRANGE', '0', '16383'])

@@ -15,7 +15,7 @@ async function ask(sandbox: RealRedisSandbox, path: string, body: unknown): Prom
 
 const run = (sandbox: RealRedisSandbox, ...argv: string[]) => ask(sandbox, '', argv)
 
-/** What somebody else stored in another database. */
+/** Stores data of another user in another database. */
 async function theirs(engine: LiveEngine): Promise<void> {
   await engine.client.send(['SELECT', '1'])
   await engine.client.send(['SET', 'theirs', 'precious'])
@@ -31,8 +31,8 @@ async function other(engine: LiveEngine, ...argv: string[]): Promise<unknown> {
 
 const library = "#!lua name=l\nredis.register_function('wipe', function() return redis.call('FLUSHALL') end)"
 
-describe.skipIf(!hasEngine)('how far commands reach', () => {
-  test('after the marker was stolen nothing destroys: no script, no function, no flush of either', async () => {
+describe.skipIf(!hasEngine)('the scope of commands', () => {
+  test('runs no script, function or flush after the marker was taken by another owner', async () => {
     await using engine = await startEngine()
     const sandbox = await createRealRedisSandbox(engine.url)
     // Connections of both kinds are open.
@@ -62,7 +62,7 @@ describe.skipIf(!hasEngine)('how far commands reach', () => {
           argv,
           path,
           503,
-          expect.stringContaining("no longer this sandbox's own"),
+          expect.stringContaining('no longer belongs to this sandbox'),
         ])
       }
     }
@@ -72,7 +72,7 @@ describe.skipIf(!hasEngine)('how far commands reach', () => {
     expect(await engine.client.send(['FUNCTION', 'LIST'])).toMatchObject({ array: [expect.anything()] })
   })
 
-  test('scripts cannot flush or leave their database, however they name the command', async () => {
+  test('keeps scripts from flushing or leaving their database, however they name the command', async () => {
     await using engine = await startEngine()
     const sandbox = await createRealRedisSandbox(engine.url)
     await theirs(engine)
@@ -94,7 +94,7 @@ describe.skipIf(!hasEngine)('how far commands reach', () => {
     expect((await ask(sandbox, '/multi-exec', [['EVAL', 'return 1', '0'], ['FLUSHALL']]))[0]).toBe(400)
     expect(await engine.keys()).toEqual(expect.arrayContaining(['k', marker]))
     expect(await other(engine, 'GET', 'theirs')).toEqual({ bulk: 'precious' })
-    // What scripts are for goes on, many at once too.
+    // Other scripts still run, also in parallel.
     const counted = Array.from({ length: 40 }, () =>
       run(sandbox, 'EVAL', "return redis.call('INCR', KEYS[1])", '1', 'n'),
     )
@@ -102,11 +102,11 @@ describe.skipIf(!hasEngine)('how far commands reach', () => {
     expect(await run(sandbox, 'GET', 'n')).toEqual([200, '{"result":"40"}'])
     expect(await run(sandbox, 'EVALSHA', 'f'.repeat(40), '0')).toEqual([400, expect.stringContaining('NOSCRIPT')])
     await sandbox.close()
-    // The user of the engine that ran them is gone.
+    // The user that ran scripts was deleted.
     expect(await engine.client.send(['ACL', 'USERS'])).toEqual({ array: [{ bulk: 'default' }] })
   })
 
-  test('no command writes to another database', async () => {
+  test('keeps every command from writing to another database', async () => {
     await using engine = await startEngine()
     await using sandbox = await createRealRedisSandbox(engine.url)
     await theirs(engine)
@@ -120,7 +120,7 @@ describe.skipIf(!hasEngine)('how far commands reach', () => {
       expect(await ask(sandbox, '/pipeline', [argv])).toEqual([200, `[${refused}]`])
       expect(await ask(sandbox, '/multi-exec', [['SET', 'k', 'w'], argv])).toEqual([400, refused])
     }
-    // These never reach the engine: as in the double, each fails by itself.
+    // These commands never reach the real Redis; each one fails as in the double.
     for (const argv of [
       ['MOVE', 'k', '1'],
       ['move', 'k', '15'],
@@ -134,14 +134,14 @@ describe.skipIf(!hasEngine)('how far commands reach', () => {
       ])
     }
     expect(await run(sandbox, 'COPY', 'k', 'DB', 'DB', '0')).toEqual([200, '{"result":1}'])
-    // What redis refuses before it comes to the database.
+    // Redis rejects these before it checks the database.
     for (const words of ['a b c DB 2', 'k b c DB 99', 'k b REPLACE c DB 1', 'k b REPLACE DB']) {
       const argv = ['COPY', ...words.split(' ')]
       const told = await engine.client.send(argv)
       expect(await run(sandbox, ...argv)).toEqual([400, JSON.stringify(told)])
       expect(told).toEqual({ error: 'ERR syntax error' })
     }
-    // What comes after a database is judged later, and a second one counts.
+    // Arguments after a database are checked later, and a second database counts.
     for (const words of ['k b DB 99 c', 'k theirs DB 0 DB 1', 'k theirs REPLACE DB 1 REPLACE']) {
       expect((await run(sandbox, 'COPY', ...words.split(' ')))[1]).toBe('{"error":"ERR DB index is out of range"}')
     }
@@ -149,7 +149,7 @@ describe.skipIf(!hasEngine)('how far commands reach', () => {
     expect(await other(engine, 'KEYS', '*')).toEqual({ array: [{ bulk: 'theirs' }] })
   })
 
-  test('DBSIZE counts what is there, with the marker and without it', async () => {
+  test('counts keys with DBSIZE, without the marker', async () => {
     await using engine = await startEngine()
     await using sandbox = await createRealRedisSandbox(engine.url)
     await run(sandbox, 'MSET', 'a', '1', 'b', '2')
@@ -161,7 +161,7 @@ describe.skipIf(!hasEngine)('how far commands reach', () => {
     expect(await run(sandbox, 'DBSIZE')).toEqual([200, '{"result":3}'])
   })
 
-  test('a script that does not end is told with 503, and SCRIPT KILL ends it', async () => {
+  test('reports an endless script with 503, and SCRIPT KILL ends it', async () => {
     await using engine = await startEngine('--busy-reply-threshold', '50')
     await using sandbox = await createRealRedisSandbox(engine.url)
     await run(sandbox, 'SET', 'k', 'v')
@@ -170,12 +170,12 @@ describe.skipIf(!hasEngine)('how far commands reach', () => {
     expect(await run(sandbox, 'GET', 'k')).toEqual([503, expect.stringContaining('SCRIPT KILL')])
     expect((await endless)[0]).toBe(503)
     expect(await run(sandbox, 'SCRIPT', 'KILL')).toEqual([200, '{"result":"OK"}'])
-    // The script stops at its next look round, so what is read in the same round is still refused.
+    // The script stops at its next check, so reads before it are still rejected.
     await until(async () => (await run(sandbox, 'GET', 'k'))[0] === 200)
     expect(await run(sandbox, 'GET', 'k')).toEqual([200, '{"result":"v"}'])
   }, 20_000)
 
-  test('the passwords of an engine are not told', async () => {
+  test('does not expose the passwords of a real Redis', async () => {
     await using engine = await startEngine()
     const sandbox = await createRealRedisSandbox(engine.url)
     await engine.client.send(['CONFIG', 'SET', 'masterauth', 's3cret'])

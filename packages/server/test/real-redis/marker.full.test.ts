@@ -14,7 +14,7 @@ import { startServer } from '../../src/server.js'
 
 const marker = 'stuntdouble:engine'
 
-/** A command as an app sends it. */
+/** Runs a command as an app does. */
 async function run(sandbox: RealRedisSandbox, ...argv: string[]): Promise<{ status: number; body: string }> {
   const answer = await fetch(sandbox.urls.store, {
     method: 'POST',
@@ -24,8 +24,8 @@ async function run(sandbox: RealRedisSandbox, ...argv: string[]): Promise<{ stat
   return { status: answer.status, body: await answer.text() }
 }
 
-describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
-  test('an engine that holds anything is refused, and left as it is', async () => {
+describe.skipIf(!hasEngine)('data of others is never deleted', () => {
+  test('a Redis that is not empty is rejected and not changed', async () => {
     await using engine = await startEngine()
     for (const [words, undo] of [
       [
@@ -40,7 +40,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
     ] as const) {
       if (words[0] === 'MOVE') await engine.client.send(['SET', 'theirs', '1'])
       await engine.client.send(words)
-      await expect(createRealRedisSandbox(engine.url)).rejects.toThrow(/is not empty|libraries of functions/)
+      await expect(createRealRedisSandbox(engine.url)).rejects.toThrow(/is not empty|function libraries/)
       expect(await engine.client.send(['GET', marker])).toEqual({ nil: 'bulk' })
       await engine.client.send(undo)
     }
@@ -48,31 +48,31 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
     await sandbox.close()
   })
 
-  test('of twenty that begin at once one has it, and the others leave no trace', async () => {
+  test('only one of twenty simultaneous starts takes it, and the others change nothing', async () => {
     await using engine = await startEngine()
     const begun = await Promise.allSettled(Array.from({ length: 20 }, () => RealRedis.open(engine.url)))
     const [winner, ...others] = begun.filter(({ status }) => status === 'fulfilled')
     expect(others).toEqual([])
     for (const each of begun) {
-      if (each.status === 'rejected') expect((each.reason as Error).message).toContain('one engine is for one tenant')
+      if (each.status === 'rejected') expect((each.reason as Error).message).toContain('is used by another sandbox')
     }
     expect(await engine.keys()).toEqual([marker])
     await (winner as PromiseFulfilledResult<RealRedis>).value.close()
     expect(await engine.keys()).toEqual([])
   })
 
-  test('a second tenant is refused with a sentence', async () => {
+  test('a second tenant is rejected', async () => {
     await using engine = await startEngine()
     await using server = await startServer({ port: 0, realRedis: engine.url })
     server.tenant('main')
-    const sentence = /One engine is for one tenant, and "main" has it/
+    const sentence = /is used by tenant "main"/
     expect(() => server.tenant('w1')).toThrow(sentence)
     await expect(connect(server.origin, { tenant: 'w2' })).rejects.toThrow(sentence)
-    expect(() => server.drop('main')).toThrow('reset it with POST /_control/main/reset')
+    expect(() => server.drop('main')).toThrow('Reset it with POST /_control/main/reset')
     expect(server.drop('w1')).toBe(false)
   })
 
-  test('the marker is nobody’s to see, to read or to change', async () => {
+  test('the marker cannot be seen, read or changed', async () => {
     await using engine = await startEngine()
     await using sandbox = await createRealRedisSandbox(engine.url)
     await run(sandbox, 'SET', 'k', 'v')
@@ -88,7 +88,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
       ['RENAME', 'k', marker],
     ]) {
       const { status, body } = await run(sandbox, ...argv)
-      expect([status, body]).toEqual([400, expect.stringContaining('marks the engine as taken')])
+      expect([status, body]).toEqual([400, expect.stringContaining('marks the real Redis as used')])
     }
     expect((await run(sandbox, 'FLUSHALL')).body).toBe('{"result":"OK"}')
     expect(await engine.keys()).toEqual([marker])
@@ -101,7 +101,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
     expect(await engine.keys()).toEqual(['b', marker])
   })
 
-  test('a setting that the app changed is what it was', async () => {
+  test('a setting that the app changed is restored', async () => {
     await using engine = await startEngine('--notify-keyspace-events', 'Kg')
     const flags = async (): Promise<unknown> => engine.client.send(['CONFIG', 'GET', 'notify-keyspace-events'])
     const before = await flags()
@@ -118,25 +118,25 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
   test.each([
     ['stolen', (steal: (...argv: string[]) => Promise<unknown>) => steal('SET', marker, 'another')],
     ['deleted', (steal: (...argv: string[]) => Promise<unknown>) => steal('DEL', marker)],
-    ['flushed with the rest', (steal: (...argv: string[]) => Promise<unknown>) => steal('FLUSHALL')],
-  ])('a marker that was %s: neither reset nor FLUSHALL nor close flushes', async (_, steal) => {
+    ['flushed with all keys', (steal: (...argv: string[]) => Promise<unknown>) => steal('FLUSHALL')],
+  ])('a marker that was %s: reset, FLUSHALL and close do not flush', async (_, steal) => {
     await using engine = await startEngine()
     const sandbox = await createRealRedisSandbox(engine.url)
     await run(sandbox, 'SET', 'ours', '1')
-    // A connection that a flush will use is open, and was ours when it was opened.
+    // A connection that a flush will use is open, and had the marker when it was opened.
     expect((await run(sandbox, 'FLUSHALL')).status).toBe(200)
     await steal((...argv) => engine.client.send(argv))
     await engine.client.send(['SET', 'theirs', '1'])
     const before = await engine.keys()
     const flush = await run(sandbox, 'FLUSHALL')
     expect([flush.status, flush.body]).toEqual([503, expect.stringContaining('nothing was flushed')])
-    await expect(sandbox.reset()).rejects.toThrow(/not empty|Another sandbox/)
+    await expect(sandbox.reset()).rejects.toThrow(/not empty|used by another sandbox/)
     await sandbox.close()
     expect(await engine.keys()).toEqual(before)
     expect(await engine.client.send(['GET', 'theirs'])).toEqual({ bulk: '1' })
   })
 
-  test('a marker that is taken between the look and the flush stops the flush', async () => {
+  test('a marker that is taken between the check and the flush prevents the flush', async () => {
     await using engine = await startEngine()
     const connection = await connectTo({
       url: engineUrl(engine.url, 'engine'),
@@ -158,11 +158,11 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
     connection.close()
   })
 
-  test('an engine that was lost is asked nothing more, until it is empty and taken again', async () => {
+  test('a lost Redis is not used any more, until it is empty and taken again', async () => {
     await using engine = await startEngine()
     await using sandbox = await createRealRedisSandbox(engine.url)
     await engine.client.send(['SET', marker, 'another'])
-    await expect(sandbox.reset()).rejects.toThrow('Another sandbox has the engine')
+    await expect(sandbox.reset()).rejects.toThrow('is used by another sandbox')
     const transaction = await fetch(`${sandbox.urls.store}/multi-exec`, {
       method: 'POST',
       headers: { authorization: `Bearer ${sandbox.tokens.store}` },
@@ -183,30 +183,33 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
     ['a transaction', '/multi-exec', foreign.map((key) => ['DEL', key])],
     ['a command that moves keys', '', ['RENAME', foreign[0], foreign[1]]],
   ]
-  test.each(everyForm)('a second after a flush by others no key of theirs is deleted: %s', async (_, path, body) => {
-    await using engine = await startEngine()
-    await using sandbox = await createRealRedisSandbox(engine.url)
-    const send = (): Promise<Response> =>
-      fetch(`${sandbox.urls.store}${path}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${sandbox.tokens.store}` },
-        body: JSON.stringify(body),
-      })
-    // A transaction has its connection from here on.
-    await run(sandbox, 'MSET', ...foreign.flatMap((key) => [key, 'ours']))
-    expect((await send()).status).toBe(200)
-    await engine.client.send(['FLUSHALL'])
-    await engine.client.send(['MSET', ...foreign.flatMap((key) => [key, 'theirs'])])
-    await wait(1_100)
-    const answer = await send()
-    expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('no longer')])
-    expect((await engine.keys()).length).toBe(foreign.length)
-    // It stays so, whatever comes.
-    expect((await run(sandbox, 'SET', 'k', 'v')).status).toBe(503)
-    expect(await engine.client.send(['GET', foreign[0]!])).toEqual({ bulk: 'theirs' })
-  })
+  test.each(everyForm)(
+    'a second after a flush by another client, none of its keys is deleted: %s',
+    async (_, path, body) => {
+      await using engine = await startEngine()
+      await using sandbox = await createRealRedisSandbox(engine.url)
+      const send = (): Promise<Response> =>
+        fetch(`${sandbox.urls.store}${path}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${sandbox.tokens.store}` },
+          body: JSON.stringify(body),
+        })
+      // The transaction has its own connection from here on.
+      await run(sandbox, 'MSET', ...foreign.flatMap((key) => [key, 'ours']))
+      expect((await send()).status).toBe(200)
+      await engine.client.send(['FLUSHALL'])
+      await engine.client.send(['MSET', ...foreign.flatMap((key) => [key, 'theirs'])])
+      await wait(1_100)
+      const answer = await send()
+      expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('no longer')])
+      expect((await engine.keys()).length).toBe(foreign.length)
+      // It stays rejected.
+      expect((await run(sandbox, 'SET', 'k', 'v')).status).toBe(503)
+      expect(await engine.client.send(['GET', foreign[0]!])).toEqual({ bulk: 'theirs' })
+    },
+  )
 
-  test('commands that never pause stop within a second of the loss', async () => {
+  test('continuous commands stop within a second of the loss', async () => {
     await using engine = await startEngine()
     const held = await RealRedis.open(engine.url)
     const words = (...argv: string[]) => argv as never
@@ -224,19 +227,19 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
       latest = sent
     }
     const done = await engine.client.send(['GET', 'n'])
-    // The rest is for a machine that is busy.
+    // The additional time is for a busy machine.
     expect(latest - lost).toBeLessThan(2_500)
-    await expect(held.run(words('INCR', 'n'))).rejects.toThrow("no longer this sandbox's own")
+    await expect(held.run(words('INCR', 'n'))).rejects.toThrow('no longer belongs to this sandbox')
     expect(await engine.client.send(['GET', 'n'])).toEqual(done)
     await held.close()
   })
 
-  test('a look at the marker changes neither the order of commands nor what they see', async () => {
+  test('a check of the marker changes neither the order of commands nor their results', async () => {
     await using engine = await startEngine()
     const held = await RealRedis.open(engine.url)
     const sent: Promise<unknown>[] = []
     for (let number = 0; number < 600; number++) {
-      // Before and behind a look, and while one is under way.
+      // Before and after a check, and during one.
       if (number % 200 === 100) await wait(1_100)
       if (number % 10 === 0) await Promise.resolve()
       sent.push(held.run(['RPUSH', 'list', String(number)] as never))
@@ -248,7 +251,7 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
     await held.close()
   })
 
-  test('an engine that takes no writes answers reads, and one that runs a script takes its end', async () => {
+  test('a Redis that accepts no writes serves reads, and a busy one accepts SCRIPT KILL', async () => {
     await using engine = await startEngine('--busy-reply-threshold', '50')
     await using sandbox = await createRealRedisSandbox(engine.url)
     await run(sandbox, 'SET', 'k', 'v')
@@ -266,27 +269,27 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
     expect(await run(sandbox, 'GET', 'k')).toEqual({ status: 200, body: '{"result":"v"}' })
   })
 
-  test('a new connection asks whose the engine is before it sends anything', async () => {
+  test('a new connection checks the marker before it sends a command', async () => {
     await using engine = await startEngine()
     const held = await RealRedis.open(engine.url)
     await engine.client.send(['SET', marker, 'another'])
-    // The first transaction opens one.
-    await expect(held.transact([['SET', 'k', 'v'] as never])).rejects.toThrow("no longer this sandbox's own")
+    // The first transaction opens a new connection.
+    await expect(held.transact([['SET', 'k', 'v'] as never])).rejects.toThrow('no longer belongs to this sandbox')
     expect(await engine.keys()).toEqual([marker])
     await held.close()
   })
 
-  test('the lease is renewed while it lives; one that was not is over, and nobody goes on with it', async () => {
+  test('the lease is renewed while the process runs; an expired one ends the ownership', async () => {
     await using engine = await startEngine()
     const held = await RealRedis.open(engine.url, { lease: 300 })
     const words = (...argv: string[]) => argv as never
-    // More than three leases: only renewals keep it.
+    // This takes more than three leases, so only renewals keep it.
     await until(async () => {
       const uptime = await engine.client.send(['INFO', 'commandstats'])
       return 'bulk' in uptime && Number(/cmdstat_pexpire:calls=(\d+)/.exec(uptime.bulk)?.[1] ?? 0) >= 10
     })
     expect(await held.run(words('SET', 'k', 'v'))).toMatchObject({ text: 'OK' })
-    // As after a pause of the process, in which somebody else came.
+    // Simulates a pause of the process in which another owner took the marker.
     await engine.client.send(['SET', marker, 'another'])
     await until(async () =>
       held.run(words('GET', 'k')).then(
@@ -294,12 +297,12 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
         () => true,
       ),
     )
-    await expect(held.run(words('SET', 'k', 'w'))).rejects.toThrow("no longer this sandbox's own")
+    await expect(held.run(words('SET', 'k', 'w'))).rejects.toThrow('no longer belongs to this sandbox')
     await held.close()
     expect(await engine.keys()).toEqual(['k', marker])
   })
 
-  test('an engine that goes away is told with 503, and a restarted one is not ours', async () => {
+  test('a stopped Redis is reported with 503, and a restarted one does not belong to the sandbox', async () => {
     await using engine = await startEngine()
     await using sandbox = await createRealRedisSandbox(engine.url)
     await run(sandbox, 'SET', 'k', 'v')
@@ -311,23 +314,23 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
       body: '[["GET","k"]]',
     })
     expect([away.status, away.headers.get('retry-after')]).toEqual([503, '1'])
-    expect(await away.text()).toMatch(/^\{"error":"The engine at 127\.0\.0\.1:\d+ is away: /)
+    expect(await away.text()).toMatch(/^\{"error":"The real Redis at 127\.0\.0\.1:\d+ is unavailable: /)
     await engine.restart()
     await engine.client.send(['SET', 'theirs', '1'])
     await until(async () => (await run(sandbox, 'GET', 'k')).body.includes('no longer'))
     await expect(sandbox.reset()).rejects.toThrow('is not empty')
-    // The one who restarted it made room: it is taken again.
+    // The user emptied it, so it can be taken again.
     await engine.client.send(['FLUSHALL'])
     await sandbox.reset()
     expect((await run(sandbox, 'GET', 'k')).body).toBe('{"result":null}')
   })
 
-  test('an engine that is frozen is told as well, and goes on where it was', async () => {
+  test('a frozen Redis is reported, and continues later', async () => {
     await using engine = await startEngine()
     const held = await RealRedis.open(engine.url, { patience: 300 })
     await held.run(['SET', 'k', 'v'] as never)
     engine.child.kill('SIGSTOP')
-    await expect(held.run(['GET', 'k'] as never)).rejects.toThrow('has not answered for 300 ms')
+    await expect(held.run(['GET', 'k'] as never)).rejects.toThrow('has not replied for 300 ms')
     engine.child.kill('SIGCONT')
     await until(async () =>
       held.run(['GET', 'k'] as never).then(
@@ -339,35 +342,35 @@ describe.skipIf(!hasEngine)('nothing of anybody else is ever deleted', () => {
   })
 })
 
-describe('where an engine may be', () => {
+describe('the host of a real Redis', () => {
   test.each([
     ['redis://192.0.2.1:6379', /192\.0\.2\.1 is not on this machine.*--allow-redis-host 192\.0\.2\.1/],
     ['redis://[2001:db8::1]:6379', /2001:db8::1 is not on this machine/],
     ['redis://0.0.0.0:6379', /0\.0\.0\.0 is not on this machine/],
-    ['http://127.0.0.1', /begins with redis:\/\/ or rediss:\/\//],
-    ['127.0.0.1', /is no url/],
-    ['redis://127.0.0.1/3', /the database is 0/],
-  ])('%s is refused', async (url, sentence) => {
+    ['http://127.0.0.1', /must begin with redis:\/\/ or rediss:\/\//],
+    ['127.0.0.1', /is not a URL/],
+    ['redis://127.0.0.1/3', /must use database 0/],
+  ])('%s is rejected', async (url, sentence) => {
     await expect(createRealRedisSandbox(url)).rejects.toThrow(sentence)
   })
 
-  test('nobody listens: a sentence, and soon', async () => {
+  test('nothing listens: rejects soon with one message', async () => {
     await expect(createRealRedisSandbox('redis://user:s3cret@127.0.0.1:1')).rejects.toThrow(
-      /^The engine at 127\.0\.0\.1:1 is away: /,
+      /^The real Redis at 127\.0\.0\.1:1 is unavailable: /,
     )
   })
 
-  test('what listens there is no engine', async () => {
+  test('another program listens: rejects', async () => {
     const server = createServer((socket) => socket.resume().end('HTTP/1.1 400 Bad Request\r\n\r\n'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as { port: number }
     await expect(createRealRedisSandbox(`redis://127.0.0.1:${port}`)).rejects.toThrow(
-      'does not speak the protocol of Redis',
+      'does not speak the Redis protocol',
     )
     await new Promise((resolve) => server.close(resolve))
   })
 
-  test('a name is judged by the address that it resolves to, and an allowed one may be elsewhere', async () => {
+  test('a name is checked by its address, and an allowed one may be on another host', async () => {
     const { judged } = await import('../../src/real-redis/redis-urls.js')
     expect(await judged({ host: 'localhost', port: 1 }, [])).toEqual({
       host: expect.stringMatching(/^(?:127\.0\.0\.1|::1)$/),
@@ -381,18 +384,18 @@ describe('where an engine may be', () => {
     await expect(judged({ host: '::ffff:192.0.2.2', port: 1 }, [])).rejects.toThrow('is not on this machine')
   })
 
-  test('a password that is no text of a url is told, and not shown', async () => {
+  test('an invalid escape in a password is reported without the password', async () => {
     const refused = createRealRedisSandbox('redis://u:ge%heim@127.0.0.1:1')
     await expect(refused).rejects.toThrow(/realRedis \(--real-redis\).*%25/)
     await expect(refused).rejects.not.toThrow('heim')
   })
 
-  test('what an engine cannot have is refused, with what to do', async () => {
+  test('options that are not possible with a real Redis are rejected', async () => {
     const url = 'redis://127.0.0.1:1'
     await expect(createRealRedisSandbox(url, { clock: 'manual' })).rejects.toThrow(
-      /has no clock: 'manual'.*engine's own clock/,
+      /cannot have clock: 'manual'.*clock of the real Redis/,
     )
-    await expect(startServer({ port: 0, realRedis: url, redisPort: 0 })).rejects.toThrow('has no redisPort')
-    await expect(startServer({ port: 0, realRedis: url, state: '/nowhere' })).rejects.toThrow('has no state')
+    await expect(startServer({ port: 0, realRedis: url, redisPort: 0 })).rejects.toThrow('cannot have redisPort')
+    await expect(startServer({ port: 0, realRedis: url, state: '/nowhere' })).rejects.toThrow('cannot have state')
   })
 })

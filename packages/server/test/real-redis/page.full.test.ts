@@ -7,13 +7,13 @@ const root = new URL('../../../..', import.meta.url).pathname
 const page = readFileSync(join(root, 'docs/real-redis.md'), 'utf8')
 const programs = [...page.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code]) => code!)
 
-test('the page has programs', () => {
+test('docs/real-redis.md contains programs', () => {
   expect(programs).toHaveLength(2)
 })
 
-// They are no tests of the runner: each is a program, and a line that is wrong throws.
+// Each program runs without a test runner, and an unexpected result throws.
 test.skipIf(!hasEngine).each(programs.map((code, at) => [at + 1, code] as const))(
-  'program %i of docs/real-redis.md holds',
+  'program %i of docs/real-redis.md runs',
   async (number, code) => {
     await using engine = await startEngine()
     const folder = join(root, '.cache/engine-page')

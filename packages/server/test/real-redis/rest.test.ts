@@ -12,7 +12,7 @@ import { startServer } from '../../src/server.js'
 
 if (!hasEngine) console.warn(`packages/server/test/real-redis: ${noEngine}`)
 
-describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => {
+describe.skipIf(!hasEngine)('the REST interface with a real Redis', () => {
   let engine: LiveEngine
   let sandbox: RealRedisSandbox
   beforeAll(async () => {
@@ -39,7 +39,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
   }
   const errorOf = (text: string): string => (JSON.parse(text) as { error: string }).error
 
-  test('the SDK works as it is', async () => {
+  test('works with the SDK', async () => {
     const redis = new Redis({ url: sandbox.urls.store, token: sandbox.tokens.store })
     expect(await redis.set('user:1', { name: 'Ann' })).toBe('OK')
     expect(await redis.get('user:1')).toEqual({ name: 'Ann' })
@@ -50,11 +50,11 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
     await expect(redis.lpush('n', 'a')).rejects.toThrow(
       'WRONGTYPE Operation against a key holding the wrong kind of value',
     )
-    // It is the engine that has it.
+    // The data is in the real Redis.
     expect(await engine.client.send(['GET', 'n'])).toEqual({ bulk: '2' })
   })
 
-  test('replies keep their kinds: a status is no text, integers are exact, both nils are what they are', async () => {
+  test('keeps the types of replies: statuses, exact integers, and both kinds of nil', async () => {
     await engine.client.send(['SET', 'max', '9223372036854775807'])
     await engine.client.send(['SET', 'bytes', '\xff\x00é'])
     const base64 = { 'service-encoding': 'base64' }
@@ -71,7 +71,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
     expect(nested.text).toBe('*3\r\n:1\r\n$3\r\ntwo\r\n*2\r\n:3\r\n*2\r\n$-1\r\n+4\r\n')
   })
 
-  test('errors are the engine’s own, byte for byte', async () => {
+  test('returns the errors of the real Redis unchanged', async () => {
     for (const argv of [
       ['INCRBY', 'k', 'x'],
       ['LSET', 'none', '0', 'v'],
@@ -86,7 +86,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
     }
   })
 
-  test('a pipeline goes on behind an error, a transaction is one or nothing', async () => {
+  test('continues a pipeline after an error, and runs a transaction completely or not at all', async () => {
     const rows = [
       ['SET', 'k', 'v'],
       ['INCR', 'k'],
@@ -100,7 +100,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
     expect(await sandbox.store.get('k')).toBe('v')
   })
 
-  test('a transaction runs alone: fifty at once lose no increment', async () => {
+  test('runs fifty simultaneous transactions one after another', async () => {
     const add = "local n = tonumber(redis.call('GET', KEYS[1]) or '0') redis.call('SET', KEYS[1], n + 1) return n"
     await Promise.all(
       Array.from({ length: 50 }, () =>
@@ -113,7 +113,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
     expect([await sandbox.store.get('n'), await sandbox.store.get('m')]).toEqual(['50', '50'])
   })
 
-  test('what needs a connection, waits or manages the engine is refused; what no table knows is passed on', async () => {
+  test('rejects commands that need a connection, block or manage the server, and passes unknown ones on', async () => {
     const refused = async (...argv: string[]): Promise<string> => errorOf((await ask('/', argv)).text)
     expect(await refused('MULTI')).toBe('ERR Command "MULTI" is not allowed in REST or it has a special context path')
     for (const argv of [
@@ -126,7 +126,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
       ['QUIT'],
       ['SSUBSCRIBE', 'c'],
       ['CLUSTER', 'RESET'],
-      // The engine hangs up on these two, and debugs the next script of the connection.
+      // The real Redis disconnects after the first two, and debugs the next script after the third.
       ['Host:', '1'],
       ['POST'],
       ['SCRIPT', 'DEBUG', 'YES'],
@@ -135,7 +135,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
     }
     expect(await refused('SWAPDB', '0', '1')).toBe('ERR DB index is out of range')
     expect(await refused('MOVE', 'k', '1')).toBe('ERR DB index is out of range')
-    // What manages the engine, or tells of others who use it, is answered by the sandbox.
+    // The sandbox itself replies to commands that manage the server or show its other clients.
     expect((await ask('/slowlog/get')).text).toBe('{"result":[]}')
     expect((await ask('/memory/stats')).text).not.toContain('allocator')
     expect(await refused('CONFIG', 'SET', 'dir', '/tmp')).toContain(
@@ -145,7 +145,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
     expect((await ask('/', ['XREAD', 'BLOCK', '0', 'STREAMS', 'none', '0'])).text).toBe('{"result":null}')
   })
 
-  test('nothing that reads a stream waits, whatever its words are called', async () => {
+  test('never blocks when it reads a stream, for any names of groups and consumers', async () => {
     await ask('/', ['XGROUP', 'CREATE', 'x', 'streams', '$', 'MKSTREAM'])
     await ask('/', ['XGROUP', 'CREATE', 'x', 'block', '$'])
     for (const argv of [
@@ -162,13 +162,13 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
     }
   })
 
-  test('lists within lists are answered, or refused as the double does', async () => {
+  test('returns nested lists, or rejects them as the double does', async () => {
     const nested = (depth: number): string[] => ['EVAL', `local t = 1 for i = 1, ${depth} do t = {t} end return t`, '0']
     expect((await ask('/', nested(1000))).text).toBe(`{"result":${'['.repeat(1000)}1${']'.repeat(1000)}}`)
     expect(errorOf((await ask('/', nested(5000))).text)).toBe('ERR reached lua stack limit')
   })
 
-  test('the rate limiter of the vendor counts', async () => {
+  test('works with the rate limiter of the vendor', async () => {
     const redis = new Redis({ url: sandbox.urls.store, token: sandbox.tokens.store })
     for (const limiter of [
       Ratelimit.slidingWindow(2, '1 h'),
@@ -183,7 +183,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
     }
   })
 
-  test('a script whose flag only the service knows keeps its digest, its other flags and its lines', async () => {
+  test('runs a script with a flag of the service, and keeps its digest, other flags and lines', async () => {
     const source = "#!lua flags=allow-key-locking,no-writes\nreturn redis.call('SET', KEYS[1], 1)"
     const digest = createHash('sha1').update(source).digest('hex')
     const told = errorOf((await ask('/', ['EVAL', source, '1', 'k'])).text)
@@ -194,7 +194,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
     expect((await ask('/multi-exec', rows)).text).toContain('Write commands are not allowed')
   })
 
-  test('the read-only token is held to what the engine says of a command', async () => {
+  test('limits the read-only token by the facts that the real Redis has about a command', async () => {
     const token = sandbox.tokens.storeReadonly
     await ask('/set/k/v')
     expect((await ask('/get/k', undefined, { token })).text).toBe('{"result":"v"}')
@@ -222,7 +222,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
     expect((await ask('/get/k', undefined, { token: 'nobody' })).status).toBe(401)
   })
 
-  test('faults strike requests and commands, before and after they ran', async () => {
+  test('injects faults into requests and commands, before and after they ran', async () => {
     {
       await using _ = await sandbox.faults.add({
         on: 'store.command',
@@ -274,7 +274,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
     }
   })
 
-  test('what happened is captured, and matchers look into it and into the engine', async () => {
+  test('captures traffic, and matchers read it and the real Redis', async () => {
     await ask('/pipeline', [
       ['SET', 'cart', 'full', 'EX', '3600'],
       ['HSET', 'h', 'f', 'v'],
@@ -296,7 +296,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
     expect((await sandbox.store.cost()).commands).toBe(4)
   })
 
-  test('the sync token changes with every write, and with nothing else', async () => {
+  test('changes the sync token with every write only', async () => {
     const token = async (path: string) =>
       (await ask(path)).headers.get('upstash-sync-token') ?? (await ask(path)).headers.get('service-sync-token')
     const first = await token('/set/k/v')
@@ -305,7 +305,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
     expect(await token('/set/k/v')).not.toBe(first)
   })
 
-  test('streams tell what the engine tells', async () => {
+  test('streams messages of the real Redis', async () => {
     const open = async (path: string) =>
       new EventReader(
         await fetch(sandbox.urls.store + path, { headers: { authorization: `Bearer ${sandbox.tokens.store}` } }),
@@ -314,7 +314,7 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
     expect(await one.next()).toBe('data: subscribe,news,1')
     expect(await all.next()).toBe('data: psubscribe,n*,1')
     expect(await monitor.next()).toBe('data: "OK"')
-    // Both streams are subscribers of the engine: it counts them itself.
+    // Both streams are subscribers of the real Redis, which counts them itself.
     expect((await ask('/publish/news/hello')).text).toBe('{"result":2}')
     expect(await one.next()).toBe('data: message,news,hello')
     expect(await all.next()).toBe('data: pmessage,n*,news,hello')
@@ -327,19 +327,19 @@ describe.skipIf(!hasEngine)('the REST surface in front of a real engine', () => 
   })
 })
 
-describe.skipIf(!hasEngine)('a sandbox on an engine has no past', () => {
-  test('what would need one is refused with what to do, at the server and in its process', async () => {
+describe.skipIf(!hasEngine)('a sandbox with a real Redis', () => {
+  test('rejects methods that need past instants, on the server and in its process', async () => {
     await using engine = await startEngine()
     await using server = await startServer({ port: 0, realRedis: engine.url })
     const remote = await connect(server.origin)
-    const sentence = 'it can be neither dumped, loaded nor taken back in time'
+    const sentence = 'has no dumps, loads or past instants'
     await expect(remote.dump()).rejects.toThrow(sentence)
     await expect(remote.store.dump()).rejects.toThrow(sentence)
     await expect(remote.fork()).rejects.toThrow(sentence)
     await expect(remote.asOf('-1s').store.get('k')).rejects.toThrow(sentence)
     const sandbox = server.tenant('main')
-    expect(() => sandbox.store.run('GET', 'k')).toThrow('its content is not in this process')
-    expect(() => sandbox.dump()).toThrow('its content is not in this process')
+    expect(() => sandbox.store.run('GET', 'k')).toThrow('its data is not in this process')
+    expect(() => sandbox.dump()).toThrow('its data is not in this process')
     expect(() => sandbox.asOf('-1s')).toThrow()
     await expect(sandbox.fork()).rejects.toThrow()
     expect(sandbox.clock.mode).toBe('real')

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { hasEngine, type LiveEngine, startEngine } from '../../../../test/support/live-engine.js'
 import { createShadowSandbox, type ShadowSandbox } from '../../src/real-redis/real-redis-sandbox.js'
 
-describe.skipIf(!hasEngine)('a double and its twin', () => {
+describe.skipIf(!hasEngine)('a double and its shadow', () => {
   let engine: LiveEngine
   let sandbox: ShadowSandbox
   let before = 0
@@ -26,11 +26,11 @@ describe.skipIf(!hasEngine)('a double and its twin', () => {
       body: JSON.stringify(rows.map((row) => row.map(String))),
     }).then((answer) => answer.text())
   }
-  /** The command and the name of each difference. */
+  /** Returns the command and the known difference of each difference. */
   const seen = async (): Promise<[string, string | undefined][]> =>
     (await sandbox.differences()).slice(before).map(({ argv, known: named }) => [argv.join(' '), named?.name])
 
-  test('what both answer alike is not told', async () => {
+  test('report no difference for equal replies', async () => {
     await run(
       ['SET', 'k', 'v', 'EX', 100],
       ['TTL', 'k'],
@@ -55,7 +55,7 @@ describe.skipIf(!hasEngine)('a double and its twin', () => {
     expect((await engine.keys()).length).toBe(6)
   })
 
-  test('chance is the double’s, and both go on with the same', async () => {
+  test('make the same random choices', async () => {
     await run(['SADD', 's', ...Array.from({ length: 50 }, (_, at) => at)])
     for (let round = 0; round < 10; round++) {
       await run(
@@ -72,7 +72,7 @@ describe.skipIf(!hasEngine)('a double and its twin', () => {
     expect(await seen()).toEqual([])
   })
 
-  test('each difference that the reference names has its row, and is told with both replies', async () => {
+  test('report each known difference with its name and both replies', async () => {
     await run(
       ['INCR', 'k'],
       ['SET', 'k', 'x'],
@@ -107,7 +107,7 @@ describe.skipIf(!hasEngine)('a double and its twin', () => {
     })
   })
 
-  test('a planted difference is told as unknown', async () => {
+  test('report an unknown difference', async () => {
     await run(['SET', 'k', 'v'], ['SADD', 's', 'a'])
     await sandbox.differences()
     await engine.client.send(['SET', 'k', 'other'])
@@ -120,7 +120,7 @@ describe.skipIf(!hasEngine)('a double and its twin', () => {
     ])
   })
 
-  test('what the double refuses is not told to the engine', async () => {
+  test('do not run commands on the shadow that the double rejects', async () => {
     await run(
       ['SHUTDOWN'],
       ['DEBUG', 'SLEEP', 9],
@@ -134,7 +134,7 @@ describe.skipIf(!hasEngine)('a double and its twin', () => {
     })
   })
 
-  test('a thousand random commands: no difference without a name', async () => {
+  test('report no unknown difference for a thousand random commands', async () => {
     const { createRandom } = await import('../../../../src/kernel/random.js')
     const random = createRandom(7)
     const pick = (words: string): string => words.split(' ')[random.int(words.split(' ').length)]!

@@ -8,16 +8,16 @@ import { decodeReply, type RespReply } from '../../../../test/support/resp.js'
 import { type Section, type Step, showReply, wordsAt } from '../../../../test/support/steps.js'
 import { type StuntdoubleServer, startServer } from '../../src/server.js'
 
-// What was recorded from redis-server, sent through the REST surface to one: in RESP2 every kind of reply shows.
+// Replays recordings of redis-server over REST on a real one. In RESP2 every type of reply is visible.
 
 const suffix = '.steps.ts'
 const groups = readdirSync(new URL('../../../../test/store/', import.meta.url))
   .filter((name) => name.endsWith(suffix))
   .map((name) => name.slice(0, -suffix.length))
-  // Seconds of work of the engine's own Lua, and nothing of the surface.
+  // This group takes seconds in the Lua engine of the real Redis, and does not test the REST interface.
   .filter((name) => name !== 'lua-libraries')
 
-/** What REST refuses, and what the sandbox answers itself; and what tells of all keys, its marker among them. */
+/** Commands that REST rejects, that the sandbox itself replies to, and that return all keys, including the marker. */
 const notForwarded =
   /^(?:AUTH|MULTI|EXEC|DISCARD|WATCH|UNWATCH|HELLO|RESET|QUIT|CLIENT|MONITOR|P?(?:UN)?SUBSCRIBE|S(?:UN)?SUBSCRIBE|ACL|SELECT|WAIT|WAITAOF|CONFIG|INFO|COMMAND|MEMORY|DEBUG|SWAPDB|MOVE|B[LRZ].*|SHUTDOWN|SCAN|RANDOMKEY|FUNCTION|SCRIPT)$/i
 
@@ -25,18 +25,18 @@ function isForwarded({ argv }: Step): boolean {
   return argv[0] !== undefined && argv[0] !== '' && !notForwarded.test(argv[0]) && !/BLOCK/i.test(argv.join(' '))
 }
 
-/** JSON has no place for an error within a reply: it is the whole one. [store.md 3.1] */
+/** JSON cannot express an error inside a reply, so the error is the whole reply. [store.md 3.1] */
 function told(reply: RespReply): RespReply {
   if (!('array' in reply)) return reply
   return reply.array.map(told).find((item) => 'error' in item) ?? reply
 }
 
-/** A machine may be slow: how long it took is not compared. */
+/** Durations are not compared, because a machine may be slow. */
 function timeless(loose: Step['loose']): Step['loose'] {
   return loose.has('near') || loose.has('times') ? new Set(['shape'] as const) : loose
 }
 
-describe.skipIf(!hasEngine)('the transcripts of redis-server', () => {
+describe.skipIf(!hasEngine)('the recordings of redis-server', () => {
   let engine: LiveEngine
   let server: StuntdoubleServer
   beforeAll(async () => {
@@ -50,7 +50,7 @@ describe.skipIf(!hasEngine)('the transcripts of redis-server', () => {
 
   async function asked(words: readonly string[]): Promise<string> {
     const { urls, tokens, exchange } = server.tenant('main')
-    // As a path: its words are bytes.
+    // The request is a path, whose arguments are bytes.
     const path = words.map((word) =>
       [...word].map((char) => `%${char.charCodeAt(0).toString(16).padStart(2, '0')}`).join(''),
     )
@@ -78,7 +78,7 @@ describe.skipIf(!hasEngine)('the transcripts of redis-server', () => {
       await asked(['FLUSHALL', 'SYNC'])
       for (const [at, step] of section.steps.entries()) {
         const words = wordsAt(step, Date.now())
-        // An empty body is none.
+        // An empty body is not an argument.
         if (words.length < 2 || words.at(-1) === '') break
         const expected = told(decodeReply(rows[at]![1]))
         const reply = decodeReply(await asked(words))
@@ -91,7 +91,7 @@ describe.skipIf(!hasEngine)('the transcripts of redis-server', () => {
     expect(differences).toEqual([])
   })
 
-  test('there was something to compare', () => {
+  test('the comparison covered enough replies', () => {
     expect(compared).toBeGreaterThan(2_000)
   })
 })

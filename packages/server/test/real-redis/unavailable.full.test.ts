@@ -7,7 +7,7 @@ import { startedServer } from '../../src/programs/started-server.js'
 import { RealRedis } from '../../src/real-redis/real-redis.js'
 
 test.each(['real-redis', 'shadow-redis'])(
-  'a server told of an engine that is not there (--%s) says so, and ends',
+  'a server ends with a message if the real Redis of --%s is unavailable',
   async (flag) => {
     const url = `redis://127.0.0.1:${await freePort()}`
     const usual = Object.entries(serveArguments).flatMap(([name, arg]) =>
@@ -15,11 +15,13 @@ test.each(['real-redis', 'shadow-redis'])(
     )
     const started = startedServer({ _: [], ...Object.fromEntries(usual), port: '0', [flag]: url })
     await expect(started).rejects.toThrow(UsageError)
-    await expect(started).rejects.toThrow(/^The engine at 127\.0\.0\.1:\d+ is away: connect ECONNREFUSED [\d.:]+\.$/)
+    await expect(started).rejects.toThrow(
+      /^The real Redis at 127\.0\.0\.1:\d+ is unavailable: connect ECONNREFUSED [\d.:]+\.$/,
+    )
   },
 )
 
-/** The sentence that the program ends with. */
+/** Returns the message that the program ends with. */
 async function refused(url: string, flag = 'real-redis'): Promise<string> {
   const usual = Object.entries(serveArguments).flatMap(([name, arg]) => ('default' in arg ? [[name, arg.default]] : []))
   const started = startedServer({ _: [], ...Object.fromEntries(usual), port: '0', [flag]: url })
@@ -31,27 +33,31 @@ async function refused(url: string, flag = 'real-redis'): Promise<string> {
   return (error as UsageError).message
 }
 
-test('a name without an address and an address of the sixth version are told in one line', async () => {
-  expect(await refused('redis://nobody.invalid')).toMatch(/^The engine at nobody\.invalid is away: .*$/)
-  expect(await refused(`redis://[::1]:${await freePort()}`)).toMatch(/^The engine at \[::1\]:\d+ is away: .*$/)
+test('an unknown host name and an IPv6 address are reported in one line', async () => {
+  expect(await refused('redis://nobody.invalid')).toMatch(/^The real Redis at nobody\.invalid is unavailable: .*$/)
+  expect(await refused(`redis://[::1]:${await freePort()}`)).toMatch(
+    /^The real Redis at \[::1\]:\d+ is unavailable: .*$/,
+  )
 })
 
 test.skipIf(!hasEngine)(
-  'an engine that is not empty, taken, locked or without TLS is told in one line',
+  'a Redis that is not empty, in use, protected or without TLS is reported in one line',
   async () => {
     await using engine = await startEngine()
     for (const flag of ['real-redis', 'shadow-redis']) {
       await engine.client.send(['SET', 'theirs', '1'])
-      expect(await refused(engine.url, flag)).toMatch(/^The engine at .* is not empty .*$/)
+      expect(await refused(engine.url, flag)).toMatch(/^The real Redis at .* is not empty .*$/)
       await engine.client.send(['DEL', 'theirs'])
       const held = await RealRedis.open(engine.url)
-      expect(await refused(engine.url, flag)).toMatch(/^Another sandbox has the engine at .*$/)
+      expect(await refused(engine.url, flag)).toMatch(/^The real Redis at .* is used by another sandbox\. .*$/)
       await held.close()
     }
-    expect(await refused(engine.url.replace('redis:', 'rediss:'))).toMatch(/^The engine at .* is away: .*$/)
+    expect(await refused(engine.url.replace('redis:', 'rediss:'))).toMatch(/^The real Redis at .* is unavailable: .*$/)
     await engine.client.send(['CONFIG', 'SET', 'requirepass', 's3cret'])
-    expect(await refused(engine.url)).toMatch(/^The engine at .* does not tell what it is: NOAUTH .*$/)
-    expect(await refused(engine.url.replace('//', '//:wrong@'))).toMatch(/^The engine at .* does not take the user .*$/)
+    expect(await refused(engine.url)).toMatch(/^The real Redis at .* rejects INFO: NOAUTH .*$/)
+    expect(await refused(engine.url.replace('//', '//:wrong@'))).toMatch(
+      /^The real Redis at .* rejects the user and password .*$/,
+    )
   },
   30_000,
 )

@@ -6,7 +6,7 @@ import { createSandbox, fault, type Sandbox, type SandboxOptions } from '../../.
 import { ioredisConnector, openRedisSocket } from '../../src/redis-port/in-process.js'
 import { served } from './served.js'
 
-// The native protocol, as its own public clients speak it.
+// The Redis protocol with its public clients.
 
 function ioredis(url: string, options: object = {}): Redis {
   const redis = new Redis(url, { maxRetriesPerRequest: 0, retryStrategy: () => null, ...options })
@@ -28,7 +28,7 @@ function sandboxWith(options: SandboxOptions = {}): Sandbox {
   return sandbox
 }
 
-/** What a server sends for these bytes, until it falls silent or closes. */
+/** Returns what a server sends for these bytes, until it is silent or closes the connection. */
 async function raw(port: number | string, bytes: string, until: RegExp | 'close'): Promise<string> {
   return new Promise((resolve, reject) => {
     let got = ''
@@ -63,7 +63,7 @@ describe('ioredis', () => {
     expect(await redis.getBuffer(binary)).toEqual(binary)
   })
 
-  test('a watched key that changes undoes the transaction; so does one that expires', async () => {
+  test('discards a transaction when a watched key changes or expires', async () => {
     const sandbox = sandboxWith()
     const [one, other] = [inProcess(sandbox), inProcess(sandbox)]
     await one.watch('stock')
@@ -79,7 +79,7 @@ describe('ioredis', () => {
     expect(await one.multi().ping().exec()).toEqual([[null, 'PONG']])
   })
 
-  test('hears messages and nothing else while it listens', async () => {
+  test('receives only messages while it subscribes', async () => {
     const server = await served()
     const url = server.tenant('main').env.REDIS_URL!
     const [listener, speaker] = [ioredis(url), ioredis(url)]
@@ -100,7 +100,7 @@ describe('ioredis', () => {
       ])
   })
 
-  test('hears shards, where the policy has them', async () => {
+  test('receives messages of shard channels if the policy allows them', async () => {
     const sandbox = sandboxWith({ policy: { commands: 'all' } })
     const [listener, speaker] = [inProcess(sandbox), inProcess(sandbox)]
     const heard: unknown[] = []
@@ -116,7 +116,7 @@ describe('ioredis', () => {
     await expect.poll(() => heard).toEqual([['orders', 'one']])
   })
 
-  test('watches all commands with MONITOR', async () => {
+  test('receives all commands with MONITOR', async () => {
     const server = await served()
     const url = server.tenant('main').env.REDIS_URL!
     const monitor = await ioredis(url).monitor()
@@ -127,7 +127,7 @@ describe('ioredis', () => {
     await expect.poll(() => seen).toContainEqual(['set', 'a', 'b c'])
   })
 
-  test('MONITOR shows a transaction as redis-server does, and nothing of administration', async () => {
+  test('receives transactions with MONITOR as from redis-server, but no administrative commands', async () => {
     const sandbox = sandboxWith()
     const monitor = await inProcess(sandbox).monitor()
     onTestFinished(() => monitor.disconnect())
@@ -162,7 +162,7 @@ describe('ioredis', () => {
     ])
   })
 
-  test('waits in virtual time, and is served in the order of waiting', async () => {
+  test('blocks in virtual time, and is served in order', async () => {
     const sandbox = sandboxWith()
     const [first, second] = [inProcess(sandbox), inProcess(sandbox)]
     const one = first.blpop('jobs', 10)
@@ -175,7 +175,7 @@ describe('ioredis', () => {
     expect(await two).toEqual(['jobs', 'a'])
   })
 
-  test('a client that goes away waits no more', async () => {
+  test('stops waiting when the client disconnects', async () => {
     const sandbox = sandboxWith()
     const redis = inProcess(sandbox)
     void redis.blpop('jobs', 0).catch(() => undefined)
@@ -188,7 +188,7 @@ describe('ioredis', () => {
   })
 })
 
-test('searches, over a connection that loads what that needs', async () => {
+test('searches on a connection that loads the search engine', async () => {
   const redis = inProcess(sandboxWith())
   await redis.hset('book:1', 'title', 'Moby Dick')
   const create = ['books', 'ON', 'HASH', 'PREFIX', '1', 'book:', 'SCHEMA', 'title', 'TEXT']
@@ -201,7 +201,7 @@ test('searches, over a connection that loads what that needs', async () => {
 })
 
 describe('node-redis', () => {
-  test.each([2, 3] as const)('speaks RESP%d at a private socket', async (RESP) => {
+  test.each([2, 3] as const)('uses RESP%d on a private socket', async (RESP) => {
     const sandbox = sandboxWith()
     const { path } = await openRedisSocket(sandbox)
     const client = createClient({ socket: { path, reconnectStrategy: false }, RESP })
@@ -230,15 +230,15 @@ describe('node-redis', () => {
     onTestFinished(() => listener.destroy())
     const heard: string[] = []
     await listener.subscribe('news', (message) => heard.push(message))
-    // In RESP3 a listener may still send commands.
+    // In RESP3 a subscriber may still send commands.
     if (RESP === 3) expect(await listener.get('nothing')).toBeNull()
     await client.publish('news', 'hello')
     await expect.poll(() => heard).toEqual(['hello'])
   })
 })
 
-describe('who may come in', () => {
-  test('a tenant by its name, with its own tokens', async () => {
+describe('signing in', () => {
+  test('accepts a tenant by its name, with its own tokens', async () => {
     const server = await served({ secret: 'sixteen characters, and more' })
     const url = server.tenant('w1').env.REDIS_URL!
     expect(new URL(url).username).toBe('w1%2Fdefault')
@@ -247,7 +247,7 @@ describe('who may come in', () => {
     expect(server.tenant('w1').store.get('whose')).toBe('w1')
   })
 
-  test('a tenant that is not there yet is made by its own token, and by nothing else', async () => {
+  test('creates a tenant only for its own token', async () => {
     const server = await served()
     const port = server.redisPort!
     expect(await raw(port, 'AUTH w9/default wrong\r\n', /\n/)).toMatch(/^-WRONGPASS /)
@@ -257,7 +257,7 @@ describe('who may come in', () => {
     expect(server.tenants).toContain('w9')
   })
 
-  test('nobody without a password, and the read-only token only as its own user', async () => {
+  test('requires a password, and accepts the read-only token only for its own user', async () => {
     const server = await served()
     const port = server.redisPort!
     const { store, storeReadonly: readonly } = server.tenant('main').tokens
@@ -274,7 +274,7 @@ describe('who may come in', () => {
     )
   })
 
-  test('a user of access control with a token of its own, until it is deleted', async () => {
+  test('accepts an ACL user with a token until the user is deleted', async () => {
     const sandbox = sandboxWith()
     const run = (...words: string[]): unknown => sandbox.store.run(...words)
     run('ACL', 'SETUSER', 'alice', 'on', '~own:*', '+@all')
@@ -287,7 +287,7 @@ describe('who may come in', () => {
     await expect.poll(() => redis.status).toBe('end')
   })
 
-  test('no page of a browser: what it posts is not read as commands', async () => {
+  test('rejects a page of a browser, whose POST is not read as commands', async () => {
     const server = await served()
     const { store } = server.tenant('main').tokens
     const body = `AUTH ${store}\r\nSET planted 1\r\n`
@@ -297,7 +297,7 @@ describe('who may come in', () => {
   })
 })
 
-describe('what goes wrong', () => {
+describe('a fault', () => {
   const rule = (fault: object, more: object = {}): never =>
     ({ on: 'store.command', match: { command: 'INCR' }, times: 1, fault, ...more }) as never
 
@@ -305,7 +305,7 @@ describe('what goes wrong', () => {
     'LOADING Redis is loading the dataset in memory',
     "READONLY You can't write against a read only replica.",
     'MOVED 3999 127.0.0.1:6381',
-  ])('an error reply: %s', async (text) => {
+  ])('replies with an error: %s', async (text) => {
     const sandbox = sandboxWith()
     const redis = inProcess(sandbox)
     sandbox.faults.add(rule(fault.errorReply(text)))
@@ -313,7 +313,7 @@ describe('what goes wrong', () => {
     expect(await redis.incr('n')).toBe(1)
   })
 
-  test.each(['before', 'after'] as const)('a connection that breaks %s the work', async (phase) => {
+  test.each(['before', 'after'] as const)('breaks the connection %s the work', async (phase) => {
     const sandbox = sandboxWith()
     const redis = inProcess(sandbox, { maxRetriesPerRequest: 0, retryStrategy: () => 1 })
     await redis.ping()
@@ -324,7 +324,7 @@ describe('what goes wrong', () => {
     expect(await redis.incr('n')).toBe(phase === 'after' ? 2 : 1)
   })
 
-  test('half a reply, and the end of the connection', async () => {
+  test('sends half a reply and closes the connection', async () => {
     const server = await served()
     const { store } = server.tenant('main').tokens
     server.tenant('main').faults.add(rule(fault.truncate(3), { on: 'store.request', match: { command: 'GET' } }))
@@ -334,7 +334,7 @@ describe('what goes wrong', () => {
     expect(String(got)).toBe('+OK\r\n+OK\r\n$5\r')
   })
 
-  test('a slow reply comes in virtual time, and what was sent behind it waits', async () => {
+  test('delays a reply in virtual time, and the commands behind it wait', async () => {
     const sandbox = sandboxWith()
     const redis = inProcess(sandbox)
     await redis.ping()
@@ -353,7 +353,7 @@ describe('what goes wrong', () => {
     ['a slow reply', [fault.slowBody(1)]],
     ['a late and slow reply', [fault.latency('2s'), fault.slowBody(1)]],
     ['a slow reply that another fault would cut', [fault.truncate(3), fault.slowBody(1)]],
-  ])('%s trickles in virtual time', async (_, faults) => {
+  ])('sends %s slowly in virtual time', async (_, faults) => {
     const sandbox = sandboxWith()
     const redis = inProcess(sandbox)
     await redis.ping()
@@ -365,7 +365,7 @@ describe('what goes wrong', () => {
     expect(await redis.get('n')).toBe('1')
   })
 
-  test('who leaves while a reply trickles keeps nothing going', async () => {
+  test('leaves nothing running when the client disconnects during a slow reply', async () => {
     const sandbox = sandboxWith()
     const redis = inProcess(sandbox)
     await redis.ping()
@@ -376,7 +376,7 @@ describe('what goes wrong', () => {
     await expect.poll(() => sandbox.clock.pending.length).toBe(0)
   })
 
-  test('no answer although the work is done: the client gives up by its own clock', async () => {
+  test('does the work without a reply, so that the client times out on its own clock', async () => {
     const sandbox = sandboxWith()
     const redis = inProcess(sandbox, { commandTimeout: 50 })
     await redis.ping()
@@ -385,14 +385,14 @@ describe('what goes wrong', () => {
     expect(sandbox.store.get('n')).toBe('1')
   })
 
-  test('a status of HTTP is an error reply', async () => {
+  test('converts an HTTP status to an error reply', async () => {
     const sandbox = sandboxWith()
     const redis = inProcess(sandbox)
     sandbox.faults.add(rule(fault.status(503), { on: 'store.request' }))
     await expect(redis.incr('n')).rejects.toThrow('ERR service unavailable')
   })
 
-  test('a command that is too large is refused, and the connection goes on', async () => {
+  test('a command that is too large is rejected, and the connection continues', async () => {
     const sandbox = sandboxWith({ policy: { maxRequestSize: 1000 } })
     const redis = inProcess(sandbox)
     await expect(redis.set('a', 'x'.repeat(5000))).rejects.toThrow('ERR max request size exceeded. Limit: 1000 bytes')
@@ -400,8 +400,8 @@ describe('what goes wrong', () => {
   })
 })
 
-describe('the life of a connection', () => {
-  test('it outlives a reset, and meets the new world', async () => {
+describe('a connection', () => {
+  test('continues after a reset, with the new store', async () => {
     const sandbox = sandboxWith()
     const redis = inProcess(sandbox)
     await redis.set('a', '1')
@@ -410,7 +410,7 @@ describe('the life of a connection', () => {
     expect(redis.status).toBe('ready')
   })
 
-  test('one that waits, or listens, is closed by a reset', async () => {
+  test('closes with a reset if it blocks or subscribes', async () => {
     const sandbox = sandboxWith()
     const [waiting, listening] = [0, 1].map(() => inProcess(sandbox, { retryStrategy: () => null }))
     const popped = waiting!.blpop('jobs', 0)
@@ -421,7 +421,7 @@ describe('the life of a connection', () => {
     await expect.poll(() => listening!.status).toBe('end')
   })
 
-  test('RESET makes it new: signed in where it needed no password, until its user is deleted', async () => {
+  test('is signed in again after RESET, unless its user was deleted', async () => {
     const sandbox = sandboxWith()
     const run = (...words: string[]): unknown => sandbox.store.run(...words)
     run('ACL', 'SETUSER', 'alice', 'on', '~*', '+@all')
@@ -432,7 +432,7 @@ describe('the life of a connection', () => {
     expect(await raw(path, 'ACL DELUSER alice\r\nRESET\r\nACL WHOAMI\r\n', 'close')).toBe(':1\r\n')
   })
 
-  test('every command is written down, passwords are not', async () => {
+  test('is recorded with every command, but without passwords', async () => {
     const server = await served()
     const { traffic, env, tokens } = server.tenant('main')
     await ioredis(env.REDIS_URL!).multi().set('a', '1').exec()
@@ -444,7 +444,7 @@ describe('the life of a connection', () => {
     expect(JSON.stringify(traffic.entries)).not.toContain(tokens.store)
   })
 
-  test('a fork has what connections did, and no connections', async () => {
+  test('is not part of a fork, which has its effects', async () => {
     const sandbox = sandboxWith()
     const redis = inProcess(sandbox)
     const listener = inProcess(sandbox)
@@ -464,8 +464,8 @@ describe('the life of a connection', () => {
   })
 })
 
-describe('what only redis-server has', () => {
-  test('CLIENT REPLY: no replies for good, or one less; messages come anyway', async () => {
+describe('a command of redis-server only', () => {
+  test('CLIENT REPLY turns replies off or skips one, but not messages', async () => {
     const sandbox = sandboxWith({ policy: { commands: 'all' } })
     const { path } = await openRedisSocket(sandbox)
     const words = [
@@ -485,7 +485,7 @@ describe('what only redis-server has', () => {
       'SUBSCRIBE news',
       'QUIT',
     ]
-    // As redis-server 7.0 answers it.
+    // The replies of redis-server 7.0.
     expect(await raw(path, `${words.join('\r\n')}\r\n`, 'close')).toBe(
       '+OK\r\n$4\r\ntold\r\n+OK\r\n-ERR syntax error\r\n$1\r\n1\r\n*3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n',
     )

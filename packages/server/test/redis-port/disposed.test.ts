@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createSandbox, fault, type Sandbox } from '../../../../src/index.js'
 import { ioredisConnector, openRedisSocket } from '../../src/redis-port/in-process.js'
 
-// A sandbox that is disposed of closes no connection: a client that a failed test left open fails nothing else.
+// A disposed sandbox closes no connection, so that a client that a failed test left open fails no other test.
 
 /** A client as tests use it. */
 interface Client {
@@ -58,7 +58,7 @@ const ways: readonly (readonly [string, (sandbox: Sandbox) => Promise<Client>])[
   ['node-redis with RESP3', async (sandbox) => nodeRedis((await openRedisSocket(sandbox)).path, 3)],
 ]
 
-/** Time for the host to bring whatever was sent. */
+/** Waits until the host has delivered everything that was sent. */
 function aWhile(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 20))
 }
@@ -67,7 +67,7 @@ const isDisposed = /^ERR .*disposed/
 
 const promptly = { interval: 2 }
 
-// What nobody catches fails a run, as a client without a listener for errors does.
+// An unhandled error fails a run, as a client without an error listener does.
 const uncaught = vi.fn()
 beforeEach(() => {
   uncaught.mockClear()
@@ -79,8 +79,8 @@ beforeEach(() => {
   }
 })
 
-describe.each(ways)('%s, after its sandbox was disposed of', (_, clientOf) => {
-  test('stays connected, and each command gets an error that says so', async () => {
+describe.each(ways)('%s after its sandbox was disposed', (_, clientOf) => {
+  test('stays connected, and each command gets an error with the reason', async () => {
     const sandbox = createSandbox()
     const client = await clientOf(sandbox)
     await client.send('SET', 'a', '1')
@@ -95,7 +95,7 @@ describe.each(ways)('%s, after its sandbox was disposed of', (_, clientOf) => {
     await client.quit()
   })
 
-  test('stays connected while it listens', async () => {
+  test('stays connected while it subscribes', async () => {
     const sandbox = createSandbox()
     const client = await clientOf(sandbox)
     await client.listen()
@@ -114,7 +114,7 @@ describe.each(ways)('%s, after its sandbox was disposed of', (_, clientOf) => {
         return client.send('GET', 'a')
       },
     ],
-  ])('says nothing of a command that %s until the client sends another one', async (_, begin) => {
+  ])('gets no reply to a command that %s until the client sends another one', async (_, begin) => {
     const sandbox = createSandbox()
     const client = await clientOf(sandbox)
     await client.send('PING')
@@ -130,7 +130,7 @@ describe.each(ways)('%s, after its sandbox was disposed of', (_, clientOf) => {
   })
 })
 
-test('a reply that has begun cannot end: the connection closes when its client goes on', async () => {
+test('a partial reply is never completed: the connection closes when its client continues', async () => {
   const sandbox = createSandbox()
   const { path } = await openRedisSocket(sandbox)
   const { got, socket } = await peer(path)
@@ -159,7 +159,7 @@ test('QUIT ends a connection, and so does its client', async () => {
   await expect.poll(() => other.socket.destroyed, promptly).toBe(true)
 })
 
-test('commands that are sent behind one that waits get no reply that is not theirs', async () => {
+test('commands behind a blocked one get no reply of another command', async () => {
   const sandbox = createSandbox()
   const { path } = await openRedisSocket(sandbox)
   const { got, socket } = await peer(path)
@@ -171,7 +171,7 @@ test('commands that are sent behind one that waits get no reply that is not thei
   expect(got()).toMatch(/^(?:-ERR .*disposed.*\r\n){2}\+OK\r\n$/)
 })
 
-test('a private socket takes nobody any more, and leaves no file', async () => {
+test('a private socket accepts no more connections and deletes its file', async () => {
   const sandbox = createSandbox()
   const { path, close } = await openRedisSocket(sandbox)
   const { socket } = await peer(path)
@@ -179,12 +179,12 @@ test('a private socket takes nobody any more, and leaves no file', async () => {
   await expect.poll(() => existsSync(dirname(path)), promptly).toBe(false)
   await expect(peer(path)).rejects.toThrow('ENOENT')
   expect(socket.destroyed).toBe(false)
-  // Who closes it closes its connections, too.
+  // close() also closes its connections.
   await close()
   await expect.poll(() => socket.destroyed, promptly).toBe(true)
 })
 
-test('connections that are left keep no process alive', async () => {
+test('remaining connections do not keep the process alive', async () => {
   const pipes = (): number => process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap').length
   const before = pipes()
   const sandbox = createSandbox()
@@ -197,7 +197,7 @@ test('connections that are left keep no process alive', async () => {
   expect(pipes()).toBe(before)
 })
 
-test('faults and resets close connections as they did before', async () => {
+test('faults and resets close connections as before', async () => {
   const sandbox = createSandbox()
   const { path } = await openRedisSocket(sandbox)
   const [broken, waiting] = [await peer(path), await peer(path)]
@@ -211,7 +211,7 @@ test('faults and resets close connections as they did before', async () => {
   sandbox.dispose()
 })
 
-/** A connection, and what it has heard. */
+/** Opens a connection, and collects what it receives. */
 async function peer(path: string): Promise<{ socket: ReturnType<typeof connect>; got: () => string }> {
   let got = ''
   const socket = connect(path)

@@ -5,9 +5,9 @@ import { createSandbox, fault, type Sandbox } from '../../../../src/index.js'
 import { runs } from '../../../../test/support/effort.js'
 import { openRedisSocket } from '../../src/redis-port/in-process.js'
 
-// What connections did is part of the past: a fork of their world is the same world.
+// The effects of connections are part of the history, so a fork of their sandbox is equal to it.
 
-/** Some turns of the host, in which what was sent arrives. */
+/** Waits for some turns of the host, in which sent data arrives. */
 async function arrival(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 3))
 }
@@ -18,7 +18,7 @@ async function expectSame(sandbox: Sandbox): Promise<void> {
   expect(fork.dump()).toEqual(sandbox.dump())
 }
 
-/** A world with connections, which send what the function says. */
+/** Runs a function with a sandbox and connections, which send what the function writes. */
 async function withPeers(scene: (sandbox: Sandbox, open: () => Promise<Socket>) => Promise<void>): Promise<void> {
   using sandbox = createSandbox({ policy: { commands: 'all' } })
   const { path } = await openRedisSocket(sandbox)
@@ -33,7 +33,7 @@ async function withPeers(scene: (sandbox: Sandbox, open: () => Promise<Socket>) 
   for (const peer of peers) peer.destroy()
 }
 
-test('a connection that was killed while it waited', async () => {
+test('a fork contains a connection that was killed while it was blocked', async () => {
   await withPeers(async (sandbox, open) => {
     const [waiting, killer] = [await open(), await open()]
     waiting.write('BLPOP q 0\r\n')
@@ -45,7 +45,7 @@ test('a connection that was killed while it waited', async () => {
   })
 })
 
-test('one that was sent away with its user while it listened', async () => {
+test('a fork contains a connection that was closed with its user while it subscribed', async () => {
   await withPeers(async (sandbox, open) => {
     const run = (...words: string[]): unknown => sandbox.store.run(...words)
     run('ACL', 'SETUSER', 'bob', 'on', '~*', '&*', '+@all')
@@ -61,7 +61,7 @@ test('one that was sent away with its user while it listened', async () => {
   })
 })
 
-test('one with a name that goes on after a reset', async () => {
+test('a fork contains a named connection that continues after a reset', async () => {
   await withPeers(async (sandbox, open) => {
     const peer = await open()
     peer.write('CLIENT SETNAME worker\r\nCLIENT SETINFO LIB-NAME mine\r\n')
@@ -74,7 +74,7 @@ test('one with a name that goes on after a reset', async () => {
   })
 })
 
-test('one that gave up an answer which did not come, or has not given it up yet', async () => {
+test('a fork contains connections that gave up a missing reply, or still wait for it', async () => {
   await withPeers(async (sandbox, open) => {
     sandbox.faults.add({ on: 'store.request', fault: fault.hang() })
     const [gone, patient] = [await open(), await open()]
@@ -117,7 +117,7 @@ const steps = fc.oneof(
   fc.record({ begins: fc.constant('anew') }),
 )
 
-test('whatever connections and those around them do', { timeout: 60_000 }, async () => {
+test('a fork is equal after any actions of connections and of the sandbox', { timeout: 60_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(steps, { minLength: 5, maxLength: 25 }), async (program) => {
       await withPeers(async (sandbox, open) => {

@@ -8,9 +8,9 @@ import { openRedisSocket } from '../../src/redis-port/in-process.js'
 import { type ServerOptions, type StuntdoubleServer, startServer } from '../../src/server.js'
 import { served } from './served.js'
 
-// What no client sends, and what clients do not do: nothing crashes, hangs, or stays open.
+// Inputs that no client sends, and actions that no client does: nothing crashes, hangs, or stays open.
 
-/** A connection that hears what comes, and never fails the test by itself. */
+/** A connection that collects what it receives, and never fails the test itself. */
 class Peer {
   got = ''
   isClosed = false
@@ -22,7 +22,7 @@ class Peer {
       this.got += chunk.toString('latin1')
     })
     this.socket.on('error', () => undefined)
-    // It does not close its own end, and hears that the other one is closed when it goes on sending.
+    // It keeps its own end open, and notices that the other end is closed when it sends more.
     let going: NodeJS.Timeout | undefined
     this.socket.on('end', () => {
       going = setInterval(() => this.send('\r\n'), 50)
@@ -48,7 +48,7 @@ class Peer {
   }
 }
 
-/** Somebody who may do everything. */
+/** Opens a connection with all permissions. */
 function signedIn(server: StuntdoubleServer): Peer {
   return new Peer(server.redisPort!).send(`AUTH ${server.tenant('main').tokens.store}\r\n`)
 }
@@ -100,7 +100,7 @@ describe('bytes', () => {
     ),
   )
 
-  test('of any kind, cut anywhere, from strangers and from friends', { timeout: 60_000 }, async () => {
+  test('of any kind, cut anywhere, leave the server running', { timeout: 60_000 }, async () => {
     const server = await served()
     const scripts = fc.record({ knows: fc.boolean(), parts: fc.array(pieces, { maxLength: 12 }), cut: fc.nat(50) })
     await fc.assert(
@@ -110,7 +110,7 @@ describe('bytes', () => {
         peer.send(bytes.slice(0, cut))
         await new Promise((resolve) => setImmediate(resolve))
         peer.send(bytes.slice(cut))
-        // Whatever it was: who has said everything is let go.
+        // A peer that has sent everything is disconnected.
         peer.socket.end()
         await peer.isSentAway()
       }),
@@ -120,19 +120,19 @@ describe('bytes', () => {
     await expect.poll(() => connections(server.tenant('main'))).toBe(1)
   })
 
-  test('lines and counts without end are refused, and the connection is closed', async () => {
+  test('with endless lines and counts get an error, and the connection is closed', async () => {
     const server = await served()
     for (const begin of ['', '*', '*3\r\n$']) {
       const peer = signedIn(server).send(begin + '9'.repeat(70_000))
       await peer.hears(/-ERR Protocol error: (too big|invalid)/)
-      // It goes on sending, and does not close its own end.
+      // The peer continues to send, and does not close its own end.
       const go = setInterval(() => peer.send('payload'.repeat(1_000)), 1)
       await peer.isSentAway().finally(() => clearInterval(go))
     }
     await stillServes(server)
   })
 
-  test('a command of which nothing but its size is true costs nothing', async () => {
+  test('with only a large announced size cost no memory', async () => {
     const server = await served()
     const before = process.memoryUsage().arrayBuffers
     const peers = Array.from({ length: 50 }, () => signedIn(server).send('*1048576\r\n$536870912\r\nabc'))
@@ -141,7 +141,7 @@ describe('bytes', () => {
     await stillServes(server)
   })
 
-  test('one at a time', async () => {
+  test('one at a time are one command', async () => {
     const server = await served()
     const peer = signedIn(server)
     for (const byte of '*3\r\n$3\r\nSET\r\n$1\r\na\r\n$5\r\nhello\r\n') {
@@ -154,7 +154,7 @@ describe('bytes', () => {
 })
 
 describe('connections', () => {
-  test('a thousand that say nothing do not keep others out, and go when their time is over', {
+  test('without sign-in do not block other clients, and are closed after a timeout', {
     timeout: 30_000,
   }, async () => {
     const server = await served({ limits: { requestTimeout: 2_000 } } as ServerOptions)
@@ -163,14 +163,14 @@ describe('connections', () => {
     await Promise.all(silent.map((peer) => peer.isSentAway()))
   })
 
-  test('a stranger who is busy without signing in goes, too', async () => {
+  test('that send without signing in are closed, too', async () => {
     const server = await served({ limits: { requestTimeout: 500 } } as ServerOptions)
     const peer = new Peer(server.redisPort!)
     const go = setInterval(() => peer.send('\r\n'), 20)
     await peer.isSentAway().finally(() => clearInterval(go))
   })
 
-  test('those beyond the limit are told so, and closed even if they stay', async () => {
+  test('above the limit get an error, and are closed even if they stay', async () => {
     const server = await served({ limits: { maxConnections: 3 } } as ServerOptions)
     const friends = [1, 2, 3].map(() => signedIn(server))
     for (const friend of friends) await friend.hears('OK')
@@ -182,14 +182,14 @@ describe('connections', () => {
     await stillServes(server)
   })
 
-  test('after QUIT a client that keeps its end open is not kept', async () => {
+  test('are closed after QUIT even if the client keeps its end open', async () => {
     const server = await served()
     const peer = signedIn(server).send('QUIT\r\n')
     await peer.hears(/\+OK\r\n\+OK\r\n/)
     await peer.isSentAway()
   })
 
-  test('the server closes although clients read nothing, wait, or are half open', async () => {
+  test('do not keep the server from closing, even if they read nothing, block, or are half open', async () => {
     const server = await startServer({ port: 0, redisPort: 0, clock: 'manual' })
     server.tenant('main').store.run('SET', 'large', 'x'.repeat(900_000))
     const deaf = signedIn(server)
@@ -204,7 +204,7 @@ describe('connections', () => {
     expect(performance.now() - start).toBeLessThan(5_000)
   })
 
-  test('those that are killed while they wait take nothing with them', async () => {
+  test('that are killed while they block take no elements', async () => {
     const server = await served()
     const { store } = server.tenant('main')
     const waiting = Array.from({ length: 50 }, () => signedIn(server).send('BLPOP q 0\r\n'))
@@ -221,7 +221,7 @@ describe('connections', () => {
 
 describe('those that read nothing', () => {
   test.each(['SUBSCRIBE news', 'MONITOR'])(
-    '%s: who takes nothing is sent away, and the others hear all',
+    '%s: a reader that takes nothing is dropped, and the others receive everything',
     async (how) => {
       const sandbox = createSandbox()
       onTestFinished(() => sandbox.dispose())
@@ -244,7 +244,7 @@ describe('those that read nothing', () => {
     },
   )
 
-  test('their replies are not made before they take the earlier ones', async () => {
+  test('get no further replies before they have received the earlier ones', async () => {
     const sandbox = createSandbox()
     onTestFinished(() => sandbox.dispose())
     sandbox.store.run('SET', 'large', 'x'.repeat(500_000))
@@ -261,7 +261,7 @@ describe('those that read nothing', () => {
 })
 
 describe('many commands at once', () => {
-  test('a pipeline of 100,000 leaves the others their turn', { timeout: 30_000 }, async () => {
+  test('in a pipeline of 100,000 leave other clients their turn', { timeout: 30_000 }, async () => {
     const server = await served()
     const { store } = server.tenant('main')
     const greedy = signedIn(server)
@@ -275,20 +275,20 @@ describe('many commands at once', () => {
       await expect.poll(() => modest.got.slice(from), { interval: 1, timeout: 20_000 }).toBe('+PONG\r\n')
       seen.push(Number(store.get('n')))
     }
-    // It was answered long before the other was through, and again and again.
+    // Other clients got replies long before the pipeline was done, and many times.
     expect(seen.filter((n) => n < 100_000).length).toBeGreaterThan(10)
     const replies = greedy.got.split('\r\n')
     expect(replies.slice(1, -1)).toEqual(Array.from({ length: 100_000 }, (_, at) => `:${at + 1}`))
   })
 })
 
-describe('a bug of ours', () => {
-  // A table of commands that throws stands for any: at once, behind a wait, and when a long pipeline goes on.
+describe('a bug', () => {
+  // A table of commands that throws represents any bug: immediately, behind a blocked command, and in a long pipeline.
   test.each([
-    ['at once', 'SET boom 1\r\n'],
-    ['behind a wait', 'BLPOP q 0\r\nSET boom 1\r\n'],
+    ['immediately', 'SET boom 1\r\n'],
+    ['behind a blocked command', 'BLPOP q 0\r\nSET boom 1\r\n'],
     ['in a long pipeline', `${'PING\r\n'.repeat(1_000)}SET boom 1\r\n`],
-  ])('%s, breaks one connection and no other', async (_, bytes) => {
+  ])('%s breaks one connection and no other', async (_, bytes) => {
     const told: string[] = []
     const server = await served({ onError: (line: string) => void told.push(line) })
     const { engine } = storeInternals.of(server.tenant('main').store)
@@ -301,7 +301,7 @@ describe('a bug of ours', () => {
     await new Promise((resolve) => setTimeout(resolve, 50))
     server.tenant('main').store.run('RPUSH', 'q', 'one')
     await peer.isSentAway()
-    expect(told.join('')).toMatch(/the native port failed: RangeError: a bug/)
+    expect(told.join('')).toMatch(/the Redis port failed: RangeError: a bug/)
     await stillServes(server)
     await expect.poll(() => connections(server.tenant('main'))).toBe(1)
   })

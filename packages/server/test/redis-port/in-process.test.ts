@@ -5,7 +5,8 @@ import 'stuntdouble/vitest/extend'
 import { createSandbox, fault, type Sandbox } from '../../../../src/index.js'
 import { ioredisConnector, openRedisSocket } from '../../src/redis-port/in-process.js'
 
-// ioredisConnector(): a stream in this process that clients take for a socket. A socket brings nothing within a call of write().
+// ioredisConnector() creates a stream in this process that behaves like a socket, which delivers nothing during a call
+// of write().
 
 const ok = '+OK\r\n'
 const promptly = { interval: 2 }
@@ -16,7 +17,7 @@ function sandboxOfTest(): Sandbox {
   return sandbox
 }
 
-/** The client's end of a connection that is in use, and what it has brought since. */
+/** Returns the client's end of a connection that is in use, with what it has received since. */
 async function connection(
   sandbox: Sandbox,
   user = 'default',
@@ -32,16 +33,16 @@ async function connection(
   return { stream, brought }
 }
 
-describe('write() of a client returns before anything comes', () => {
+describe('write() of a client returns before the result of', () => {
   test.each([
     ['a command', 'SET a 1\r\n', [ok]],
     ['an error', 'GET\r\n', [expect.stringContaining('-ERR wrong number')]],
     ['a pipeline that ends in QUIT', 'SET a 1\r\nGET a\r\nQUIT\r\n', [`${ok}$1\r\n1\r\n${ok}`, 'end', 'close']],
     ['QUIT of a listener', 'SUBSCRIBE c\r\nQUIT\r\n', [expect.stringMatching(/:1\r\n\+OK\r\n$/), 'end', 'close']],
     ['QUIT within MULTI', 'MULTI\r\nQUIT\r\n', [`${ok}${ok}`, 'end', 'close']],
-    ['an error of the protocol', 'PING\r\n*1\r\n$-5\r\n', [expect.stringMatching(/^\+PONG\r\n-ERR/), 'end', 'close']],
-    ['what a browser posts', 'POST / HTTP/1.1\r\n', ['close']],
-    ['the end of its user', 'ACL DELUSER alice\r\n', [':1\r\n', 'end', 'close']],
+    ['a protocol error', 'PING\r\n*1\r\n$-5\r\n', [expect.stringMatching(/^\+PONG\r\n-ERR/), 'end', 'close']],
+    ['a POST request of a browser', 'POST / HTTP/1.1\r\n', ['close']],
+    ['the deletion of its user', 'ACL DELUSER alice\r\n', [':1\r\n', 'end', 'close']],
   ])('%s', async (_, bytes, expected) => {
     const sandbox = sandboxOfTest()
     sandbox.store.run('ACL', 'SETUSER', 'alice', 'on', '~*', '&*', '+@all')
@@ -54,7 +55,7 @@ describe('write() of a client returns before anything comes', () => {
   test.each([
     ['a reset', fault.reset(), ['close']],
     ['half a reply', fault.truncate(3), ['$1\r', 'close']],
-  ])('%s by a fault, behind another reply', async (_, fault, expected) => {
+  ])('%s by a fault, after another reply', async (_, fault, expected) => {
     const sandbox = sandboxOfTest()
     sandbox.faults.add({ on: 'store.request', match: { command: 'GET' }, fault })
     const { stream, brought } = await connection(sandbox)
@@ -63,7 +64,7 @@ describe('write() of a client returns before anything comes', () => {
     await expect.poll(() => brought, promptly).toEqual([ok, ...expected])
   })
 
-  test('what a listener of the test throws is not thrown there', async () => {
+  test('does not throw errors of a listener of the test', async () => {
     const sandbox = sandboxOfTest()
     const { stream, brought } = await connection(sandbox)
     const thrown = vi.fn()
@@ -80,7 +81,7 @@ describe('write() of a client returns before anything comes', () => {
 })
 
 describe('a connection in this process', () => {
-  test('has carried out a command when write() returns: before the test moves the clock', async () => {
+  test('has run a command when write() returns, before the test advances the clock', async () => {
     const sandbox = sandboxOfTest()
     const { stream, brought } = await connection(sandbox)
     stream.write('BLPOP jobs 30\r\n')
@@ -88,7 +89,7 @@ describe('a connection in this process', () => {
     await expect.poll(() => brought, promptly).toEqual(['*-1\r\n'])
   })
 
-  test('brings what several connections are told in the order in which it was sent', async () => {
+  test('delivers data of several connections in the order in which it was sent', async () => {
     const sandbox = sandboxOfTest()
     const [one, other] = [await connection(sandbox), await connection(sandbox)]
     const order: string[] = []
@@ -101,7 +102,7 @@ describe('a connection in this process', () => {
     await expect.poll(() => order, promptly).toEqual(['other :1', 'one :2', 'a continuation of the test', 'one :3'])
   })
 
-  test('loses nothing of what was sent when a reset closes it', async () => {
+  test('delivers everything that was sent before a reset closes it', async () => {
     const sandbox = sandboxOfTest()
     const { stream, brought } = await connection(sandbox)
     stream.write('SUBSCRIBE c\r\n')
@@ -111,7 +112,7 @@ describe('a connection in this process', () => {
     expect(brought.join('')).toMatch(/first\r\n.*second\r\n.*third\r\n/s)
   })
 
-  test('carries more than its buffers hold, both ways', async () => {
+  test('carries more data than its buffers hold in both directions', async () => {
     const redis = new Redis({ Connector: ioredisConnector(sandboxOfTest()) })
     onTestFinished(() => redis.disconnect())
     const large = 'x'.repeat(3_000_000)
@@ -167,14 +168,14 @@ describe.each(['ioredisConnector()', 'openRedisSocket()'])('ioredis with %s', (w
     expect(errors).toEqual([])
   })
 
-  test('quits while it listens', async () => {
+  test('quits while it subscribes', async () => {
     const { redis, errors } = await client()
     await redis.subscribe('news')
     expect(await redis.quit()).toBe('OK')
     expect(errors).toEqual([])
   })
 
-  test('quits behind a command that is late', async () => {
+  test('quits behind a delayed command', async () => {
     const { redis, sandbox, errors } = await client()
     await redis.ping()
     sandbox.faults.add({ on: 'store.request', match: { command: 'INCR' }, fault: fault.latency('3s') })

@@ -4,9 +4,9 @@ import { createSandbox, type SandboxOptions } from '../../../../src/index.js'
 import { documentedCommands } from '../../../../test/support/documented-commands.js'
 import { ioredisConnector } from '../../src/redis-port/in-process.js'
 
-// policy.commands, as clients of the native protocol see it. Which commands have no page: docs/protocol/commands.json.
+// policy.commands for clients of the Redis protocol. docs/protocol/commands.json lists the undocumented commands.
 
-/** What a connection answers, errors as text; each command on a connection of its own. */
+/** Returns the replies of a connection, with errors as text. Each command has its own connection. */
 async function answers(options: SandboxOptions, lines: readonly string[]): Promise<readonly unknown[]> {
   using sandbox = createSandbox(options)
   for (const line of ['MSET a 1 b 12', 'RPUSH l 2 1', 'XADD s 1-1 f v']) sandbox.store.run(...line.split(' '))
@@ -25,7 +25,7 @@ const undocumented = documentedCommands().filter(({ name, status }) => status !=
 const refused = /^error: ERR (?:Command is not available: |Unknown subcommand|unknown subcommand|unknown command)/
 
 describe('a connection', () => {
-  test('has none of the commands without a page where the policy refuses them', async () => {
+  test('rejects all undocumented commands if the policy requires that', async () => {
     const got = await answers(
       { policy: { commands: 'documented' } },
       undocumented.map(({ name }) => name),
@@ -34,7 +34,7 @@ describe('a connection', () => {
     expect(answered).toEqual([])
   })
 
-  test('has those that are built, with a diagnostic for each', async () => {
+  test('runs implemented undocumented commands, with a diagnostic for each', async () => {
     const lines = ['LCS a b', 'SORT l', 'OBJECT ENCODING a', 'SUBSTR b 0 0', 'CLIENT GETREDIR', 'CLIENT NO-EVICT ON']
     const heard: string[] = []
     const got = await answers({ onWarning: (text) => heard.push(text) }, lines)
@@ -43,7 +43,7 @@ describe('a connection', () => {
     expect(heard.map((text) => text.split(' has no page')[0])).toEqual(names)
   })
 
-  test('queues none of them in a transaction where the policy refuses them', async () => {
+  test('queues none of them in a transaction if the policy rejects them', async () => {
     using sandbox = createSandbox({ policy: { commands: 'documented' } })
     const redis = new Redis({ Connector: ioredisConnector(sandbox), maxRetriesPerRequest: 0 })
     redis.on('error', () => undefined)
@@ -53,7 +53,7 @@ describe('a connection', () => {
     redis.disconnect()
   })
 
-  test('waits with XREAD BLOCK, which is no diagnostic there', async () => {
+  test('blocks with XREAD BLOCK without a diagnostic', async () => {
     using sandbox = createSandbox()
     const redis = new Redis({ Connector: ioredisConnector(sandbox), maxRetriesPerRequest: 0 })
     redis.on('error', () => undefined)
@@ -65,7 +65,7 @@ describe('a connection', () => {
     redis.disconnect()
   })
 
-  test("signs in with a password under policy.aclRules: 'redis', and keeps to the selectors", async () => {
+  test("signs in with a password under policy.aclRules: 'redis', and applies the selectors", async () => {
     using sandbox = createSandbox({ policy: { aclRules: 'redis' } })
     const rules = ['on', '>hunter22', '+ping', '+info', '+get', '~a', '(+set ~b)', '(+subscribe &news)', '-client|list']
     sandbox.store.run('ACL', 'SETUSER', 'ann', ...rules)

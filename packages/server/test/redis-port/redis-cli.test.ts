@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { findRedisCli } from '../../../../test/support/redis-server.js'
 import { type StuntdoubleServer, startServer } from '../../src/server.js'
 
-// The client of the command line that comes with redis-server, as people type it.
+// redis-cli, the command-line client of redis-server, with commands as users type them.
 
 const cli = findRedisCli()
 if (cli === undefined) {
@@ -26,7 +26,7 @@ describe.skipIf(cli === undefined)('redis-cli', () => {
     return server.tenant('main').store.run(...(words as [string, ...string[]]))
   }
 
-  /** What it prints, and its exit code where that is not 0. */
+  /** Returns its output, and its exit code unless it is 0. */
   function typed(args: readonly string[], input = ''): Promise<string> {
     return new Promise((resolve, reject) => {
       const child = spawn(cli!.path, ['-u', url, '--no-auth-warning', ...args], {
@@ -48,7 +48,7 @@ describe.skipIf(cli === undefined)('redis-cli', () => {
     })
   }
 
-  test('one command: an answer as text, and as it is typed', async () => {
+  test('one command prints a formatted reply and a raw one', async () => {
     expect(await typed(['SET', 'greeting', 'hello world'])).toBe('OK\n')
     expect(await typed(['GET', 'greeting'])).toBe('hello world\n')
     expect(await typed(['--no-raw', 'GET', 'nothing'])).toBe('(nil)\n')
@@ -61,7 +61,7 @@ describe.skipIf(cli === undefined)('redis-cli', () => {
     expect(await typed(['-e', 'INCR', 'list'])).toMatch(/^WRONGTYPE .*\n\n?exit 1\n$/)
   })
 
-  test('RESP3: maps, sets and numbers', async () => {
+  test('RESP3 prints maps, sets and numbers', async () => {
     run('HSET', 'user', 'name', 'Ada', 'age', '36')
     run('ZADD', 'scores', '1.5', 'a')
     run('SADD', 'set', 'x')
@@ -71,7 +71,7 @@ describe.skipIf(cli === undefined)('redis-cli', () => {
     expect(await typed(['-3', '--no-raw', 'CLIENT', 'INFO'])).toMatch(/ resp=3 /)
   })
 
-  test('lines, as in its prompt: transactions, errors, repetition, HELLO', async () => {
+  test('lines run transactions, errors, repetition and HELLO', async () => {
     const lines = [
       'MULTI',
       'INCR n',
@@ -89,7 +89,7 @@ describe.skipIf(cli === undefined)('redis-cli', () => {
     expect(await typed([], 'HELLO 3\nHSET h a 1\nHGETALL h\n')).toMatch(/1\na 1\n$/)
   })
 
-  test('mass insertion with --pipe, of 20,000 commands', async () => {
+  test('--pipe inserts 20,000 commands', async () => {
     const commands = Array.from(
       { length: 20_000 },
       (_, at) => `*3\r\n$3\r\nSET\r\n$9\r\nkey:${10_000 + at}\r\n$1\r\nx\r\n`,
@@ -100,7 +100,7 @@ describe.skipIf(cli === undefined)('redis-cli', () => {
     expect(run('DBSIZE')).toBe(20_000)
   })
 
-  test('--scan, page after page', async () => {
+  test('--scan prints all pages', async () => {
     for (let at = 0; at < 1_500; at++) run('SET', `user:${at}`, 'x')
     run('RPUSH', 'user:list', 'a')
     run('SET', 'other', 'x')
@@ -109,7 +109,7 @@ describe.skipIf(cli === undefined)('redis-cli', () => {
     expect(await typed(['--scan', '--pattern', 'other*'])).toBe('other\n')
   })
 
-  test('--bigkeys and --memkeys find the largest of each type', async () => {
+  test('--bigkeys and --memkeys find the largest key of each type', async () => {
     run('SET', 'large', 'x'.repeat(1_000))
     run('SET', 'small', 'x')
     run('RPUSH', 'long', ...'abcdef'.split(''))
@@ -121,7 +121,7 @@ describe.skipIf(cli === undefined)('redis-cli', () => {
     expect(await typed(['--memkeys'])).toMatch(/Biggest string found '"large"' has 1\d\d\d bytes/)
   })
 
-  test('waits for what comes, and hears it', async () => {
+  test('blocks for an element, and receives messages', async () => {
     const popped = typed(['BLPOP', 'queue', '10'])
     await expect.poll(() => String(run('INFO', 'clients'))).toContain('blocked_clients:1')
     run('RPUSH', 'queue', 'job')
@@ -142,12 +142,12 @@ describe.skipIf(cli === undefined)('redis-cli', () => {
     }
   })
 
-  test('scripts, and commands again and again', async () => {
+  test('runs scripts, and repeats commands', async () => {
     expect(await typed(['EVAL', 'return {KEYS[1], ARGV[1]}', '1', 'k', 'v'])).toBe('k\nv\n')
     expect(await typed(['-r', '3', '-i', '0.01', 'INCR', 'n'])).toBe('1\n2\n3\n')
   })
 
-  test('without a password nothing is answered but that', async () => {
+  test('gets only NOAUTH without a password', async () => {
     const host = new URL(url)
     const child = spawn(cli!.path, ['-h', host.hostname, '-p', host.port, 'GET', 'a'], {
       env: { ...process.env, ...cli!.env },

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { createSandbox } from '../../../../src/index.js'
 import { openRedisSocket } from '../../src/redis-port/in-process.js'
 
-// Bytes that redis-server 7.0 sends for lines that are refused, in and outside of transactions.
+// The bytes that redis-server 7.0 sends for rejected lines, in and outside of transactions.
 
 const ends: (() => unknown)[] = []
 
@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
-/** What a connection hears until it has said all of this and is gone. */
+/** Returns what a connection receives until it has sent these lines and closed. */
 async function heard(lines: readonly string[]): Promise<string> {
   const sandbox = createSandbox({ policy: { commands: 'all' } })
   ends.push(() => sandbox.dispose())
@@ -37,7 +37,7 @@ describe('a transaction', () => {
     ['DISCARD x', "-ERR wrong number of arguments for 'discard' command\r\n"],
     ['WATCH', "-ERR wrong number of arguments for 'watch' command\r\n"],
     ['RESET x', "-ERR wrong number of arguments for 'reset' command\r\n"],
-  ])('is lost with %s', async (line, refusal) => {
+  ])('is discarded after %s', async (line, refusal) => {
     const got = await heard(['MULTI', 'SET a 1', line, 'EXEC', 'EXISTS a'])
     expect(got).toBe(`+OK\r\n+QUEUED\r\n${refusal}${aborted}:0\r\n`)
   })
@@ -45,12 +45,12 @@ describe('a transaction', () => {
   test.each([
     ['MULTI', '-ERR MULTI calls can not be nested\r\n'],
     ['WATCH a', '-ERR WATCH inside MULTI is not allowed\r\n'],
-  ])('goes on after %s', async (line, refusal) => {
+  ])('continues after %s', async (line, refusal) => {
     const got = await heard(['MULTI', 'SET a 1', line, 'EXEC'])
     expect(got).toBe(`+OK\r\n+QUEUED\r\n${refusal}*1\r\n+OK\r\n`)
   })
 
-  test('is ended by an EXEC of wrong form, and so is what was watched', async () => {
+  test('is ended by an invalid EXEC, which also ends WATCH', async () => {
     const refusal = "-EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command\r\n"
     expect(await heard(['MULTI', 'SET a 1', 'EXEC x', 'EXEC'])).toBe(
       `+OK\r\n+QUEUED\r\n${refusal}-ERR EXEC without MULTI\r\n`,
@@ -61,7 +61,7 @@ describe('a transaction', () => {
   })
 })
 
-test('who listens hears of commands of wrong form first, and of subcommands by their whole names', async () => {
+test('a subscriber gets errors of arity first, and of subcommands with their complete names', async () => {
   const others = 'only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context\r\n'
   expect(await heard(['SUBSCRIBE c', 'WATCH', 'GET', 'GET a', 'CLIENT GETNAME'])).toBe(
     '*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n' +
@@ -86,13 +86,13 @@ describe('CLIENT KILL', () => {
     expect(await heard([`CLIENT KILL ${filter}`, 'PING'])).toBe(`${reply}\r\n+PONG\r\n`)
   })
 
-  test('of itself, by its number', async () => {
+  test('of the same connection, by ID', async () => {
     expect(await heard(['CLIENT KILL ID 1 SKIPME no', 'PING'])).toBe(':1\r\n')
   })
 })
 
 describe('signing in', () => {
-  test('is refused while commands wait for EXEC, and loses them', async () => {
+  test('is rejected in a transaction, which it discards', async () => {
     for (const line of ['AUTH default wrong', 'HELLO 3 AUTH default wrong', 'HELLO 9']) {
       expect(await heard(['MULTI', 'SET a 1', line, 'EXEC'])).toBe(
         `+OK\r\n+QUEUED\r\n-ERR Command not allowed inside a transaction\r\n${aborted}`,
@@ -100,7 +100,7 @@ describe('signing in', () => {
     }
   })
 
-  test('is refused where one listens', async () => {
+  test('is rejected while subscribed', async () => {
     for (const line of ['AUTH default wrong', 'HELLO 3 AUTH default wrong']) {
       const name = line.split(' ')[0]!.toLowerCase()
       expect(await heard(['SUBSCRIBE c', line])).toContain(`-ERR Can't execute '${name}': only (P|S)SUBSCRIBE`)

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { type ServerOptions, type StuntdoubleServer, startServer } from '../../src/server.js'
 
-/** A server with a native port, until the test has ended. */
+/** Starts a server with a Redis port, until the test has ended. */
 export async function served(options: ServerOptions = {}): Promise<StuntdoubleServer> {
   const server = await startServer({ port: 0, redisPort: 0, clock: 'manual', ...options })
   onTestFinished(() => server.close())

@@ -5,7 +5,7 @@ import { createSandbox } from '../../../../src/index.js'
 import { openRedisSocket } from '../../src/redis-port/in-process.js'
 import { served } from './served.js'
 
-// Peers at the native port that have not signed in, or speak another protocol.
+// Peers at the Redis port that have not signed in, or use another protocol.
 
 interface Peer {
   readonly socket: Socket
@@ -24,7 +24,7 @@ function peer(to: number | string, bytes = ''): Peer {
 }
 
 const soon = { interval: 2, timeout: 5_000 }
-/** Less than the time for which a stranger may say nothing. */
+/** Less than the time in which an unauthorized client may be silent. */
 const closes = ({ isClosed }: Peer): Promise<unknown> => expect.poll(isClosed, soon).toBe(true)
 
 async function privateSocket() {
@@ -35,8 +35,8 @@ async function privateSocket() {
   return { sandbox, path }
 }
 
-describe('TLS at a port without a certificate', () => {
-  test('is closed at once, and told once', async () => {
+describe('TLS on a port without a certificate', () => {
+  test('is closed immediately, and reported once', async () => {
     const told: string[] = []
     const server = await served({ onError: (text) => told.push(text) })
     const { store } = server.tenant('main').tokens
@@ -63,7 +63,7 @@ describe('TLS at a port without a certificate', () => {
     expect(signedIn.heard().replaceAll('+PONG\r\n', '')).toBe('')
   })
 
-  test('a value may begin with the byte', async () => {
+  test('a value that begins with that byte is accepted', async () => {
     const { path, sandbox } = await privateSocket()
     const { heard } = peer(path, '*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$2\r\n\x16\x03\r\n')
     await expect.poll(heard, soon).toBe('+OK\r\n')
@@ -85,7 +85,7 @@ describe('HTTP', () => {
     '*1\r\n$6\r\nHost:x',
     'MULTI\r\nhost:x',
     'SUBSCRIBE c\r\nhost:x',
-  ])('%j closes the connection, and what follows is not run', async (line) => {
+  ])('%j closes the connection, and the following command does not run', async (line) => {
     const { path, sandbox } = await privateSocket()
     await closes(peer(path, `${line}\r\nSET planted 1\r\n`))
     expect(sandbox.store.get('planted')).toBe(null)
@@ -99,11 +99,14 @@ describe('HTTP', () => {
     expect(server.tenant('main').store.get('planted')).toBe(null)
   })
 
-  test.each(['GET host:1', 'HOST x', 'HOSTS:x', 'ECHO Host:x', 'POSTS'])('%s does not', async (line) => {
-    const { path } = await privateSocket()
-    const { heard } = peer(path, `${line}\r\nECHO still-here\r\n`)
-    await expect.poll(heard, soon).toContain('still-here')
-  })
+  test.each(['GET host:1', 'HOST x', 'HOSTS:x', 'ECHO Host:x', 'POSTS'])(
+    '%s does not close the connection',
+    async (line) => {
+      const { path } = await privateSocket()
+      const { heard } = peer(path, `${line}\r\nECHO still-here\r\n`)
+      await expect.poll(heard, soon).toContain('still-here')
+    },
+  )
 })
 
 describe('wrong passwords', () => {
@@ -113,7 +116,7 @@ describe('wrong passwords', () => {
   const guesses = (count: number): string =>
     Array.from({ length: count }, (_, index) => `${forms[index % forms.length]}\r\n`).join('')
 
-  test('have to wait after the tenth of a connection, which nobody else does; the right one enters', async () => {
+  test('are delayed after the tenth on one connection only, and the right one still signs in', async () => {
     const server = await served()
     const { store } = server.tenant('main').tokens
     const guesser = peer(server.redisPort!, `${guesses(10)}RESET\r\nAUTH ${store}\r\nECHO entered\r\n`)
@@ -127,7 +130,7 @@ describe('wrong passwords', () => {
     await expect.poll(guesser.heard, soon).toMatch(/\+RESET\r\n\+OK\r\n\$7\r\nentered/)
   })
 
-  test.each(forms)('%s waits like any other', async (form) => {
+  test.each(forms)('are delayed in every form: %s', async (form) => {
     const server = await served()
     const guesser = peer(server.redisPort!, `${guesses(10)}${form}\r\n`)
     const other = peer(server.redisPort!, `AUTH ${server.tenant('main').tokens.store}\r\n`)
@@ -135,11 +138,11 @@ describe('wrong passwords', () => {
     other.socket.write('ECHO still-here\r\n')
     await expect.poll(other.heard, soon).toContain('still-here')
     expect(failures(guesser)).toBe(10)
-    // One that goes while it waits harms nobody.
+    // A peer that disconnects while it waits has no effect.
     guesser.socket.destroy()
   })
 
-  test('that still wait when the sandbox is disposed of get its error', async () => {
+  test('get the error of a disposed sandbox if they still wait', async () => {
     const { path, sandbox } = await privateSocket()
     const guesser = peer(path, guesses(11))
     await expect.poll(() => failures(guesser), soon).toBe(10)
@@ -148,7 +151,7 @@ describe('wrong passwords', () => {
     await expect.poll(() => guesser.heard().split('was disposed of').length, soon).toBe(3)
   })
 
-  test('do not slow down who was right before the tenth', async () => {
+  test('do not delay a right password before the tenth', async () => {
     const server = await served()
     const { store } = server.tenant('main').tokens
     const user = peer(server.redisPort!, `${guesses(9)}${`AUTH ${store}\r\n`.repeat(30)}ECHO done\r\n`)
@@ -156,16 +159,16 @@ describe('wrong passwords', () => {
   })
 })
 
-describe('a tenant beyond the limit', () => {
-  test('is told as that to who has its token, by AUTH and by HELLO, and is no wrong password', async () => {
+describe('a tenant above the limit', () => {
+  test('is reported only to a client with its token, by AUTH and by HELLO', async () => {
     const server = await served({ limits: { maxTenants: 1 } })
     server.tenant('main')
     const url = new URL(server.describeTenant('w2').env.REDIS_URL!)
     const user = `${decodeURIComponent(url.username)} ${decodeURIComponent(url.password)}`
     const { heard, socket } = peer(server.redisPort!, `AUTH ${user}\r\nHELLO 3 AUTH ${user}\r\n`.repeat(6))
     await expect.poll(() => heard().split('\r\n').length, soon).toBe(13)
-    for (const line of heard().trim().split('\r\n')) expect(line).toMatch(/^-ERR There are 1 tenants already\b/)
-    // Whether there is room is nobody else's to know.
+    for (const line of heard().trim().split('\r\n')) expect(line).toMatch(/^-ERR The server has 1 tenants\b/)
+    // Clients without the token must not learn about the limit.
     socket.write('AUTH w2/default no\r\n')
     await expect.poll(heard, soon).toContain('-WRONGPASS')
     expect(server.tenants).toEqual(['main'])

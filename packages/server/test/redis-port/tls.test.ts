@@ -7,10 +7,11 @@ import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type StuntdoubleServer, startServer } from '../../src/server.js'
 
-// The native port with a certificate: it speaks TLS and nothing else, as the service does.
+// The Redis port with a certificate accepts only TLS, as the service does.
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0
-if (!hasOpenssl) console.log('TLS of the native port: not run, because there is no openssl to make a certificate with.')
+if (!hasOpenssl)
+  console.log('TLS of the Redis port: not run, because there is no openssl to create a certificate with.')
 
 describe.skipIf(!hasOpenssl)('TLS', () => {
   let place: string
@@ -50,7 +51,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     redis.disconnect()
   }
 
-  /** What a peer hears that knows nothing of TLS, until it is closed. */
+  /** Returns what a peer without TLS receives until it is closed. */
   function heard(port: number, bytes: string): Promise<string> {
     return new Promise((resolve) => {
       const socket = connect(port, '127.0.0.1', () => socket.write(bytes, 'latin1'))
@@ -63,11 +64,11 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     })
   }
 
-  test('a client with the certificate is served', async () => {
+  test('serves a client that trusts the certificate', async () => {
     await worksWith(await served())
   })
 
-  test('who speaks plainly, or nonsense, is sent away without a reply, and the others are served', async () => {
+  test('closes connections without TLS without a reply, and serves the others', async () => {
     const server = await served()
     for (const bytes of ['PING\r\n', '*1\r\n$4\r\nPING\r\n', '\x16\x03\x01\x00\x05hello', '\0'.repeat(70_000)]) {
       expect(await heard(server.redisPort!, bytes)).not.toMatch(/PONG|ERR|NOAUTH/)
@@ -75,7 +76,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     await worksWith(server)
   })
 
-  test('who never shakes hands does not keep the server from closing', async () => {
+  test('closes although peers never complete the handshake', async () => {
     const server = await startServer({ port: 0, redisPort: 0, redisTls: tls, clock: 'manual' })
     const silent = Array.from({ length: 20 }, () => {
       const socket = connect(server.redisPort!, '127.0.0.1')
@@ -89,15 +90,15 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     expect(performance.now() - start).toBeLessThan(3_000)
   })
 
-  test('who never shakes hands goes when the time for signing in is over', async () => {
+  test('closes a peer that never completes the handshake after the timeout', async () => {
     const limits = { requestTimeout: 300 }
     const server = await startServer({ port: 0, redisPort: 0, redisTls: tls, clock: 'manual', limits })
     ends.push(() => server.close())
     expect(await heard(server.redisPort!, '')).toBe('')
   })
 
-  test('what is no certificate, or not its key, is told with what to give', async () => {
+  test('rejects an invalid certificate or key', async () => {
     const wrong = { cert: 'no certificate', key: tls.key }
-    await expect(startServer({ port: 0, redisPort: 0, redisTls: wrong })).rejects.toThrow(/give both as PEM/)
+    await expect(startServer({ port: 0, redisPort: 0, redisTls: wrong })).rejects.toThrow(/redisTls .*PEM/)
   })
 })

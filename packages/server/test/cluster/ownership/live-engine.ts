@@ -2,7 +2,7 @@ import { type LiveRedis, startRedis } from '../../../../../test/support/live-red
 import type { RespReply } from '../../../../../test/support/resp.js'
 import type { ClusterStore, LuaScript, ScriptReply } from '../../../src/cluster/cluster-store.js'
 
-/** A redis-server of its own as the engine. */
+/** A separate redis-server as the Redis of a cluster. */
 export class LiveEngine implements ClusterStore {
   private constructor(readonly redis: LiveRedis) {}
 

@@ -6,7 +6,7 @@ import { NilArray, type Reply, ReplyError, Status } from '../../../../../src/sto
 import { StoreEngine } from '../../../../../src/store/store-engine.js'
 import type { ClusterStore, LuaScript, ScriptReply } from '../../../src/cluster/cluster-store.js'
 
-/** Our own data store as the engine of a cluster, on any clock. */
+/** The store of a sandbox as the Redis of a cluster, with any clock. */
 export class MemoryClusterStore implements ClusterStore {
   readonly #store: StoreEngine
 
@@ -20,7 +20,7 @@ export class MemoryClusterStore implements ClusterStore {
     })
   }
 
-  /** One command, for tests that look behind the scripts. */
+  /** Runs one command, for tests that check the data of the scripts. */
   command(...words: readonly (string | Uint8Array)[]): ScriptReply {
     try {
       return shown(this.#store.execute(words.map(bytes)))

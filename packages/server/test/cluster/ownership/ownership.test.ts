@@ -8,7 +8,7 @@ import { SimClock } from './simulation/sim-clock.js'
 import { SimEngine } from './simulation/sim-engine.js'
 import { SimProcess } from './simulation/sim-process.js'
 
-// Single stories of ownership, on the clock and the engine of the simulation, which is fast and loses nothing here.
+// Single cases of ownership, with the clock and the Redis of the simulation, which is fast and loses nothing here.
 
 const lease = 1_500
 
@@ -41,7 +41,7 @@ class Cluster {
     return { id, process, ownership }
   }
 
-  /** What a promise comes to while time passes, and how long that took; it fails where it takes longer than said. */
+  /** Returns the result of a promise while time advances, and how long it took. Fails if it takes longer than given. */
   async within<T>(ms: number, promise: Promise<T>): Promise<{ readonly value: T; readonly took: number }> {
     let settled: { readonly value: T } | { readonly error: unknown } | undefined
     promise.then(
@@ -60,7 +60,7 @@ class Cluster {
     return { value: settled.value, took: this.clock.now - start }
   }
 
-  /** Does nothing but wait. */
+  /** Only waits. */
   async pass(ms: number): Promise<void> {
     await new Promise<void>((resolve) => setImmediate(resolve))
     await this.clock.runUntil(this.clock.now + ms)
@@ -73,8 +73,8 @@ class Cluster {
   }
 }
 
-describe('a tenant goes to another node', () => {
-  test('when its own was killed: within its lease', async () => {
+describe('a tenant moves to another node', () => {
+  test('within its lease when its node is killed', async () => {
     const cluster = new Cluster()
     const [a, b] = [cluster.node('a'), cluster.node('b')]
     const own = await cluster.own(a, 't')
@@ -89,7 +89,7 @@ describe('a tenant goes to another node', () => {
     expect(took).toBeGreaterThan(lease / 2)
   })
 
-  test('and a hundred who wait for that ask the engine as one', async () => {
+  test('with one call to the Redis for a hundred waiting requests', async () => {
     const cluster = new Cluster()
     const [a, b] = [cluster.node('a'), cluster.node('b')]
     await cluster.own(a, 't')
@@ -102,7 +102,7 @@ describe('a tenant goes to another node', () => {
     expect(cluster.engine.counts['acquire held']! - asked).toBeLessThan(20)
   })
 
-  test('when its own was killed and nobody asks for it: within two leases', async () => {
+  test('within two leases when its node is killed and no request arrives', async () => {
     const cluster = new Cluster()
     const [a, b] = [cluster.node('a'), cluster.node('b')]
     await cluster.own(a, 't')
@@ -120,7 +120,7 @@ describe('a tenant goes to another node', () => {
     ])
   })
 
-  test('at once when its own ends in order, with what was not written yet', async () => {
+  test('immediately when its node stops, with its pending changes', async () => {
     const cluster = new Cluster()
     const [a, b] = [cluster.node('a'), cluster.node('b')]
     const own = await cluster.own(a, 't')
@@ -135,7 +135,7 @@ describe('a tenant goes to another node', () => {
     await expect(cluster.within(100, own.commit())).rejects.toThrow(NotOwner)
   })
 
-  test('not while its own is only asked by nobody, for minutes', async () => {
+  test('not while it is idle for minutes', async () => {
     const cluster = new Cluster()
     const [a, b] = [cluster.node('a'), cluster.node('b')]
     const own = await cluster.own(a, 't')
@@ -146,7 +146,7 @@ describe('a tenant goes to another node', () => {
     expect(own.fence).toBe(1)
   })
 
-  test('when its own stands still: as soon as its lease has run out, whenever it was last asked for', async () => {
+  test('when its node hangs: as soon as its lease has expired, at any time of the last request', async () => {
     for (let asked = 10; asked < lease - 150; asked += 70) {
       const cluster = new Cluster()
       const [one, two] = [cluster.node('one'), cluster.node('two')]
@@ -162,7 +162,7 @@ describe('a tenant goes to another node', () => {
     }
   })
 
-  test('when its own stood still for too long, which then answers nothing more', async () => {
+  test('when its node hung for too long, which then rejects all requests', async () => {
     const cluster = new Cluster()
     const [a, b] = [cluster.node('a'), cluster.node('b')]
     const own = await cluster.own(a, 't')
@@ -180,8 +180,8 @@ describe('a tenant goes to another node', () => {
   })
 })
 
-describe('an engine that is away', () => {
-  test('keeps nobody waiting, and costs no world where it comes back', async () => {
+describe('an unavailable Redis', () => {
+  test('rejects requests soon, and costs no sandbox if it comes back', async () => {
     const cluster = new Cluster()
     const a = cluster.node('a')
     const own = await cluster.own(a, 't')
@@ -189,7 +189,7 @@ describe('an engine that is away', () => {
     cluster.engine.isDown = true
     own.world.write('w1', false)
     await expect(cluster.within(2_500, own.commit())).rejects.toThrow(StoreUnreachable)
-    // By now it is known.
+    // The failure is known by now.
     await expect(cluster.within(0, a.ownership.where('t'))).rejects.toThrow(StoreUnreachable)
     await expect(cluster.within(2_500, a.ownership.where('u'))).rejects.toThrow(StoreUnreachable)
     await cluster.pass(5_000)
@@ -200,7 +200,7 @@ describe('an engine that is away', () => {
     expect(cluster.reports).toEqual([])
   })
 
-  test('for very long costs the world, which is as it was kept afterwards', async () => {
+  test('costs the sandbox after a long time, which then continues from its saved state', async () => {
     const cluster = new Cluster()
     const a = cluster.node('a')
     const own = await cluster.own(a, 't')
@@ -209,13 +209,15 @@ describe('an engine that is away', () => {
     own.world.write('w1', false)
     await cluster.pass(40_000)
     expect(own.signal.aborted).toBe(true)
-    expect(cluster.reports).toEqual(['a: What the tenant t did last may be lost: the engine was away for too long'])
+    expect(cluster.reports).toEqual([
+      'a: tenant t: its last changes may be lost: the Redis was unavailable for too long',
+    ])
     cluster.engine.isDown = false
     expect((await cluster.own(a, 't')).world.stand.length).toBe(0)
   })
 })
 
-test('a tenant that did nothing while the engine was away loses nothing, and nobody is alarmed', async () => {
+test('costs nothing for a tenant without changes, and reports nothing', async () => {
   const cluster = new Cluster()
   const a = cluster.node('a')
   const own = await cluster.own(a, 't')
@@ -226,7 +228,7 @@ test('a tenant that did nothing while the engine was away loses nothing, and nob
   expect(cluster.reports).toEqual([])
 })
 
-test('a journal that cannot be played is told of once, and nobody runs against it', async () => {
+test('a journal that cannot be replayed is reported once, and no node opens it', async () => {
   const cluster = new Cluster()
   const a = cluster.node('a')
   await cluster.own(a, 't')
@@ -236,17 +238,15 @@ test('a journal that cannot be played is told of once, and nobody runs against i
   const b = cluster.node('b')
   await expect(cluster.within(200, b.ownership.where('t'))).rejects.toThrow(CannotOpen)
   await cluster.pass(120_000)
-  await expect(cluster.within(200, b.ownership.where('t'))).rejects.toThrow(/^The tenant t cannot be opened .* strays/)
-  expect(cluster.reports).toEqual([
-    expect.stringMatching(/^b: The tenant t cannot be opened from its journal: .* strays/),
-  ])
+  await expect(cluster.within(200, b.ownership.where('t'))).rejects.toThrow(/^tenant t cannot be opened .* strays/)
+  expect(cluster.reports).toEqual([expect.stringMatching(/^b: tenant t cannot be opened from its journal: .* strays/)])
   expect(cluster.engine.counts['acquire mine']).toBeLessThan(12)
   await cluster.within(200, b.ownership.drop('t'))
   expect((await cluster.own(b, 't')).world.stand.length).toBe(0)
   expect((await cluster.within(100, b.ownership.describe())).value.tenants).toEqual([{ name: 't', owner: 'b' }])
 })
 
-test('a commit that comes while an append is under way is checked by the next one', async () => {
+test('a commit during an append is checked by the next append', async () => {
   const cluster = new Cluster()
   const a = cluster.node('a')
   const own = await cluster.own(a, 't')
@@ -263,7 +263,7 @@ test('a commit that comes while an append is under way is checked by the next on
   expect(settled).toEqual(['first after 1', 'second after 2', 'third after 2'])
 })
 
-test('a thousand writes go with few appends, in their order', async () => {
+test('a thousand writes need few appends, in order', async () => {
   const cluster = new Cluster()
   const a = cluster.node('a')
   const own = await cluster.own(a, 't')
@@ -281,7 +281,7 @@ test('a thousand writes go with few appends, in their order', async () => {
   )
 })
 
-test('a tenant that is dropped is nobody’s, and begins anew', async () => {
+test('a dropped tenant has no owner, and is new afterwards', async () => {
   const cluster = new Cluster()
   const [a, b] = [cluster.node('a'), cluster.node('b')]
   const own = await cluster.own(a, 't')
@@ -296,7 +296,7 @@ test('a tenant that is dropped is nobody’s, and begins anew', async () => {
   expect((await cluster.own(b, 't')).world.stand.length).toBe(0)
 })
 
-test('a tenant that could not be dropped is still there', async () => {
+test('a tenant still exists if dropping it failed', async () => {
   const cluster = new Cluster()
   const a = cluster.node('a')
   const own = await cluster.own(a, 't')

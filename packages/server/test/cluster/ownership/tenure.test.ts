@@ -8,7 +8,7 @@ import { type HeldElsewhere, type NodeHost, NotOwner, TenantLease } from '../../
 import { LiveEngine } from './live-engine.js'
 import { MemoryClusterStore } from './memory-cluster-store.js'
 
-// The same expectations of both engines: a real redis-server, and our own store that the simulation runs on.
+// The same tests for a real redis-server and for the store of a sandbox, which the simulation uses.
 
 interface Bench {
   readonly engine: ClusterStore
@@ -56,7 +56,7 @@ describe.each(Object.keys(benches))('on %s', (name) => {
     if (!(tenure instanceof TenantLease)) throw new Error(`${tenant} is held`)
     return tenure
   }
-  /** As if so much time had passed, since real time is not to be relied on. */
+  /** Simulates the passing of time, because real time is not reliable. */
   const pass = async (ms: number, tenant: string): Promise<void> => {
     const key = `stuntdouble:{${tenant}}:lease`
     const left = Number(await bench.command('PTTL', key))
@@ -67,7 +67,7 @@ describe.each(Object.keys(benches))('on %s', (name) => {
     return (all as ScriptReply[]).map(textOf)
   }
 
-  test('one node holds a tenant, and others are told who', async () => {
+  test('one node owns a tenant, and others get its owner', async () => {
     const tenant = fresh()
     expect(await owner('a', tenant)).toMatchObject({ fence: 1, length: 0 })
     const { holder, left } = (await acquire('b', tenant)) as HeldElsewhere
@@ -76,7 +76,7 @@ describe.each(Object.keys(benches))('on %s', (name) => {
     expect(left).toBeLessThanOrEqual(lease)
   })
 
-  test('who asks again for its own lease gets a new fence, and the old one is void', async () => {
+  test('a node that acquires its own lease again gets a new fence, and the old one is void', async () => {
     const tenant = fresh()
     const first = await owner('a', tenant)
     const second = await owner('a', tenant)
@@ -85,7 +85,7 @@ describe.each(Object.keys(benches))('on %s', (name) => {
     await second.append([])
   })
 
-  test('a lease runs out, and the next owner reads all that was written', async () => {
+  test('an expired lease lets the next owner read everything that was written', async () => {
     const tenant = fresh()
     const first = await owner('a', tenant)
     const all = Uint8Array.from({ length: 256 }, (_, at) => at)
@@ -102,7 +102,7 @@ describe.each(Object.keys(benches))('on %s', (name) => {
     expect((await journal(tenant)).map((record) => record.slice(0, 2))).toEqual(['1:', '1:', '1:', '2:'])
   })
 
-  test('a lease that ran out while nobody came is still its own', async () => {
+  test('an expired lease without another owner is still valid', async () => {
     const tenant = fresh()
     const first = await owner('a', tenant)
     await pass(lease + 1, tenant)
@@ -110,7 +110,7 @@ describe.each(Object.keys(benches))('on %s', (name) => {
     expect(await acquire('b', tenant)).toMatchObject({ holder: { fence: 1 } })
   })
 
-  test('an append holds the lease, and one whose reply was lost is written once', async () => {
+  test('an append extends the lease, and a repeated append is written once', async () => {
     const tenant = fresh()
     const first = await owner('a', tenant)
     await pass(lease - 60_000, tenant)
@@ -120,11 +120,11 @@ describe.each(Object.keys(benches))('on %s', (name) => {
     await pass(lease - 60_000, tenant)
     expect(await acquire('b', tenant)).toMatchObject({ holder: { fence: 1 } })
     expect(await journal(tenant)).toEqual(['1:x', '1:y'])
-    // The writer does not know of them: it has gone astray.
-    await expect(first.append([bytesOf('z')])).rejects.toThrow('not as long')
+    // The writer does not know of these records.
+    await expect(first.append([bytesOf('z')])).rejects.toThrow('does not have the length')
   })
 
-  test('more records than Lua can hold in one call', async () => {
+  test('more records than one Lua call can hold are appended', async () => {
     const tenant = fresh()
     const first = await owner('a', tenant)
     const records = Array.from({ length: 12_345 }, (_, at) => bytesOf(String(at)))
@@ -134,16 +134,16 @@ describe.each(Object.keys(benches))('on %s', (name) => {
     expect(kept.records.map((record) => textOf(record))).toEqual(records.map((record) => textOf(record)))
   })
 
-  test('a snapshot takes the place of the records that it stands for, whichever come meanwhile', async () => {
+  test('a snapshot replaces the records that it contains, while more are appended', async () => {
     const tenant = fresh()
     const first = await owner('a', tenant)
     await first.append(['a', 'b', 'c'].map(bytesOf))
     const bytes = new Uint8Array(3_000_000).map((_, at) => at * 7)
     await first.compact(2, bytes)
-    // A copy that arrives late does nothing.
+    // An older snapshot that arrives late is ignored.
     await first.compact(1, bytesOf('older'))
     await first.append([bytesOf('d')])
-    await expect(first.compact(9, bytes)).rejects.toThrow('not as long')
+    await expect(first.compact(9, bytes)).rejects.toThrow('does not have the length')
     const second = await owner('a', tenant)
     expect(second.length).toBe(4)
     const { snapshot, records } = await second.read()
@@ -167,7 +167,7 @@ describe.each(Object.keys(benches))('on %s', (name) => {
     )
   })
 
-  test('what is released is free at once, and nothing late takes it back', async () => {
+  test('a released tenant is free immediately, and no late call takes it back', async () => {
     const tenant = fresh()
     const first = await owner('a', tenant)
     await first.append([bytesOf('x')])
@@ -177,7 +177,7 @@ describe.each(Object.keys(benches))('on %s', (name) => {
     await expect(first.release()).rejects.toThrow(NotOwner)
   })
 
-  test('what is dropped begins anew, under a later fence', async () => {
+  test('a dropped tenant is new, with a later fence', async () => {
     const tenant = fresh()
     const first = await owner('a', tenant)
     await first.append([bytesOf('x')])
@@ -188,31 +188,28 @@ describe.each(Object.keys(benches))('on %s', (name) => {
     expect(await second.read()).toEqual({ snapshot: undefined, records: [] })
   })
 
-  test.skipIf(name !== 'a redis-server')(
-    'of an engine that is full a tenant can be had, read and deleted',
-    async () => {
-      const tenant = fresh()
-      const first = await owner('a', tenant)
-      await first.append([bytesOf('x')])
-      await bench.command('CONFIG', 'SET', 'maxmemory', '1')
-      try {
-        await pass(lease - 60_000, tenant)
-        await expect(first.append([bytesOf('y')])).rejects.toThrow(/OOM/)
-        await first.append([])
-        expect(Number(await bench.command('PTTL', `stuntdouble:{${tenant}}:lease`))).toBeGreaterThan(lease - 60_000)
-        const second = await owner('a', tenant)
-        expect((await second.read()).records).toEqual([bytesOf('x')])
-        await pass(lease + 1, tenant)
-        await second.drop()
-        expect(await journal(tenant)).toEqual([])
-      } finally {
-        await bench.command('CONFIG', 'SET', 'maxmemory', '0')
-      }
-      expect(await owner('b', tenant)).toMatchObject({ length: 0 })
-    },
-  )
+  test.skipIf(name !== 'a redis-server')('a tenant of a full Redis can be acquired, read and deleted', async () => {
+    const tenant = fresh()
+    const first = await owner('a', tenant)
+    await first.append([bytesOf('x')])
+    await bench.command('CONFIG', 'SET', 'maxmemory', '1')
+    try {
+      await pass(lease - 60_000, tenant)
+      await expect(first.append([bytesOf('y')])).rejects.toThrow(/OOM/)
+      await first.append([])
+      expect(Number(await bench.command('PTTL', `stuntdouble:{${tenant}}:lease`))).toBeGreaterThan(lease - 60_000)
+      const second = await owner('a', tenant)
+      expect((await second.read()).records).toEqual([bytesOf('x')])
+      await pass(lease + 1, tenant)
+      await second.drop()
+      expect(await journal(tenant)).toEqual([])
+    } finally {
+      await bench.command('CONFIG', 'SET', 'maxmemory', '0')
+    }
+    expect(await owner('b', tenant)).toMatchObject({ length: 0 })
+  })
 
-  test('every door is closed to an older fence', async () => {
+  test('every script rejects an older fence', async () => {
     const tenant = fresh()
     const first = await owner('a', tenant)
     await first.append([bytesOf('x')])
@@ -228,7 +225,7 @@ describe.each(Object.keys(benches))('on %s', (name) => {
     expect(await journal(tenant)).toEqual(['1:x'])
   })
 
-  test('the registry knows nodes, tenants, and who is an orphan', async () => {
+  test('the registry knows nodes, tenants and orphans', async () => {
     const shared = (script: typeof scripts.beat, ...args: string[]) =>
       bench.engine.run(script, scripts.sharedTag, args) as Promise<ScriptReply[]>
     const orphans = async (): Promise<string[]> => {
@@ -241,9 +238,9 @@ describe.each(Object.keys(benches))('on %s', (name) => {
     await shared(scripts.tell, 'of-nobody', '3', '')
     await shared(scripts.tell, 'gone', '1', 'a')
     await shared(scripts.tell, 'gone', '2', '-')
-    // Its own are named as well: it may not know of them.
+    // Tenants that are listed for this node are returned as well, because it may not know of them.
     expect(await orphans()).toEqual(['of-a', 'of-nobody'])
-    // An older owner tells late.
+    // An older owner updates the registry late.
     await shared(scripts.tell, 'of-b', '6', 'a')
     await shared(scripts.beat, 'b', 'http://b:1', '1', '0', '1000')
     await wait(5)

@@ -2,14 +2,14 @@ import { replayed, type Stand, shown, writesOf } from './list-world.js'
 import type { SimEngine, Written } from './sim-engine.js'
 import type { Operation } from './sim-node.js'
 
-/** What a client asked, when, and what it was told. */
+/** A request of a client with its time and its outcome. */
 export interface Done extends Operation {
   readonly begun: number
   readonly ended: number
   readonly outcome: Stand | 'not done' | 'perhaps'
 }
 
-/** What the journals say about everything that clients were told. */
+/** Compares the journals with the outcomes of all clients. */
 export function breachesOf(engine: SimEngine, done: readonly Done[]): string[] {
   return [...engine.journals].flatMap(([tenant, written]) => {
     const mine = done.filter((each) => each.tenant === tenant)
@@ -30,14 +30,14 @@ export function breachesOf(engine: SimEngine, done: readonly Done[]): string[] {
 
 type State = ReturnType<typeof replayed>
 
-/** The empty one, and one behind each record. */
+/** The empty state, and one after each record. */
 function statesOf(texts: readonly string[]): State[] {
   const states = [replayed([])]
   for (const text of texts) states.push(replayed([text], states.at(-1)))
   return states
 }
 
-/** Each fence is one owner's, who opens the world and writes until there is another one. */
+/** Checks that each fence belongs to one owner, which opens the sandbox and writes until there is another owner. */
 function ownersOf(written: readonly Written[]): string[] {
   const breaches: string[] = []
   const nodes = new Map<number, string>()
@@ -58,7 +58,7 @@ function snapshotOf(engine: SimEngine, tenant: string, states: readonly State[])
   return [`the snapshot is not what its ${stands} records make`]
 }
 
-/** Nothing that was acknowledged is lost, nothing twice, and every answer is that of a replay. */
+/** Checks that no acknowledged write is lost or repeated, and that every response is that of a replay. */
 function answersOf(writes: readonly string[], states: readonly State[], done: readonly Done[]): string[] {
   const breaches: string[] = []
   const places = new Map(writes.map((write, at) => [write, at + 1]))
@@ -79,7 +79,7 @@ function answersOf(writes: readonly string[], states: readonly State[], done: re
   return breaches
 }
 
-/** Whatever was asked after an answer has been given is behind it: with two owners at a time it would not be. */
+/** Checks that a request that began after a response sees its effects. With two owners at a time it would not. */
 function orderOf(done: readonly Done[]): string[] {
   const breaches: string[] = []
   const answered = done.filter((each): each is Done & { outcome: Stand } => typeof each.outcome === 'object')

@@ -2,23 +2,25 @@ import type { JournaledTenant, Snapshot } from '../../../../src/cluster/owned-te
 import { bytesOf, textOf } from '../../../../src/cluster/replies.js'
 import type { NodeHost, TenantRecords } from '../../../../src/cluster/tenant-lease.js'
 
-/** How far a world has come: how many writes, and a digest of all of them in order. */
+/** State of a list: the number of writes, and a digest of all of them in order. */
 export interface Stand {
   readonly length: number
   readonly digest: number
 }
 
 interface State extends Stand {
-  /** Work outside that was ordered and is not known to be done. */
+  /** Work outside that was ordered and not confirmed. */
   readonly orders: readonly string[]
 }
 
-/** What came in: a write, which may order work outside; that this is done; or that a node has opened the world. */
+/**
+ * An input: a write, which may order work outside; the confirmation of such work; or the opening of the list by a node.
+ */
 type Input =
   | { readonly write: string; readonly orders: boolean }
   | { readonly done: string }
   | { readonly opened: string }
-/** With the digest before it, so that a replay in another order is seen. */
+/** An input with the digest before it, so that a replay in another order is detected. */
 type Recorded = Input & { readonly before: number }
 
 const empty: State = { length: 0, digest: 7, orders: [] }
@@ -32,7 +34,7 @@ function after(state: State, input: Input): State {
   return { length: state.length + 1, digest, orders }
 }
 
-/** Plays records again. @throws where they are not in the order in which they were made */
+/** Replays records. @throws if they are not in their original order */
 export function replayed(records: readonly string[], from: State = empty): State {
   return records.reduce((state, text, at) => {
     const { before, ...input } = JSON.parse(text) as Recorded
@@ -41,7 +43,7 @@ export function replayed(records: readonly string[], from: State = empty): State
   }, from)
 }
 
-/** The writes that records tell of, in their order. */
+/** Returns the writes in records, in order. */
 export function writesOf(records: readonly string[]): string[] {
   return records.flatMap((text) => {
     const recorded = JSON.parse(text) as Recorded
@@ -53,7 +55,7 @@ export function shown({ length, digest, orders }: State): string {
   return JSON.stringify({ length, digest, orders })
 }
 
-/** The least that can be a tenant: an ordered list of writes, some of which have work done outside. */
+/** The smallest possible tenant: an ordered list of writes, some of which order work outside. */
 export class ListWorld implements JournaledTenant {
   gate: (() => Promise<void>) | undefined
   onRecords: (() => void) | undefined
@@ -64,13 +66,13 @@ export class ListWorld implements JournaledTenant {
   #isBusy = false
   readonly #place: Place
 
-  /** Work that was ordered and is not known to be done is done again. */
+  /** Unconfirmed work is done again. */
   constructor(place: Place, { snapshot, records }: TenantRecords) {
     this.#place = place
     const from = snapshot === undefined ? empty : (JSON.parse(textOf(snapshot)) as State)
     this.#state = replayed(records.map(textOf), from)
     this.#note({ opened: place.node })
-    // The gate comes a moment later.
+    // The gate is set a moment later.
     place.host.after(0, () => {
       for (const order of this.#state.orders) void this.#work(order)
     })
@@ -93,7 +95,7 @@ export class ListWorld implements JournaledTenant {
     return this.#noted.splice(0)
   }
 
-  /** Stands for what was noted when it was begun, however long it takes. */
+  /** Contains the records at its start, however long it takes. */
   async snapshot(): Promise<Snapshot | undefined> {
     const { host } = this.#place
     if (host.random() < 0.3) return undefined
@@ -129,10 +131,10 @@ export class ListWorld implements JournaledTenant {
   }
 }
 
-/** Where a world lives. */
+/** The environment of a list. */
 export interface Place {
   readonly node: string
   readonly host: NodeHost
-  /** Does the work. @returns whether the process lives to do it */
+  /** Does the work. @returns whether the process is alive to do it */
   readonly outside: (order: string) => boolean
 }

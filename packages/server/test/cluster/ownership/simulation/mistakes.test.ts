@@ -6,21 +6,21 @@ import { Registry } from '../../../../src/cluster/registry.js'
 import { TenantLease } from '../../../../src/cluster/tenant-lease.js'
 import { type Mistakes, simulate } from './simulation.js'
 
-// The simulation must be able to fail: for each mistake that somebody could make in the code, it finds out what is wrong.
+// The simulation must be able to fail: it detects each of these mistakes in the code.
 
 const within = 400
 
 interface Mistake {
   readonly what: string
-  /** What is found, among others. */
+  /** One of the violations that it finds. */
   readonly finds: RegExp
-  /** It needs some luck: not in every run of the tests. */
+  /** Finding it needs luck, so not every run of the tests checks it. */
   readonly isRare?: true
   readonly script?: Mistakes['script']
   readonly code?: Swap
 }
 
-/** Leaves a piece out of a script, or puts another one there. */
+/** Replaces a part of a script. */
 function edited(name: string, piece: string, other: string): Mistakes['script'] {
   return (of, source) => {
     if (of !== name) return source
@@ -31,22 +31,22 @@ function edited(name: string, piece: string, other: string): Mistakes['script'] 
 
 const mistakes: readonly Mistake[] = [
   {
-    what: 'an append does not look at the fence',
+    what: 'an append that does not check the fence',
     finds: /came after one under|not as long/,
     script: edited('append', "if held ~= ARGV[1] and (held or count ~= string.match(ARGV[1], '%d+$'))", 'if false'),
   },
   {
-    what: 'a lease that ran out is its old holder’s, whoever came since',
+    what: 'an expired lease that stays valid after another owner',
     finds: /came after one under|strays|lost|had been told|not as long/,
     script: edited('append', "(held or count ~= string.match(ARGV[1], '%d+$'))", 'held'),
   },
   {
-    what: 'an append does not look how long the journal is',
+    what: 'an append that does not check the length of the journal',
     finds: /written twice|strays/,
     script: edited('append', 'there == from', 'true'),
   },
   {
-    what: 'a lease is taken from whoever has it, without a new fence',
+    what: 'a lease that is taken from its owner without a new fence',
     finds: /was used by|cannot be opened|not as long/,
     script: edited(
       'acquire',
@@ -55,17 +55,17 @@ const mistakes: readonly Mistake[] = [
     ),
   },
   {
-    what: 'a snapshot leaves the records that it stands for',
+    what: 'a snapshot that keeps the records that it contains',
     finds: /./,
     script: edited('compact', "redis.call('LTRIM', journal, stands - before, -1)", ''),
   },
   {
-    what: 'a snapshot takes one record too many with it',
+    what: 'a snapshot that removes one record too many',
     finds: /has lost records|strays/,
     script: edited('compact', 'stands - before, -1', 'stands - before + 1, -1'),
   },
   {
-    what: 'an answer is given before its effect is kept',
+    what: 'a response that is sent before its effects are saved',
     finds: /acknowledged and is lost|had been told|never was/,
     code: swap(OwnedTenant.prototype, 'commit', (_owned, commit, patience) => {
       const kept = commit(patience)
@@ -74,37 +74,37 @@ const mistakes: readonly Mistake[] = [
     }),
   },
   {
-    what: 'a node that only reads does not ask whether it is still the owner',
+    what: 'a node that reads without checking that it is still the owner',
     finds: /a read was answered with/,
     code: swap(TenantLease.prototype, 'append', (_tenure, append, records) =>
       records.length === 0 ? Promise.resolve() : append(records),
     ),
   },
   {
-    what: 'work outside does not wait for the journal',
+    what: 'work outside that does not wait for the journal',
     finds: /before it is in the journal/,
     code: swap(OwnedTenant.prototype, 'commit', (_owned, commit, patience) =>
       patience === Number.POSITIVE_INFINITY ? Promise.resolve() : commit(patience),
     ),
   },
   {
-    what: 'an append that was not answered is not tried again',
+    what: 'an append without a reply that is not retried',
     finds: /acknowledged and is lost|strays|had been told|not as long|never was/,
     code: swap(TenantLease.prototype, 'append', async (_tenure, append, records) => append(records).catch(() => {})),
   },
   {
-    what: 'nobody looks for orphans',
+    what: 'a cluster without a search for orphans',
     finds: /was never done|nobody noted/,
     script: edited('beat', 'return {page[1], orphans}', 'return {page[1], {}}'),
   },
   {
-    what: 'a node is not told of what it owns without knowing',
+    what: 'a node that does not learn what it owns without knowing it',
     finds: /was never done|nobody noted/,
     isRare: true,
     script: edited('beat', 'owner == ARGV[1] or ', ''),
   },
   {
-    what: 'who loses a tenant does not tell the registry',
+    what: 'a node that loses a tenant and does not update the registry',
     finds: /was never done|nobody noted/,
     code: swap(Registry.prototype, 'tell', () => {}),
   },

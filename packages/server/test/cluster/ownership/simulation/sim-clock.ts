@@ -6,13 +6,13 @@ interface Event {
   run: (() => void) | undefined
 }
 
-/** The one clock of a simulation. Between two events everything comes to rest that waits for no time. */
+/** The only clock of a simulation. Everything that waits for no time finishes between two events. */
 export class SimClock {
   now = 0
   #sequence = 0
   readonly #events = new Heap<Event>()
 
-  /** @returns cancels it */
+  /** Runs a function later. Returns a function that cancels it. */
   after(ms: number, run: () => void): () => void {
     const event: Event = { at: this.now + Math.max(0, ms), sequence: this.#sequence++, run }
     this.#events.push(event)

@@ -13,18 +13,18 @@ import type { SimProcess } from './sim-process.js'
 
 const names = new Map(Object.entries(scripts).map(([name, script]) => [script, name]))
 
-/** A record as it came into a journal: who looks at it later sees all, whatever snapshots have taken the place of. */
+/** A record as it was written to a journal. Later checks see all of them, including those that snapshots replaced. */
 export interface Written {
   readonly fence: number
   readonly text: string
 }
 
-/** Our own store with a journal behind it that nobody trims, and the network in front of it. */
+/** The store of a sandbox with a complete journal behind it, and the network in front of it. */
 export class SimEngine {
   isDown = false
-  /** Nothing takes long. */
+  /** Whether everything is fast. */
   isCalm = false
-  /** Replies and requests are lost so often, of a hundred. */
+  /** Percentage of lost requests and replies. */
   loss = 0
   slowness = 1
   readonly journals = new Map<string, Written[]>()
@@ -51,12 +51,12 @@ export class SimEngine {
     this.store = new MemoryClusterStore(() => Date.UTC(2026, 0, 1) + given.clock.now)
   }
 
-  /** The way of one process to it, which waits a second for a reply. */
+  /** Returns the connection of one process, which waits a second for a reply. */
   of(process: SimProcess): ClusterStore {
     return { run: (script, tag, args) => this.#call(process, script, tag, args) }
   }
 
-  /** What is stored of a snapshot, and for how many records it stands. */
+  /** Returns the stored snapshot, and the number of records that it contains. */
   snapshot(tenant: string): { readonly stands: number; readonly text: string } {
     const [base, snapshot] = this.store.command('MGET', key(tenant, 'base'), key(tenant, 'snapshot')) as ScriptReply[]
     return { stands: Number(textOf(base ?? '0')), text: textOf(snapshot ?? '') }
@@ -107,7 +107,7 @@ export class SimEngine {
     }
   }
 
-  /** Copies what has come into a journal. */
+  /** Copies new records of a journal. */
   #look(tenant: string): void {
     const journal = this.journals.get(tenant) ?? []
     this.journals.set(tenant, journal)

@@ -9,14 +9,14 @@ const lease = 1_500
 
 export interface Operation {
   readonly tenant: string
-  /** `undefined`: reads. */
+  /** The write; `undefined` for a read. */
   readonly write: string | undefined
   readonly orders: boolean
 }
 
-/** `not done`: the node is sure that nothing happened; `perhaps`: it may have happened, or may yet. */
+/** `not done`: the node is sure that nothing happened; `perhaps`: it may have happened, or may still happen. */
 export type Outcome = Stand | 'not done' | 'perhaps'
-/** What only nodes hear. */
+/** Outcomes that only nodes receive. */
 export type Forwarded = Outcome | 'refused' | 'misdirected'
 
 interface Surroundings {
@@ -26,11 +26,11 @@ interface Surroundings {
   readonly tell: (line: string) => void
   readonly breach: (what: string) => void
   readonly outside: (node: string, tenant: string, order: string) => boolean
-  /** Sends to another node, by its address. */
+  /** Sends a request to another node by its address. */
   readonly forward: (from: SimProcess, address: string, operation: Operation) => Promise<Forwarded>
 }
 
-/** What a node of the cluster does with requests, with lists for worlds. */
+/** Handles requests as a node of the cluster does, with lists instead of sandboxes. */
 export class SimNode {
   readonly id: string
   readonly process: SimProcess
@@ -59,7 +59,7 @@ export class SimNode {
     })
   }
 
-  /** A request that comes from a client, or from another node. */
+  /** Serves a request of a client or of another node. */
   async serve(operation: Operation, isForwarded: boolean): Promise<Forwarded> {
     for (let asked = 0; asked < 3; asked++) {
       const found = await this.#where(operation.tenant, asked > 0)

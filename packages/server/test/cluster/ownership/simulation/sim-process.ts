@@ -2,16 +2,16 @@ import type { Random } from '../../../../../../src/kernel/random.js'
 import type { NodeHost } from '../../../../src/cluster/tenant-lease.js'
 import type { SimClock } from './sim-clock.js'
 
-/** A process on a machine with a wrong clock. It can vanish between any two of its steps, and stand still and go on. */
+/** A process on a machine with a wrong clock. It can end between any two of its steps, or freeze and continue. */
 export class SimProcess implements NodeHost {
-  /** Whether what it sends reaches the engine, and whether what the engine says reaches it. */
+  /** Whether its messages reach the Redis, and whether replies reach it. */
   hears = true
   speaks = true
   #isDead = false
   #isFrozen = false
-  /** How many more calls it makes before it vanishes. */
+  /** Number of calls until it ends. */
   #callsLeft = Number.POSITIVE_INFINITY
-  /** How many before it stands still. */
+  /** Number of calls until it freezes. */
   #callsToFrost = Number.POSITIVE_INFINITY
   #waiting: (() => void)[] = []
   #ahead: number
@@ -49,14 +49,14 @@ export class SimProcess implements NodeHost {
     return this.#random.float()
   }
 
-  /** One more step to the outside. @returns whether it still lives to make it */
+  /** Makes one more step to the outside. @returns whether it is alive to make it */
   acts(): boolean {
     if (--this.#callsLeft < 0) this.#isDead = true
     if (--this.#callsToFrost < 0) this.#isFrozen = true
     return !this.#isDead
   }
 
-  /** Something reaches it. */
+  /** Delivers an event to the process. */
   happen(run: () => void): void {
     if (this.#isDead) return
     if (this.#isFrozen) this.#waiting.push(run)
@@ -79,7 +79,7 @@ export class SimProcess implements NodeHost {
     for (const run of this.#waiting.splice(0)) this.#clock.after(0, () => this.happen(run))
   }
 
-  /** Somebody sets its clock. */
+  /** Sets its clock. */
   jump(ms: number): void {
     this.#ahead += ms
   }

@@ -5,24 +5,24 @@ import { SimEngine } from './sim-engine.js'
 import { type Forwarded, type Operation, SimNode } from './sim-node.js'
 import { SimProcess } from './sim-process.js'
 
-// Three nodes, four clients and an engine on one clock: for a while everything fails that can, then nothing does, and all
-// that was promised must hold.
+// Three nodes, four clients and a Redis on one clock. First everything fails that can, then nothing does, and all
+// invariants must hold.
 
 const tenants = ['t0', 't1', 't2']
 const troubled = 20_000
 const calm = 12_000
-/** How long a client waits for an answer. */
+/** Timeout of a client. */
 const patience = 6_000
 
 export interface Simulated {
-  /** What happened, in order: the same seed gives the same, to the last byte. */
+  /** Events in order. The same seed gives the same events, byte for byte. */
   readonly history: string
   readonly breaches: readonly string[]
   readonly counts: Readonly<Record<string, number>>
 }
 
 export interface Mistakes {
-  /** Another source for a script of this name. */
+  /** Returns another source for a script of this name. */
   readonly script?: (name: string, source: string) => string
 }
 
@@ -40,7 +40,7 @@ class Simulation {
   readonly #lines: string[] = []
   readonly #breaches = new Set<string>()
   readonly #done: Done[] = []
-  /** Work done outside, by what ordered it. */
+  /** Work done outside, by the write that ordered it. */
   readonly #outside = new Map<string, number>()
   #writes = 0
   #starts = 0
@@ -64,7 +64,7 @@ class Simulation {
     this.#trouble(this.#random.fork('trouble'))
     await this.#clock.runUntil(troubled)
     this.#heal()
-    // Nobody asks: orphans are found all the same, and what they ordered is done.
+    // Without requests, orphans must be found and their work done.
     await this.#clock.runUntil(troubled + calm)
     this.#promises()
     await this.#lastReads()
@@ -104,7 +104,7 @@ class Simulation {
     })
   }
 
-  /** Whatever is done outside must be known to the journal before. */
+  /** Checks that the journal contains work before it is done outside. */
   #workOutside(process: SimProcess, node: string, tenant: string, order: string): boolean {
     if (!process.acts()) return false
     const records = this.#engine.journals.get(tenant) ?? []
@@ -128,7 +128,7 @@ class Simulation {
     })
   }
 
-  /** Over the network, where something is lost now and then while there is trouble. */
+  /** Sends over the network, which loses messages during disruptions. */
   #send(id: string, operation: Operation, isForwarded: boolean, answer: (outcome: Forwarded) => void): void {
     const random = this.#random.fork(`message ${this.#messages++}`)
     const later = (run: () => void): void => {
@@ -165,7 +165,7 @@ class Simulation {
     return outcome
   }
 
-  /** One trouble after the other, some of them at the same time. */
+  /** Causes one disruption after another, some of them at the same time. */
   #trouble(random: Random): void {
     if (!this.#isTroubled) return
     const place = random.int(3)
@@ -177,7 +177,7 @@ class Simulation {
     switch (kind) {
       case 'death':
         process.die(random.int(200))
-        // Where it made fewer calls than that, it ends all the same.
+        // The process also ends if it made fewer calls.
         over(() => {
           process.die()
           if (this.#nodes[place]!.process === process) this.#start(place)
@@ -245,7 +245,7 @@ class Simulation {
     }
   }
 
-  /** Everything that is in a journal and was to be done outside has been done. */
+  /** Checks that all work that a journal orders was done. */
   #promises(): void {
     for (const [tenant, records] of this.#engine.journals) {
       const texts = records.map(({ text }) => text)
@@ -259,7 +259,7 @@ class Simulation {
     }
   }
 
-  /** Every node answers for every tenant, and soon. */
+  /** Checks that every node responds for every tenant soon. */
   async #lastReads(): Promise<void> {
     const reads = this.#nodes.flatMap((node) =>
       node.process.isDead ? [] : tenants.map((tenant) => ({ node, tenant, isAnswered: false })),
