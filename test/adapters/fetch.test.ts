@@ -34,10 +34,10 @@ test('the example of replaceFetch() works', async () => {
     return sandbox
   }
   const run = new Function(
-    ...['createSandbox', 'replaceFetch', 'Redis'],
+    ...['createSandbox', 'replaceFetch', 'Redis', 'expect'],
     `return (async () => {${example!.replaceAll(/^ \* /gm, '')}})()`,
   ) as (...names: unknown[]) => Promise<unknown>
-  await run(make, replaceFetch, Redis)
+  await run(make, replaceFetch, Redis, expect)
   const [sandbox] = sandboxes
   expect(sandbox!.traffic.ofType('command').map(({ argv }) => argv.join(' '))).toEqual(['set greeting hello'])
   expect(foreign).toEqual([])

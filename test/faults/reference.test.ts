@@ -19,7 +19,7 @@ test('the reference shows an effect for every fault', () => {
     const from = reference.indexOf(`\n## ${kind}\n`)
     expect(from, kind).toBeGreaterThan(0)
     const part = reference.slice(from).split('\n## ')[1]!
-    expect(part, kind).toMatch(new RegExp(`^ +#\\d+ .* fault ${kind} strikes `, 'm'))
+    expect(part, kind).toMatch(new RegExp(`^ +#\\d+ .* fault ${kind} injected at `, 'm'))
   }
 })
 

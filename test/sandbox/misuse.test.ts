@@ -38,5 +38,5 @@ test('throws one message with the next step for an invalid maxTimers', async () 
 })
 
 test('throws one message with the next step for a missing scenario', async () => {
-  await expect(exploreFaults(nothing)).rejects.toThrow(/cannot be played\./)
+  await expect(exploreFaults(nothing)).rejects.toThrow(/^The scenario is invalid/)
 })

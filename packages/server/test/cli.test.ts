@@ -193,8 +193,11 @@ describe('command line errors, in one line and with exit code 2', () => {
       /queueLimits has no "maxRetrys"\. Did you mean "maxRetries"\?/,
     ],
     [['serve', '--policy', 'retries.now=5'], /retries has no part "now"\. Write --policy retries=VALUE\./],
-    [['serve', '--policy', 'retries=many'], /policy\.retries takes number, not "many"\./],
-    [['serve', '--policy', 'queueLimits.maxRetries="5"'], /policy\.queueLimits\.maxRetries takes number, not "5"\./],
+    [['serve', '--policy', 'retries=many'], /policy\.retries must be a number \(got "many"\)/],
+    [
+      ['serve', '--policy', 'queueLimits.maxRetries="5"'],
+      /policy\.queueLimits\.maxRetries must be a number \(got "5"\)/,
+    ],
     [['serve', '--policy', 'retries'], /--policy must be NAME=VALUE.*\(got "retries"\)/],
     [['serve', '--policy'], /--policy needs a value\. Write --policy NAME=VALUE\./],
     [['serve', '--request-timeout', 'soon'], /--request-timeout must be a duration .*\(got "soon"\)/],

@@ -26,8 +26,16 @@ describe('a mistake is a sentence with the next step', () => {
     ['an instant in the past', () => createSandbox().clock.advanceTo(0), /must not be in the past.*earlier startAt/],
     ['beyond all time', () => createSandbox().clock.advance(1e17), /is not a time\. Use/],
     ['foreign url', () => createSandbox().fetch('https://example.com/'), /Check sandbox\.owns\(url\)/],
-    ['undefined word', () => createSandbox().store.run('SET', 'k', wrong(undefined)), /word 3 is undefined/],
-    ['object word', () => createSandbox().store.run('SET', 'k', wrong({ a: 1 })), /word 3 is object.*JSON\.stringify/],
+    [
+      'undefined word',
+      () => createSandbox().store.run('SET', 'k', wrong(undefined)),
+      /argument 3 must be .*\(got undefined\)/,
+    ],
+    [
+      'object word',
+      () => createSandbox().store.run('SET', 'k', wrong({ a: 1 })),
+      /argument 3 must be .*\(got object\).*JSON\.stringify/,
+    ],
     ['publish nothing', () => createSandbox().queue.publish(wrong(undefined)), /queue\.publish\(\{ to:/],
     [
       'publish option',
