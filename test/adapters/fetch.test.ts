@@ -24,25 +24,6 @@ const ping = async (sandbox: ReturnType<typeof createSandbox>): Promise<string> 
   return (await fetch(`${sandbox.urls.store}/ping`, { headers })).text()
 }
 
-test('the example of replaceFetch() works', async () => {
-  const source = readFileSync(new URL('../../src/adapters/fetch.ts', import.meta.url), 'utf8')
-  const [, example] = /@example\n((?: \* .*\n)+) \*\/\nexport function replaceFetch/.exec(source)!
-  const sandboxes: ReturnType<typeof createSandbox>[] = []
-  const make = () => {
-    const sandbox = createSandbox()
-    sandboxes.push(sandbox)
-    return sandbox
-  }
-  const run = new Function(
-    ...['createSandbox', 'replaceFetch', 'Redis', 'expect'],
-    `return (async () => {${example!.replaceAll(/^ \* /gm, '')}})()`,
-  ) as (...names: unknown[]) => Promise<unknown>
-  await run(make, replaceFetch, Redis, expect)
-  const [sandbox] = sandboxes
-  expect(sandbox!.traffic.ofType('command').map(({ argv }) => argv.join(' '))).toEqual(['set greeting hello'])
-  expect(foreign).toEqual([])
-})
-
 test("intercepts the sandbox's URLs and no others", async () => {
   using sandbox = createSandbox()
   replaceFetch(sandbox)
