@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { Redis } from '@upstash/redis'
 import { createSandbox } from 'stuntdouble'
 import { replaceFetch } from 'stuntdouble/fetch'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
