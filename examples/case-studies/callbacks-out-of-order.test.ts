@@ -4,7 +4,7 @@ import * as asItWas from './callbacks-out-of-order/broken.ts'
 import * as mended from './callbacks-out-of-order/fixed.ts'
 import { story } from './story.ts'
 
-const cause = /callbacks .*came out of order: the one about attempt 1 .*after the one about attempt 2/
+const cause = /Callbacks .*out of order: first the one about attempt 2 .*then the one about attempt 1/
 
 story('callbacks-out-of-order', { asItWas, mended, cause }, (test, app) => {
   test('a document that was read stays read', async ({ sandbox: { clock, destinations, store } }) => {

@@ -21,7 +21,7 @@ describe('what threw', () => {
     ]
     for (const text of said) {
       expect(text).toMatch(
-        /The handler that stands for POST https:\/\/bank\.test\/charges threw in 2 calls: RangeError: no such account\n {2}in test\/calls\/handler-errors\.test\.ts:\d+:\d+\n/,
+        /The outbound handler for POST https:\/\/bank\.test\/charges threw in 2 requests: RangeError: no such account\n {2}in test\/calls\/handler-errors\.test\.ts:\d+:\d+\n/,
       )
     }
   })
@@ -146,7 +146,7 @@ describe('an expect that fails inside of a handler', () => {
     sandbox.queue.publish({ to: shop, body: 'order 1', retries: 1 })
     await sandbox.clock.drain()
     const text = withTrace(leftovers(sandbox, {})!.message, sandbox)
-    expect(text).toMatch(/^The handler that stands for POST https:\/\/bank\.test\/charges threw .*in 2 calls\.$/m)
+    expect(text).toMatch(/^The outbound handler for POST https:\/\/bank\.test\/charges threw .*in 2 requests\.$/m)
   })
 
   test('an error that is no assertion, and one that the test did not fail of, are not "this"', async () => {

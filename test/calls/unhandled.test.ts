@@ -146,7 +146,7 @@ describe('a refused request, with an assertion that fails first', () => {
     for (const host of hosts.slice(2)) await cause(fetch(host))
     for (const text of [missing(sandbox), withTrace('expected 1 to be 2', sandbox)]) {
       expect(hosts.map((host) => text.includes(`The app sent GET ${host}`))).toEqual([true, true, false, false])
-      expect(text.split('and 2 more that nobody answered')).toHaveLength(2)
+      expect(text.split('and 2 more rejected or unhandled requests')).toHaveLength(2)
     }
     // The check at the end lists them all.
     expect(leftovers(sandbox, {})?.message).not.toMatch(/and \d+ more/)

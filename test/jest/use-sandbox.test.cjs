@@ -25,6 +25,6 @@ test('asymmetric matchers of Jest work inside, and print as Jest prints them', a
 
 test('a wrong receiver is told', () => {
   expect(() => expect(sandbox.store).toHavePublished()).toThrow(
-    'toHavePublished() looks at the queue, and this is a store.',
+    'toHavePublished(): expect() must get the queue (got a store).',
   )
 })

@@ -35,12 +35,12 @@ async function counted(...script: Parameters<Sandbox['destinations']['script']>[
 describe('what was done in several attempts', () => {
   test.each([
     ['lost-ack', fault.lostAck(), 'its answer was lost'],
-    ['late-response', fault.lateResponse(), 'it answered 200, 1 s after the time-out'],
+    ['late-response', fault.lateResponse(), 'it responded with 200, 1 s after the time-out'],
   ])('%s', async (_, fault, why) => {
     const [sentence, ...others] = await counted(fault)
-    expect(sentence).toMatch(/^msg_\w+… changed the key charged in each of 2 attempts: attempt 1 \(#\d+\) did, but /)
+    expect(sentence).toMatch(/^msg_\w+… changed the key charged in each of 2 attempts\. Attempt 1 \(#\d+\) did so, but /)
     expect(sentence).toContain(why)
-    expect(sentence).toMatch(/so attempt 2 \(#\d+\) did it again\.$/)
+    expect(sentence).toMatch(/so attempt 2 \(#\d+\) did so again\. Make the handler idempotent/)
     expect(others).toEqual([])
   })
 
@@ -57,7 +57,7 @@ describe('what was done in several attempts', () => {
     })
     sandbox.queue.publish({ to: url })
     await sandbox.clock.drain()
-    expect(told(sandbox)[0]).toContain('but it was answered 503')
+    expect(told(sandbox)[0]).toContain('but it ended with 503')
   })
 
   test('not when the first attempt did nothing, or a single one did it twice', async () => {
@@ -283,9 +283,9 @@ describe('what was taken for a duplicate', () => {
     sandbox.queue.publish({ to: url, deduplicationId: 'order-42', retries: 0 })
     expect(told(sandbox)).toEqual([
       expect.stringMatching(
-        /^#\d+ to https:\/\/shop\.test\/orders was taken for a duplicate and not delivered: it has the same deduplication id order-42 as msg_\w+… \(#1\), published 5m before, although that one had failed for good\.$/,
+        /^#\d+ to https:\/\/shop\.test\/orders was not delivered because it is a duplicate: it has the same deduplication ID order-42 as msg_\w+… \(#1\), published 5m earlier, which went to the dead-letter queue\. Use another/,
       ),
-      expect.stringMatching('1 message failed for good'),
+      expect.stringMatching('1 message went to the dead-letter queue'),
     ])
   })
 
@@ -312,8 +312,8 @@ test('slots that were skipped, once for each reason', async () => {
   await ask('nightly/resume')
   await clock.advanceTo('2030-04-01T12:00:00Z')
   expect(told(sandbox)).toEqual([
-    'the schedule nightly skipped its run of 2030-03-30 01:30:00.000: it is paused.',
-    'the schedule nightly skipped its run of 2030-03-31 01:00:00.000: the clocks of Europe/Berlin are set forward from 02:00 to 03:00.',
+    'Schedule nightly did not fire at 2030-03-30 01:30:00.000: it is paused.',
+    'Schedule nightly did not fire at 2030-03-31 01:00:00.000: the clocks of Europe/Berlin are set forward from 02:00 to 03:00.',
   ])
 })
 
@@ -323,7 +323,7 @@ test('a guard that found its key', async () => {
   await sandbox.clock.advance('1h')
   await command(sandbox, 'SET', 'seen:42', 1, 'EX', 86_400, 'NX')
   expect(told(sandbox)).toEqual([
-    expect.stringMatching(/^#\d+ SET seen:42 1 EX 86400 NX found the key there already, since #4 at 09:00:00\.000\.$/),
+    expect.stringMatching(/^#\d+ SET seen:42 1 EX 86400 NX had no effect, because the key already existed, created by #4 at 09:00:00\.000\./),
   ])
   expect(told(sandbox, () => false, false)).toEqual([])
 })
@@ -336,11 +336,11 @@ test('a guard that found its key: since the command that made the one that is th
   sandbox.store.run('EXPIRE', 'lock', 60)
   await command(sandbox, 'SET', 'lock', 'c', 'NX')
   const maker = sandbox.traffic.ofType('command').find(({ argv }) => String(argv[2]) === 'b')!
-  expect(told(sandbox)).toEqual([expect.stringContaining(`found the key there already, since #${maker.seq} at `)])
+  expect(told(sandbox)).toEqual([expect.stringContaining(`the key already existed, created by #${maker.seq} at `)])
   sandbox.store.run('FLUSHALL')
   await command(sandbox, 'SET', 'lock', 'd', 'NX')
   await command(sandbox, 'SET', 'lock', 'e', 'NX')
-  expect(told(sandbox)).toEqual([expect.stringContaining('SET lock e NX found the key')])
+  expect(told(sandbox)).toEqual([expect.stringContaining('SET lock e NX had no effect')])
 })
 
 test('a key that is only made where there is none has kept nothing from being done', async () => {
@@ -382,7 +382,7 @@ test('callbacks that overtook each other', async () => {
   await clock.drain()
   expect(told(sandbox)).toEqual([
     expect.stringMatching(
-      /^the callbacks about msg_\w+… came out of order: the one about attempt 1 at 09:00:12\.000 \(#\d+\), after the one about attempt 2 at 09:00:05\.000 \(#\d+\)\.$/,
+      /^Callbacks about msg_\w+… arrived out of order: first the one about attempt 2 at 09:00:05\.000 \(#\d+\), then the one about attempt 1 at 09:00:12\.000 \(#\d+\)\./,
     ),
   ])
 })
@@ -392,7 +392,9 @@ test('a request that was sent again, and whether the first was done', async () =
   sandbox.faults.add([fault.lostAck(), fault.status(503)].map((fault) => ({ on: 'store.request', times: 1, fault })))
   for (let count = 0; count < 3; count++) await command(sandbox, 'INCR', 'visits').catch(() => undefined)
   expect(told(sandbox)).toEqual([
-    'POST https://store.test/ was sent 3 times: #1 got no answer, although it was done; #5 was answered 503; then #7.',
+    expect.stringContaining(
+      'POST https://store.test/ was sent 3 times: #1 got no response although its work was done; #5 got status 503; then #7',
+    ),
   ])
 })
 
@@ -416,7 +418,7 @@ test('messages that failed for good, and what should have told of it', async () 
   await clock.drain()
   expect(told(sandbox)).toEqual([
     expect.stringMatching(
-      /^2 messages failed for good: msg_\w+… to https:\/\/shop\.test\/orders, 500 Internal Server Error; failure callback msg_\w+… to https:\/\/shop\.test\/report, 503 Service Unavailable\.$/,
+      /^2 messages went to the dead-letter queue: msg_\w+… to https:\/\/shop\.test\/orders, 500 Internal Server Error; failure callback msg_\w+… to https:\/\/shop\.test\/report, 503 Service Unavailable\.$/,
     ),
   ])
 })
@@ -427,7 +429,7 @@ test('messages that failed alike are counted', async () => {
   sandbox.destinations.respond(url, 500)
   await sandbox.clock.drain()
   expect(told(sandbox)).toEqual([
-    '3 messages failed for good: 3 messages to https://shop.test/orders, 500 Internal Server Error.',
+    '3 messages went to the dead-letter queue: 3 messages to https://shop.test/orders, 500 Internal Server Error.',
   ])
 })
 
@@ -481,7 +483,7 @@ describe('what a foreign host did in several attempts', () => {
       method: 'POST',
     })
     expect(sentence).toMatch(
-      /^msg_\w+… called POST https:\/\/bank\.test\/charges in each of 3 attempts: attempt 1 \(#\d+\) did, but got no answer from there although the work was done, and /,
+      /^msg_\w+… called POST https:\/\/bank\.test\/charges in each of 3 attempts\. Attempt 1 \(#\d+\) did so, but the response was lost after the host had done the work, and /,
     )
   })
 

@@ -111,7 +111,7 @@ describe('the chain', () => {
     sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.lostAck() })
     await asker(sandbox, 2)([['incr', 'n']])
     const hint =
-      /\nHint: POST https:\/\/store\.test\/pipeline was sent 2 times: #\d+ got no answer, although it was done; then #\d+\.\n/
+      /\nHint: POST https:\/\/store\.test\/pipeline was sent 2 times: #\d+ got no response although its work was done; then #\d+ repeated it\. .*\n/
     const detail = / +the same request as #\d+, which got no answer\n/
     expect(failureOf(() => expect(sandbox.store).toHaveKey('n', { value: 1 }))).toMatch(detail)
     expect(failureOf(() => expect(sandbox.store).toHaveKey('n', { value: 1 }))).toMatch(hint)
@@ -161,7 +161,7 @@ describe('dead letters explain what is missing', () => {
   test('a key in an empty store', async () => {
     using sandbox = await day()
     expect(failureOf(() => expect(sandbox.store).toHaveKey('order:1'))).toMatch(
-      /The store is empty\.\n\nHint: 2 messages failed for good: 2 messages to https:\/\/shop\.test\/orders, 503 Service Unavailable\.\n/,
+      /The store is empty\.\n\nHint: 2 messages went to the dead-letter queue: 2 messages to https:\/\/shop\.test\/orders, 503 Service Unavailable\.\n/,
     )
   })
 
@@ -172,7 +172,7 @@ describe('dead letters explain what is missing', () => {
       () => expect(sandbox).toHaveReceivedRequest({ service: 'store' }),
       () => expect(sandbox).toFollowSequence([{ type: 'command', argv: ['SET'] }]),
     ])
-      expect(failureOf(fails)).toContain('Hint: 2 messages failed for good')
+      expect(failureOf(fails)).toContain('Hint: 2 messages went to the dead-letter queue')
     // The message itself says so.
     expect(failureOf(() => expect(sandbox.queue).toHaveDelivered({ to: orders }))).not.toContain(
       '2 messages failed for good',
@@ -195,7 +195,7 @@ test('duplicates name their ids', async () => {
     const text = failureOf(fails)
     expect(text).toContain('found 2')
     expect(text).toContain(`   ${one}   to ${orders}\n`)
-    expect(text).toContain(`   ${other}   to ${orders}, deduplication id "order 42"\n`)
+    expect(text).toContain(`   ${other}   to ${orders}, deduplication ID "order 42"\n`)
   }
 })
 

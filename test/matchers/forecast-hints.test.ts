@@ -68,11 +68,11 @@ test('behind a poison message, and in a pause', async () => {
   await clock.advance('20m')
   // An hour later its hint used to say that time had not moved.
   expect(hints(sandbox, id)[0]).toMatch(
-    /^Hint: msg_\S+… waits in queue orders: msg_\S+… must answer first\. It starts not before 09:32:48\.000\. Await/,
+    /^Hint: msg_\S+… waits in queue orders: msg_\S+… must finish first\. It starts no earlier than 09:32:48\.000\. Await/,
   )
   engineOf(queue).pauseQueue('orders')
   expect(hints(sandbox, id)[0]).toMatch(
-    /waits in queue orders: queue orders is paused, and nothing there starts before/,
+    /waits in queue orders: queue orders is paused, so it starts no delivery\. Resume it first\./,
   )
 })
 
@@ -85,9 +85,9 @@ test('toBeIdle names who waits for others beside the timers', async () => {
   const told = isIdle(sandbox).explain(false)
   expect(told).toContain('  waits 11s, until 09:00:12.000: delivery to https://shop.test/orders\n')
   expect(told).toMatch(
-    / {2}msg_\S+… waits in queue orders: msg_\S+… must answer first\. It starts not before 09:00:12\.000\./,
+    / {2}msg_\S+… waits in queue orders: msg_\S+… must finish first\. It starts no earlier than 09:00:12\.000\./,
   )
-  expect(told).toContain('… and 2 more that wait for others')
+  expect(told).toContain('… and 2 more messages that wait for others')
 })
 
 test('a log alone is read as before', async () => {
@@ -120,13 +120,13 @@ test('a schedule whose time has not come', async () => {
       .split('\n')
       .filter((line) => line.startsWith('Hint: '))
   const nightly =
-    "Hint: schedule nightly fires in 18h, at 2030-01-02 03:00:00.000. Await sandbox.clock.advance('18h') first: clock.drain() does not wait for schedules, which never end."
+    "Hint: Schedule nightly fires in 18h, at 2030-01-02 03:00:00.000. Await sandbox.clock.advance('18h') first: clock.drain() does not wait for schedules, which never end."
   expect(told({ to: shop })).toEqual([nightly])
   expect(told({ to: shop }, queue)).toEqual([nightly])
   expect(told({ scheduleId: 'nightly', body: 'report' })).toEqual([nightly])
   expect(told({}).map((line) => line.slice(0, 28))).toEqual([
-    'Hint: schedule nightly fires',
-    'Hint: schedule other fires i',
+    'Hint: Schedule nightly fires',
+    'Hint: Schedule other fires i',
   ])
   // What no schedule can be waited for.
   for (const pattern of [{ to: '*/stock' }, { to: shop, body: 'another' }, { to: shop, messageId: 'msg_1' }])
@@ -141,5 +141,5 @@ test('a schedule whose time has not come', async () => {
       method: 'POST',
       headers: { authorization: `Bearer ${tokens.queue}` },
     })
-  expect(told({ to: shop })).toEqual(['Hint: schedule nightly is paused.'])
+  expect(told({ to: shop })).toEqual(['Hint: Schedule nightly is paused, so it publishes nothing. Resume it first.'])
 })

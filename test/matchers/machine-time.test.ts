@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const hint = 'Hint: the app goes by the clock of this machine, which clock.advance() does not move'
+const hint = 'Hint: The app uses the clock of this machine, which clock.advance() does not move'
 const failed = 'expected 429 to be 200'
 const blocked = "expected 'blocked' to be 'allowed'"
 
@@ -46,7 +46,7 @@ describe('a limiter that refuses after a move of the clock', () => {
     expect(await limit()).toBe(false)
     const told = withTrace('expected false to be true', world.sandbox)
     expect(told).toContain(hint)
-    expect(told).toContain('and the sandbox has moved on by 1m1s since')
+    expect(told).toContain('and the sandbox has advanced by 1m1s since')
     expect(told).toContain("Set timers: 'follow' in the options of the fixture")
     expect(withTrace(told, world.sandbox)).toBe(told)
   })
@@ -87,7 +87,7 @@ describe('a limiter that refuses after a move of the clock', () => {
 })
 
 describe('a limiter in the memory of the app, of which the sandbox sees nothing', () => {
-  const ofMemory = 'Hint: a limiter that keeps its windows in memory and reads Date goes by the clock of this machine'
+  const ofMemory = 'Hint: A rate limiter that keeps its windows in memory and reads Date uses the clock of this machine'
 
   test('a failure that speaks of a 429 after a move tells what it may be', async () => {
     using world = opened()

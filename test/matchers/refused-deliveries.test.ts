@@ -31,7 +31,7 @@ test('an app with other keys: the delivery was right', async () => {
   using sandbox = createSandbox()
   verifying(sandbox, { current: 'sig_other', next: 'sig_another' })
   const text = await failure(sandbox)
-  expect(text).toMatch(/msg_\S+ was refused with 401 although its signature is valid.*\. .*keys.*url/)
+  expect(text).toMatch(/msg_\S+ was rejected with 401, although its signature is valid.*\. .*keys.*URL/)
   expect(deadLettered(sandbox, { to: 'https://other.test/' }).explain(false)).toContain('its signature is valid')
 })
 
@@ -39,7 +39,7 @@ test('a flaw that was asked for: the app is right', async () => {
   using sandbox = createSandbox()
   verifying(sandbox, sandbox.queue.signingKeys)
   sandbox.faults.add({ on: 'queue.delivery', fault: fault.badSignature('key') })
-  expect(await failure(sandbox)).toMatch(/was refused with 401, and rightly so: wrong with its signature is \S+/)
+  expect(await failure(sandbox)).toMatch(/was rejected with 401, and its signature is invalid: \S+/)
 })
 
 test('an app that refuses nothing, or a 401 that was scripted, has no such sentence', async () => {
@@ -81,7 +81,7 @@ test('after a rotation, and after two', async () => {
   verifying(sandbox, { current, next: current })
   sandbox.queue.signingKeys.rotate()
   expect(await failure(sandbox)).toMatch(
-    /was refused with 401 although its signature is valid, by the key that is current since the keys were rotated at 09:00:00\.000 \(#1\)\. .* as the next signing key, and has to verify with both\./,
+    /was rejected with 401, although its signature is valid: it uses the key that is current since the keys were rotated at 09:00:00\.000 \(#1\)\. .* as the next signing key, so it must verify with both keys\./,
   )
   sandbox.queue.signingKeys.rotate()
   expect(await failure(sandbox)).toContain('They were rotated 2 times')
@@ -93,6 +93,6 @@ test('as many attempts as there were retries', async () => {
   sandbox.queue.publish({ to: shop, retries: 3 })
   await sandbox.clock.drain()
   const told = (attempts: number): string => deadLettered(sandbox, { to: shop, attempts }).explain(false)
-  expect(told(3)).toContain('Hint: 3 retries are 4 attempts: the first one is no retry.')
+  expect(told(3)).toContain('Hint: 3 retries mean 4 attempts')
   expect(told(2)).not.toContain('retries are')
 })

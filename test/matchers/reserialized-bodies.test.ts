@@ -50,7 +50,7 @@ describe('an app that parses a body and writes it again', () => {
     ['published compact, written by Python', compact, python, 'without white space'],
   ])('%s', async (_, published, verified, how) => {
     expect(await told(published, verified)).toContain(
-      `received the hash of the same JSON, written ${how}: sign and verify the body as it was sent, not parsed and written again`,
+      `received the hash of the same JSON, written ${how}. Verify the raw body`,
     )
   })
 
@@ -96,9 +96,9 @@ test.each([
   sandbox.queue.publish({ to: shop, body, retries: 0 })
   await sandbox.clock.drain()
   const text = failureOf(() => expect(sandbox.queue).toHaveDelivered({ to: shop }))
-  const [hint = ''] = text.split('\n').filter((line) => line.includes('was refused with 401'))
+  const [hint = ''] = text.split('\n').filter((line) => line.includes('was rejected with 401'))
   expect(hint).toContain('signature is valid')
   expect(hint.includes('request.text()')).toBe(changes)
   expect(/\bkeys\b/.test(hint)).toBe(!changes)
-  expect(/\burl\b/.test(hint)).toBe(!changes)
+  expect(/\bURL\b/.test(hint)).toBe(!changes)
 })

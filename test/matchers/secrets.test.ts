@@ -47,8 +47,8 @@ test('no failure prints a secret', async () => {
   for (const text of texts) {
     for (const secret of [...secrets, token, token.slice(0, 9)]) expect(text).not.toContain(secret)
   }
-  expect(texts[0]).toContain('✗ body.password: expected another one, received one that is hidden as a secret')
-  expect(texts[0]).toContain("✗ headers['x-api-key']: expected another one, received one that is hidden as a secret")
+  expect(texts[0]).toContain('✗ body.password: expected another value, received one that is hidden as a secret')
+  expect(texts[0]).toContain("✗ headers['x-api-key']: expected another value, received one that is hidden as a secret")
 })
 
 test('a hash shows neither side of a field that holds a secret', () => {
@@ -91,6 +91,6 @@ test('what a publisher hides is hidden in near misses, too', async () => {
     failure(() => expect(sandbox).toFollowSequence([{ type: 'attempt', body: { customer: 'bob' } }])),
   ]
   for (const text of texts) expect(text).not.toContain('ada-lovelace')
-  expect(texts[0]).toContain('✗ body.customer: expected another one, received one that its publisher hides')
+  expect(texts[0]).toContain('✗ body.customer: expected another value, received one that its publisher hides')
   expect(texts[1]).toContain("✗ headers['x-plan']: expected 'silver', received 'gold'")
 })

@@ -67,7 +67,7 @@ describe('toHaveCost(…, { since })', () => {
       told = stripVTControlCharacters((error as Error).message)
     }
     expect(told).toContain(`expect(sandbox).toHaveCost({ messages: '<=1', commands: '<=5' }, { since: ${mark} })`)
-    expect(told).toContain(`Expected these costs since the mark (after entry ${mark}), but:`)
+    expect(told).toContain(`Expected these costs since the mark (after entry ${mark}):`)
     expect(told).toContain(
       '✗ messages: expected at most 1, received 2: 1 × delivery to https://shop.test/orders, 1 × retry to https://shop.test/orders',
     )
@@ -92,19 +92,19 @@ describe('toHaveCost(…, { since })', () => {
     using sandbox = createSandbox()
     sandbox.store.run('SET', 'k', 'v')
     const since = (given: unknown) => () => expect(sandbox).toHaveCost({ commands: 0 }, { since: given as number })
-    expect(since('start')).toThrow('needs a mark as since: const mark = sandbox.traffic.mark() before the action')
-    expect(since(Promise.resolve(1))).toThrow('awaited for a sandbox on a server')
-    expect(since(-1)).toThrow('needs a mark as since')
-    expect(since(99)).toThrow('was given a mark after entry 99, and this log ends with entry 2')
+    expect(since('start')).toThrow("since must be a mark (got 'start')")
+    expect(since(Promise.resolve(1))).toThrow('await it for a sandbox on a server')
+    expect(since(-1)).toThrow('since must be a mark (got -1)')
+    expect(since(99)).toThrow('since is a mark after entry 99, but this log ends with entry 2')
     expect(() => expect(sandbox).toHaveCost({ commands: 0 }, { until: 1 } as never)).toThrow(
-      'takes { since: mark } as its',
+      'the last argument must be { since: mark }',
     )
     expect(since(1)).toThrow(
-      'cannot count commands since entry 1: what the store had billed by then is only known for marks.',
+      'commands cannot be counted since entry 1',
     )
     expect(sandbox).toHaveCost({ requests: 0 }, { since: 1 })
     const old = sandbox.traffic.mark()
     sandbox.reset()
-    expect(since(old)).toThrow('the mark is of another sandbox, or of the world before a reset.')
+    expect(since(old)).toThrow('from another sandbox or from before a reset')
   })
 })

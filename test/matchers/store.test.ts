@@ -63,12 +63,12 @@ describe('toHaveExecuted', () => {
         '',
         'Expected an executed command. Nearest of 2:',
         `  #${set} at 09:00:00.000   SET profile:42 '{"name":"Ada"}' EX 60 → OK`,
-        "      ✓ command   ✓ key   ✗ word 3.name: expected 'Bob', received 'Ada'   ✓ word 4",
-        "      ✗ word 5: expected '3600', received '60'",
+        "      ✓ command   ✓ key   ✗ argv[2].name: expected 'Bob', received 'Ada'   ✓ argv[3]",
+        "      ✗ argv[4]: expected '3600', received '60'",
         `  #${incr} at 09:00:00.000   INCR n → 1`,
         "      ✗ command: expected 'SET', received 'INCR'   ✗ key: expected 'profile:42', received 'n'",
-        "      ✗ word 3: expected { name: 'Bob' }, received undefined   ✗ word 4: expected 'EX', received undefined",
-        "      ✗ word 5: expected '3600', received undefined",
+        "      ✗ argv[2]: expected { name: 'Bob' }, received undefined   ✗ argv[3]: expected 'EX', received undefined",
+        "      ✗ argv[4]: expected '3600', received undefined",
         `Replay: seed shop`,
         '',
         '2030-01-01',
@@ -98,7 +98,7 @@ describe('toHaveExecuted', () => {
         '',
         'Expected an executed command. There were no commands at all.',
         '',
-        `Hint: #${sandbox.traffic.ofType('command')[0]!.seq} was run by the test itself, with sandbox.store.run(); only commands of the code under test count.`,
+        `Hint: #${sandbox.traffic.ofType('command')[0]!.seq} matches, but the test itself ran it with sandbox.store.run(). Only commands of the app count; check stored values with toHaveKey().`,
         'Replay: seed 1',
       ].join('\n'),
     )
@@ -121,9 +121,9 @@ describe('toHaveExecuted', () => {
   test('a whole line in one word gets a hint, no word at all is refused', () => {
     using sandbox = createSandbox({ startAt })
     expect(verdictOf(() => expect(sandbox.store).toHaveExecuted('SET k v'))).toContain(
-      "Hint: each word is an argument of its own: toHaveExecuted('SET', 'k', 'v').",
+      "Hint: Pass each argument of the command separately: toHaveExecuted('SET', 'k', 'v').",
     )
-    expect(() => expect(sandbox.store).toHaveExecuted()).toThrow('toHaveExecuted() needs the words of a command')
+    expect(() => expect(sandbox.store).toHaveExecuted()).toThrow('toHaveExecuted(): the command is missing')
   })
 })
 
@@ -204,11 +204,11 @@ describe('toHaveKey', () => {
       [
         "expect(store).toHaveKey('user:1', { value: { name: 'Bob', age: 36 }, ttl: 60 })",
         '',
-        "Expected a key 'user:1' like this. It is there, but different:",
+        "Expected a key 'user:1' like this. It exists, but differs:",
         "  user:1   hash, expires in 1m: { name: 'Ada', age: '36' }",
         "      ✗ value.name: expected 'Bob', received 'Ada'   ✗ ttl: expected 60 (60ms), received '1m'",
         '',
-        "Hint: numbers are milliseconds; for seconds write '60s'.",
+        "Hint: A number is milliseconds. For seconds, write '60s'.",
         `Replay: seed 7`,
         '',
         '2030-01-01',
@@ -301,8 +301,8 @@ describe('toHaveKey', () => {
       using sandbox = createSandbox({ startAt })
       await send(sandbox, commands as string[][])
       const at = `#${seq(sandbox, since)}`
-      const why = ended === undefined ? `set at ${at}` : `${at} ended the time to live of #${seq(sandbox, ended)}`
-      expect(hint(sandbox)).toBe(`lock does not expire (${why}).`)
+      const why = ended === undefined ? `${at} set none` : `${at} removed the one that #${seq(sandbox, ended)} had set`
+      expect(hint(sandbox)).toContain(`lock has no TTL, because ${why}.`)
       expect(hint(sandbox, expect.any(Number))).toBe(hint(sandbox))
     })
 
@@ -311,7 +311,7 @@ describe('toHaveKey', () => {
       before.store.run('SET', 'lock', 'a')
       using sandbox = createSandbox({ startAt })
       sandbox.store.load(before.store.dump())
-      expect(hint(sandbox)).toBe('lock does not expire.')
+      expect(hint(sandbox)).toBe('lock has no TTL. Set one, for example with EXPIRE.')
     })
 
     test('that had one in a dump: PERSIST did not set it', () => {
@@ -320,14 +320,14 @@ describe('toHaveKey', () => {
       using sandbox = createSandbox({ startAt })
       sandbox.store.load(before.store.dump())
       sandbox.store.run('PERSIST', 'lock')
-      expect(hint(sandbox)).toBe('lock does not expire.')
+      expect(hint(sandbox)).toBe('lock has no TTL. Set one, for example with EXPIRE.')
     })
 
     test('after a command without words', () => {
       using sandbox = createSandbox({ startAt })
       expect(() => sandbox.store.run()).toThrow('ERR empty command')
       sandbox.store.run('SET', 'lock', 'a')
-      expect(hint(sandbox)).toMatch(/^lock does not expire \(set at #\d+\)\.$/)
+      expect(hint(sandbox)).toMatch(/^lock has no TTL, because #\d+ set none\./)
       for (const key of ['lock', 'other']) {
         expect(failureOf(() => expect(sandbox.store).toHaveKey(key, { value: 'b' }))).toContain(
           `Expected a key '${key}'`,
@@ -352,13 +352,13 @@ describe('toHaveKey', () => {
       [
         "expect(store).toHaveKey('profile:43')",
         '',
-        "Expected a key 'profile:43'. There is none.",
+        "Expected a key 'profile:43'. It does not exist.",
         '  Keys: profile:42  n',
         '',
-        "Hint: there is a key 'profile:42'.",
+        "Hint: Did you mean the key 'profile:42'?",
         'Replay: seed 1',
         '',
-        "No command mentioned 'profile:43'.",
+        "No command named the key 'profile:43'.",
         '2030-01-01',
         '  #3  09:00:00.000        MSET profile:42 a n 1 (by the test) → OK',
       ].join('\n'),
@@ -376,7 +376,7 @@ describe('toHaveKey', () => {
       [
         "expect(store).not.toHaveKey('k')",
         '',
-        "Expected no key 'k', but it is there:",
+        "Expected no key 'k', but it exists:",
         "  k   string, does not expire: 'v'",
         `Replay: seed 1`,
       ].join('\n'),
@@ -403,19 +403,19 @@ describe('toHaveKey', () => {
       (received: unknown, ...given: unknown[]) =>
       () =>
         (expect(received) as unknown as { toHaveKey(...given: unknown[]): void }).toHaveKey(...given)
-    expect(key(sandbox.store, 42)).toThrow('toHaveKey() needs the key as a string, got 42.')
+    expect(key(sandbox.store, 42)).toThrow('toHaveKey(): the key must be a string (got 42).')
     expect(key(sandbox.store, 'k', { ttl: '1 hour' })).toThrow('"1 hour" is not a duration')
     expect(key(sandbox.store, 'k', { expires: 1 })).toThrow(
-      /knows no field 'expires'\. The fields are value, ttl, type\.$/,
+      /unknown field 'expires'\. The fields are value, ttl, type\.$/,
     )
-    expect(key(sandbox.traffic, 'k')).toThrow('write expect(sandbox.store).toHaveKey(…) or expect(sandbox).')
+    expect(key(sandbox.traffic, 'k')).toThrow('Write expect(sandbox.store).toHaveKey(…).')
     expect(key(sandbox.queue, 'k')).toThrow(
-      'toHaveKey() looks at the store, and this is a queue. Write expect(sandbox.store).toHaveKey(…) or expect(sandbox).',
+      'toHaveKey(): expect() must get the store (got a queue). Write expect(sandbox.store).toHaveKey(…) or expect(sandbox).',
     )
     expect(key(Promise.resolve(sandbox), 'k')).toThrow(
-      'cannot look into a promise. Write expect(sandbox.store).toHaveKey(…) or expect(sandbox); await it first.',
+      '(got a promise). Await it first. Write expect(sandbox.store).toHaveKey(…).',
     )
-    expect(key({}, 'k')).toThrow('cannot look into this object.')
-    expect(key('store', 'k')).toThrow("cannot look into 'store'.")
+    expect(key({}, 'k')).toThrow('(got another object).')
+    expect(key('store', 'k')).toThrow("(got 'store').")
   })
 })

@@ -54,7 +54,7 @@ test('a message that flow control holds is told with the limit that decided', as
   }
   await clock.advance('1m')
   expect(verdictOf(() => expect(queue).toHaveDelivered({ to: 'https://shop.test/b' }))).toMatch(
-    /Hint: msg_\w+… waits: flow-control key k holds it, parallelism 1 of 1; msg_\w+… must answer first\. Await sandbox\.clock\.drain\(\) first\.\n/,
+    /Hint: msg_\w+… waits: flow-control key k holds it, parallelism 1 of 1; msg_\w+… must finish first\. Await sandbox\.clock\.drain\(\) first\.\n/,
   )
   await clock.drain()
   expect(queue).toHaveDelivered({ to: 'https://shop.test/b' })
@@ -115,12 +115,12 @@ describe('toFollowSequence', () => {
       [
         'expect(sandbox).toFollowSequence([4 steps])',
         '',
-        `Expected these steps in order. Step 3 of 4 does not follow after #${incr!.seq}:`,
+        `Expected these steps in order. No entry after #${incr!.seq} matches step 3 of 4:`,
         `  ✓ { type: 'published', to: 'https://shop.test/orders' }   #2`,
         `  ✓ { type: 'command', argv: ['INCR'] }   #${incr!.seq}`,
         "  ✗ { type: 'attempt', status: 500 }",
-        "  · { type: 'dead-letter' }",
-        `It happened too early: #${first!.seq} at 09:00:00.000, before the step above it.`,
+        "  · { type: 'dead-letter' }   not checked",
+        `It occurred too early: #${first!.seq} at 09:00:00.000, before the step above it.`,
         `Replay: seed 7`,
       ].join('\n'),
     )
@@ -135,21 +135,21 @@ describe('toFollowSequence', () => {
       ]),
     )
     expect(text).toMatch(
-      /Nearest afterwards:\n {2}#\d+ at 09:00:12\.000 {3}attempt 2 of 3 of msg_\w+… to https:\/\/shop\.test\/orders → 200\n {6}✗ status: expected 503, received 200\n/,
+      /Nearest later entry:\n {2}#\d+ at 09:00:12\.000 {3}attempt 2 of 3 of msg_\w+… to https:\/\/shop\.test\/orders → 200\n {6}✗ status: expected 503, received 200\n/,
     )
     expect(verdictOf(() => expect(sandbox).toFollowSequence([{ type: 'fault' }]))).toContain(
-      'No fault entry came afterwards.',
+      'There is no later fault entry.',
     )
   })
 
   test('misuse', () => {
     using sandbox = createSandbox()
     const follow = (steps: unknown) => () => expect(sandbox).toFollowSequence(steps as never)
-    expect(follow([])).toThrow('toFollowSequence() needs a list of steps')
+    expect(follow([])).toThrow('toFollowSequence(): the steps must be a list')
     expect(follow([{ type: 'delivered' }])).toThrow(
-      "does not know the step { type: 'delivered' }. A step has a type, one of request, outbound, command,",
+      "unknown type of step (got { type: 'delivered' }). The types are request, outbound, command,",
     )
-    expect(follow([{ type: 'attempt', code: 500 }])).toThrow("toFollowSequence() knows no field 'code'.")
+    expect(follow([{ type: 'attempt', code: 500 }])).toThrow("toFollowSequence(): unknown field 'code'.")
   })
 })
 
@@ -162,18 +162,18 @@ describe('toBeIdle', () => {
     expect(sandbox).not.toBeIdle()
     const text = verdictOf(() => expect(sandbox).toBeIdle())
     expect(text).toMatch(
-      /^expect\(sandbox\)\.toBeIdle\(\)\n\nExpected nothing left to happen, but:\n {2}waits 1h, until 10:00:00\.000: .+\n\nHint: await sandbox\.clock\.drain\(\) first\.\nReplay: seed 1$/,
+      /^expect\(sandbox\)\.toBeIdle\(\)\n\nExpected no pending work and no unused fault, but found:\n {2}waits 1h, until 10:00:00\.000: .+\n\nHint: Await sandbox\.clock\.drain\(\) first.*\nReplay: seed 1$/,
     )
     await sandbox.clock.drain()
     expect(sandbox).toBeIdle()
-    expect(verdictOf(() => expect(sandbox).not.toBeIdle())).toContain('Expected something left to happen')
+    expect(verdictOf(() => expect(sandbox).not.toBeIdle())).toContain('Expected pending work or an unused fault')
   })
 
   test('not while a script has steps left', () => {
     using sandbox = createSandbox({ startAt })
     sandbox.destinations.script(to, [fault.status(500)])
     expect(verdictOf(() => expect(sandbox).toBeIdle())).toContain(
-      '  script steps never met at https://shop.test/orders: status',
+      '  unused script steps at https://shop.test/orders: status',
     )
   })
 
@@ -181,7 +181,7 @@ describe('toBeIdle', () => {
     using sandbox = createSandbox()
     // @ts-expect-error: a queue has no clock
     expect(() => expect(sandbox.queue).toBeIdle()).toThrow(
-      'toBeIdle() needs the sandbox: write expect(sandbox).toBeIdle().',
+      'toBeIdle(): expect() must get the sandbox. Write expect(sandbox).toBeIdle().',
     )
   })
 })

@@ -461,7 +461,7 @@ describe('nothing hangs and nothing is lost', () => {
     )
     // @ts-expect-error: nothing was explored
     expect(() => expect({ holds: true }).toHold()).toThrow(
-      'toHold() takes what exploreFaults() or exploreInterleavings()',
+      'toHold(): expect() must get the result of exploreFaults()',
     )
   })
 })
