@@ -3,7 +3,7 @@ import { story } from './story.ts'
 import * as asItWas from './unlimited/broken.ts'
 import * as mended from './unlimited/fixed.ts'
 
-const cause = /Nobody asked this sandbox/
+const cause = /The app did not use this sandbox/
 const options = { strict: { noTraffic: true } }
 
 story('unlimited', { asItWas, mended, cause, options }, (test, app) => {

@@ -225,13 +225,13 @@ test("'warn' lets it through, and warns once for each host", async () => {
   expect(await cause(fetch(mail))).toContain('ENOTFOUND')
   await cause(fetch(mail))
   expect(warned).toEqual([
-    expect.stringContaining('The app called mail.invalid, where nobody answers, and was let through.'),
+    expect.stringContaining('The app sent a request to mail.invalid, which has no handler'),
   ])
   expect(leftovers(sandbox, {})).toBeUndefined()
 })
 
 test('another word', () => {
   expect(() => sandboxOf({ onUnhandledOutbound: 'fail' as 'error' })).toThrow(
-    `onUnhandledOutbound is 'bypass', 'warn' or 'error', got "fail".`,
+    `onUnhandledOutbound must be 'bypass', 'warn' or 'error' (got "fail").`,
   )
 })

@@ -95,6 +95,6 @@ describe('an error of this package', () => {
     sandbox.queue.publish({ to: shop, delay: '1h' })
     const error = leftovers(sandbox, {})!
     expect(failureOf(error)).toMatchObject({ replay: 'seed 7' })
-    expect(failureOf(error)!.causes![0]).toContain('A message is left over.')
+    expect(failureOf(error)!.causes![0]).toContain('A message is still pending.')
   })
 })
