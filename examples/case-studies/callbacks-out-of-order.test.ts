@@ -7,7 +7,7 @@ import { story } from './story.ts'
 const cause = /Callbacks .*out of order: first the one about attempt 2 .*then the one about attempt 1/
 
 story('callbacks-out-of-order', { asItWas, mended, cause }, (test, app) => {
-  test('a document that was read stays read', async ({ sandbox: { clock, destinations, store } }) => {
+  test('keeps a document done after a late callback', async ({ sandbox: { clock, destinations, store } }) => {
     destinations.script(app.reader, [fault.status(503)])
     // Our site is being deployed while the first report comes.
     destinations.on(app.reportUrl, app.report).script(app.reportUrl, [fault.status(502)])

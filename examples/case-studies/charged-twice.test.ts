@@ -8,7 +8,7 @@ const cause =
   /called POST https:\/\/bank\.test\/charges in each of 2 attempts\. .*response was lost after the host had done the work/
 
 story('charged-twice', { asItWas, mended, cause }, (test, app) => {
-  test('an order is paid once', async ({ sandbox: { outbound, clock, destinations } }) => {
+  test('charges an order once', async ({ sandbox: { outbound, clock, destinations } }) => {
     const charges = new Map<string, number>()
     outbound.on(app.bank, async (request) => {
       const { cents } = (await request.json()) as { cents: number }

@@ -7,7 +7,9 @@ import { story } from './story.ts'
 const cause = /not delivered because it is a duplicate: .*fetch-teapots-2030-01-01.*dead-letter queue/
 
 story('lost-redelivery', { asItWas, mended, cause }, (test, app) => {
-  test('what failed is fetched when the webhook is sent again', async ({ sandbox: { clock, destinations, store } }) => {
+  test('fetches a failed repository when the webhook is sent again', async ({
+    sandbox: { clock, destinations, store },
+  }) => {
     destinations.on(app.fetchUrl, app.fetchRepository).script(app.fetchUrl, [fault.status(500)])
     const push = { repository: 'teapots', day: '2030-01-01' }
 

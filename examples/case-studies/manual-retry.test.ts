@@ -7,7 +7,7 @@ import { story } from './story.ts'
 const cause = /set retried:evt_1 .*had no effect, because the key already existed/
 
 story('manual-retry', { asItWas, mended, cause }, (test, app) => {
-  test('a second retry reaches the customer', async ({ sandbox: { clock, destinations, queue } }) => {
+  test('delivers the event with the second manual retry', async ({ sandbox: { clock, destinations, queue } }) => {
     destinations.on(app.failedUrl, app.failed).script(app.customer, [fault.status(503), fault.status(503)])
 
     await app.happened('evt_1')

@@ -6,7 +6,7 @@ import * as mended from './three-retries/fixed.ts'
 const cause = /3 retries mean 4 attempts/
 
 story('three-retries', { asItWas, mended, cause }, (test, app) => {
-  test('a provider that is down is asked three times', async ({ sandbox: { clock, destinations, queue } }) => {
+  test('asks a provider that is down three times', async ({ sandbox: { clock, destinations, queue } }) => {
     destinations.respond(app.textUrl, 503)
 
     await app.sendCode('+49 30 1234', '4711')

@@ -7,7 +7,7 @@ const cause = /The app did not use this sandbox/
 const options = { strict: { noTraffic: true } }
 
 story('unlimited', { asItWas, mended, cause, options }, (test, app) => {
-  test('a team below its limit is served', async ({ sandbox: _ }) => {
+  test('serves a team below its limit', async ({ sandbox: _ }) => {
     for (let count = 0; count < 5; count++) {
       expect((await app.readPage('red')).status).toBe(200)
     }

@@ -135,7 +135,7 @@ export function retriesHints(
   )
   return isMistaken && wanted !== 0
     ? [
-        `${plural(Number(wanted), 'retry means', 'retries mean')} ${Number(wanted) + 1} attempts, because the first attempt is not a retry. Expect ${Number(wanted) + 1} attempts.`,
+        `${plural(Number(wanted), 'retry means', 'retries mean')} ${Number(wanted) + 1} attempts, because the first attempt is not a retry. Expect ${Number(wanted) + 1} attempts, or publish with one retry less.`,
       ]
     : []
 }

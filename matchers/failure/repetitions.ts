@@ -100,17 +100,17 @@ function unheard(entry: Entry): string {
 
 /** Returns how an attempt ended without success. */
 function endOf({ outcome }: EntryOf<'attempt'>): string {
-  if (outcome === undefined) return 'it has not ended'
+  if (outcome === undefined) return 'the attempt has not ended'
   const { note, status, error } = outcome
   // Notes begin with what the handler did.
   if (note !== undefined) {
     return note
       .replace(/^the handler ran and answered \d+, /, '')
-      .replace(/^the handler answered (\S+) /, 'it responded with $1, ')
+      .replace(/^the handler answered (\S+) /, 'the handler responded with $1, ')
   }
   return status === 0
-    ? `it got no response (${error ?? 'none'})`
-    : `it ended with ${responseText(status, error, standardRedaction)}`
+    ? `the attempt got no response (${error ?? 'none'})`
+    : `the attempt ended with ${responseText(status, error, standardRedaction)}`
 }
 
 /** Returns requests that were sent again after an error or a lost response, although one of them had done its work. */

@@ -55,7 +55,7 @@ export function checkRecorded(
   const url = sandbox.traffic.ofType('published').find(({ messageId }) => messageId === ids[0])?.url ?? ''
   const then = `recorded for ${recorded.message}: ${courseOf(recorded)}`
   if (!underTest.has(url)) return playedBack(recorded, ids, sandbox, `${then}; played back, no code answers at ${url}`)
-  const expected = `${then}; the code under test delivers it`
+  const expected = `${then}. Expected now: the app accepts it`
   for (const id of ids) {
     const now = sandbox.traffic
       .ofType('attempt')

@@ -35,7 +35,7 @@ async function counted(...script: Parameters<Sandbox['destinations']['script']>[
 describe('what was done in several attempts', () => {
   test.each([
     ['lost-ack', fault.lostAck(), 'its answer was lost'],
-    ['late-response', fault.lateResponse(), 'it responded with 200, 1 s after the time-out'],
+    ['late-response', fault.lateResponse(), 'the handler responded with 200, 1 s after the time-out'],
   ])('%s', async (_, fault, why) => {
     const [sentence, ...others] = await counted(fault)
     expect(sentence).toMatch(/^msg_\w+… changed the key charged in each of 2 attempts\. Attempt 1 \(#\d+\) did so, but /)
@@ -57,7 +57,7 @@ describe('what was done in several attempts', () => {
     })
     sandbox.queue.publish({ to: url })
     await sandbox.clock.drain()
-    expect(told(sandbox)[0]).toContain('but it ended with 503')
+    expect(told(sandbox)[0]).toContain('but the attempt ended with 503')
   })
 
   test('not when the first attempt did nothing, or a single one did it twice', async () => {
