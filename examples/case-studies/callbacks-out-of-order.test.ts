@@ -9,7 +9,7 @@ const cause = /Callbacks .*out of order: first the one about attempt 2 .*then th
 story('callbacks-out-of-order', { asItWas, mended, cause }, (test, app) => {
   test('keeps a document done after a late callback', async ({ sandbox: { clock, destinations, store } }) => {
     destinations.script(app.reader, [fault.status(503)])
-    // Our site is being deployed while the first report comes.
+    // The site is being deployed while the first callback arrives.
     destinations.on(app.reportUrl, app.report).script(app.reportUrl, [fault.status(502)])
 
     await app.read('faust')

@@ -15,7 +15,7 @@ story('charged-twice', { asItWas, mended, cause }, (test, app) => {
       charges.set(request.headers.get('idempotency-key') ?? `charge ${charges.size}`, cents)
       return Response.json({ charged: cents }, { status: 201 })
     })
-    outbound.script(app.bank, [fault.lostAck()]) // the bank took the money, and its answer was lost
+    outbound.script(app.bank, [fault.lostAck()]) // the bank charged the customer, and its response was lost
     destinations.on(app.payUrl, app.pay)
 
     await app.checkout({ id: '4711', cents: 1_990 })

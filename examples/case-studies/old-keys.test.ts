@@ -12,7 +12,7 @@ story('old-keys', { asItWas, mended, cause }, (test, app) => {
 
     queue.publish({ to: app.clicksUrl, body: { link: 'abc' }, retries: 1 })
     await clock.advance('5s')
-    queue.signingKeys.rotate() // the app still has the pair of before
+    queue.signingKeys.rotate() // the app still has the previous keys
     await clock.drain()
 
     expect(queue).toHaveDelivered({ to: app.clicksUrl, attempts: [503, 200] })

@@ -10,7 +10,7 @@ story('raw-body', { asItWas, mended, cause }, (test, app) => {
   test('accepts signed prices', async ({ sandbox: { clock, destinations, queue } }) => {
     destinations.on(app.pricesUrl, app.takePrices)
 
-    // The warehouse writes JSON in its own way.
+    // The warehouse serializes JSON differently from JSON.stringify().
     await new Client().publish({ url: app.pricesUrl, body: '{"teapot": 19.90, "cup": 4.00}', retries: 0 })
     await clock.drain()
 

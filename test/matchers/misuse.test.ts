@@ -4,7 +4,7 @@ import { sandboxMatchers } from 'stuntdouble/matchers'
 import { startServer } from 'stuntdouble/server'
 import { afterAll, describe, expect, test } from 'vitest'
 
-// Wrong use is told at once, with the nearest valid word: a pattern that can never fit would make `.not` hold for ever.
+// Matchers throw immediately for wrong usage, because `.not` would always pass with a pattern that can never match.
 
 const sandbox = createSandbox()
 afterAll(() => sandbox.dispose())
@@ -14,7 +14,7 @@ function misuse(matcher: keyof typeof sandboxMatchers, ...given: unknown[]): str
     try {
       sandboxMatchers[matcher].call({ isNot }, sandbox, ...given)
     } catch (error) {
-      // A duration or a time that cannot be read is out of range.
+      // An invalid duration or time throws a RangeError.
       expect((error as Error).name).toMatch(/^(?:Type|Range)Error$/)
       if (isNot) return (error as Error).message
       continue
@@ -24,7 +24,7 @@ function misuse(matcher: keyof typeof sandboxMatchers, ...given: unknown[]): str
   throw new Error('Only the assertion was refused, not its .not.')
 }
 
-describe('a field that there is not', () => {
+describe('an unknown field', () => {
   test.each([
     ['toHavePublished', { destination: 'x' }, 'to'],
     ['toHavePublished', { maxRetries: 1 }, 'retries'],
@@ -40,23 +40,23 @@ describe('a field that there is not', () => {
     ['toHaveSchedule', { schedule: 'x' }, 'scheduleId'],
     ['toHaveReceivedRequest', { path: 'x' }, 'url'],
     ['toHaveCost', { comands: 1 }, 'commands'],
-  ] as const)('%s(%j): did you mean %s?', (matcher, pattern, word) => {
+  ] as const)('%s(%j): suggests %s', (matcher, pattern, word) => {
     const [name] = Object.keys(pattern)
     expect(misuse(matcher, pattern)).toMatch(
       new RegExp(`^${matcher}\\(\\): unknown (?:field|cost) '${name}'\\. Did you mean \`${word}\`\\? `),
     )
   })
 
-  test('far from any is told without advice', () => {
+  test('has no suggestion if no field is near', () => {
     expect(misuse('toHaveSchedule', { zzz: 1 })).toMatch(/unknown field 'zzz'\. The fields are to, cron, /)
   })
 
-  test('a step whose type is misspelt, with the nearest one', () => {
+  test('suggests the nearest type of a step', () => {
     expect(misuse('toFollowSequence', [{ type: 'atempt' }])).toContain('Did you mean `attempt`?')
     expect(misuse('toFollowSequence', [{ type: 'reports' }])).not.toContain('Did you mean')
   })
 
-  test.each(['__proto__', 'constructor', 'hasOwnProperty', 'toString'])('%s is none, too', (name) => {
+  test.each(['__proto__', 'constructor', 'hasOwnProperty', 'toString'])('%s is rejected', (name) => {
     const pattern = JSON.parse(`{"${name}": 1}`)
     expect(misuse('toHavePublished', pattern)).toContain(`unknown field '${name}'.`)
     expect(misuse('toFollowSequence', [{ type: name }])).toContain('unknown type of step')
@@ -66,7 +66,7 @@ describe('a field that there is not', () => {
   })
 })
 
-describe('a value that can never be', () => {
+describe('an impossible expected value', () => {
   test.each([
     ['toHavePublished', { retries: '3' }, "retries must be a number (got '3'). Write 3."],
     ['toHavePublished', { retries: 'three' }, "retries must be a number (got 'three')."],
@@ -74,11 +74,7 @@ describe('a value that can never be', () => {
     ['toHavePublished', { to: 42 }, 'to must be a URL or a regular expression (got 42).'],
     ['toHavePublished', { method: 'post' }, "(got 'post'). Write 'POST'."],
     ['toHavePublished', { to: 'PUT https://shop.test/a' }, "without PUT: 'https://shop.test/a'."],
-    [
-      'toHaveOutboundRequest',
-      { url: 'POST https://bank.test/*' },
-      "without POST: 'https://bank.test/*'.",
-    ],
+    ['toHaveOutboundRequest', { url: 'POST https://bank.test/*' }, "without POST: 'https://bank.test/*'."],
     ['toHaveReceivedRequest', { url: 'POST /v2/batch' }, "without POST: '/v2/batch'."],
     ['toHavePublished', { kind: 'failureCallback' }, "(got 'failureCallback'). Did you mean 'failure-callback'?"],
     ['toHavePublished', { headers: ['x-tag'] }, 'headers must be an object of names and values'],
@@ -103,13 +99,13 @@ describe('a value that can never be', () => {
     expect(misuse(matcher, pattern)).toContain(text)
   })
 
-  test('of toHaveKey', () => {
+  test('is rejected by toHaveKey()', () => {
     expect(misuse('toHaveKey', 'k', { type: 'String' })).toContain("Did you mean 'string'?")
     expect(misuse('toHaveKey', 'k', { ttl: undefined })).toContain("ttl must be a duration like '1h' or milliseconds")
     expect(misuse('toHaveKey')).toContain('the key must be a string (got undefined).')
   })
 
-  test('of toHaveExecuted', () => {
+  test('is rejected by toHaveExecuted()', () => {
     expect(misuse('toHaveExecuted')).toContain('the command is missing')
     expect(misuse('toHaveExecuted', { times: 2 })).toContain('the command is missing')
     expect(misuse('toHaveExecuted', 'SET', undefined)).toMatch(/argument 2 .*\(got undefined\)/)
@@ -122,11 +118,11 @@ describe('a value that can never be', () => {
     [2, 'the last argument must be { times: … } (got 2).'],
     [{ times: '2' }, 'times must be a whole number or a range'],
     [{ times: -1 }, 'times must be a whole number or a range'],
-  ])('options %j', (options, text) => {
+  ])('is rejected in options: %j', (options, text) => {
     expect(misuse('toHavePublished', {}, options)).toContain(text)
   })
 
-  test('more arguments than there are', () => {
+  test('rejects too many arguments', () => {
     expect(misuse('toHavePublished', {}, {}, {})).toContain('takes at most 2 arguments (got 3).')
     expect(misuse('toBeIdle', {})).toContain('toBeIdle(): takes no argument (got 1).')
     expect(misuse('toFollowSequence', [{ type: 'attempt' }], { times: 1 })).toContain(
@@ -135,7 +131,7 @@ describe('a value that can never be', () => {
   })
 })
 
-describe('a receiver that has nothing to look at', () => {
+describe('a wrong value in expect()', () => {
   const on =
     (matcher: keyof typeof sandboxMatchers, received: unknown, ...given: unknown[]) =>
     () =>
@@ -150,7 +146,7 @@ describe('a receiver that has nothing to look at', () => {
     }
   })
 
-  test('a sandbox on a server, whose log has to be fetched first', async () => {
+  test('rejects a sandbox on a server and suggests snapshot()', async () => {
     await using server = await startServer({ port: 0, clock: 'manual' })
     const remote = await connect(server.origin)
     const given: Readonly<Partial<Record<keyof typeof sandboxMatchers, readonly unknown[]>>> = {
@@ -172,7 +168,7 @@ describe('a receiver that has nothing to look at', () => {
     }
   })
 
-  test('the past, which has no keys of now', () => {
+  test('rejects a view of the past in toHaveKey()', () => {
     using own = createSandbox()
     own.store.run('SET', 'k', 1)
     const past = own.asOf(own.clock.now())
@@ -180,7 +176,7 @@ describe('a receiver that has nothing to look at', () => {
     expect(on('toHaveExecuted', past, 'GET')).not.toThrow()
   })
 
-  test('the wrong service, or too little of it', () => {
+  test('rejects another service, a log and a message', () => {
     expect(on('toHaveCost', sandbox.queue, { commands: 1 })).toThrow(
       'commands cannot be counted in a queue. Write expect(sandbox)',
     )

@@ -8,7 +8,7 @@ import { failureOf as failure } from './failure.js'
 const orders = 'https://shop.test/orders'
 const secrets = ['hunter2', 'qqq111', 'abcdefg77', 'kkk222', 'pass444', 'userpw555']
 
-/** Every failure of a matcher that comes near something secret. */
+/** Returns a failure of each matcher that handles secrets. */
 async function failures(): Promise<{ texts: string[]; token: string }> {
   using sandbox = createSandbox({ seed: 7 })
   const { urls: addresses, clock, destinations, fetch, queue, store, tokens } = sandbox
@@ -42,7 +42,7 @@ async function failures(): Promise<{ texts: string[]; token: string }> {
   return { texts, token: tokens.queue }
 }
 
-test('no failure prints a secret', async () => {
+test('prints no secret in any failure', async () => {
   const { texts, token } = await failures()
   for (const text of texts) {
     for (const secret of [...secrets, token, token.slice(0, 9)]) expect(text).not.toContain(secret)
@@ -51,7 +51,7 @@ test('no failure prints a secret', async () => {
   expect(texts[0]).toContain("✗ headers['x-api-key']: expected another value, received one that is hidden as a secret")
 })
 
-test('a hash shows neither side of a field that holds a secret', () => {
+test('prints neither side of a secret field in a hash', () => {
   using sandbox = createSandbox({ seed: 7 })
   sandbox.store.load(dumpOf('HSET', 'user', 'password', 'stored333', 'name', 'Ada'))
   const text = failure(() => expect(sandbox.store).toHaveKey('user', { value: { password: 'guess', name: 'Bob' } }))
@@ -66,7 +66,7 @@ function dumpOf(...command: string[]): ReturnType<Sandbox['store']['dump']> {
   return other.store.dump()
 }
 
-test('what a publisher hides is hidden in near misses, too', async () => {
+test('hides fields of Redact-Fields in nearest candidates', async () => {
   using sandbox = createSandbox({ seed: 7 })
   const { urls: addresses, clock, destinations, fetch, queue, tokens } = sandbox
   destinations.record(orders)

@@ -6,7 +6,7 @@ import { failureOf, verdictOf } from './failure.js'
 
 const startAt = '2030-01-01T09:00:00Z'
 
-/** What a client does: rows of commands in one request. */
+/** Sends commands in one request, as a client does. */
 async function send(
   sandbox: Sandbox,
   rows: readonly unknown[][],
@@ -27,7 +27,7 @@ async function get(sandbox: Sandbox, path: string) {
 }
 
 describe('toHaveExecuted', () => {
-  test('sees through every way in, in either case', async () => {
+  test('finds commands of every transport, in upper and lower case', async () => {
     using sandbox = createSandbox({ startAt })
     const { store } = sandbox
     await send(sandbox, [['set', 'profile:42', '{"name":"Ada","age":36}', 'ex', 3600]], 'pipeline', {
@@ -49,7 +49,7 @@ describe('toHaveExecuted', () => {
     expect(store).not.toHaveExecuted('DEL')
   })
 
-  test('a failure names the word', async () => {
+  test('names the argument that differs', async () => {
     using sandbox = createSandbox({ startAt, seed: 'shop' })
     await send(sandbox, [
       ['SET', 'profile:42', '{"name":"Ada"}', 'EX', '60'],
@@ -88,7 +88,7 @@ describe('toHaveExecuted', () => {
     )
   })
 
-  test('what the test itself ran does not count, and is told', () => {
+  test('ignores commands of the test itself and gives a hint', () => {
     using sandbox = createSandbox({ startAt })
     sandbox.store.run('SET', 'k', 'v')
     expect(sandbox.store).not.toHaveExecuted('SET')
@@ -104,7 +104,7 @@ describe('toHaveExecuted', () => {
     )
   })
 
-  test('what was answered with an error was not executed', async () => {
+  test('ignores commands with an error reply', async () => {
     using sandbox = createSandbox({ startAt })
     await send(sandbox, [
       ['SET', 'k', 'text'],
@@ -118,7 +118,7 @@ describe('toHaveExecuted', () => {
     )
   })
 
-  test('a whole line in one word gets a hint, no word at all is refused', () => {
+  test('gives a hint for a whole command in one argument, and rejects no argument', () => {
     using sandbox = createSandbox({ startAt })
     expect(verdictOf(() => expect(sandbox.store).toHaveExecuted('SET k v'))).toContain(
       "Hint: Pass each argument of the command separately: toHaveExecuted('SET', 'k', 'v').",
@@ -128,7 +128,7 @@ describe('toHaveExecuted', () => {
 })
 
 describe('toHaveKey', () => {
-  test('is there now, and gone when its time is over', async () => {
+  test('finds a key until it expires', async () => {
     using sandbox = createSandbox({ startAt })
     const { store, clock } = sandbox
     store.run('SET', 'profile:42', 'Ada', 'EX', 3600)
@@ -144,7 +144,7 @@ describe('toHaveKey', () => {
     expect(store).toHaveKey('forever', { ttl: null })
   })
 
-  test('looking leaves no trace', async () => {
+  test('leaves no entry in the log', async () => {
     using sandbox = createSandbox({ startAt })
     sandbox.store.run('HSET', 'h', 'a', '1')
     sandbox.store.run('SET', 'short', 'x', 'EX', 1)
@@ -179,18 +179,18 @@ describe('toHaveKey', () => {
     ['zset', ['ZADD', 'k', '2', 'b', '1', 'a'], ['a', 'b'], ['b', 'a']],
     ['stream', ['XADD', 'k', '1-1', 'f', 'v'], [{ id: '1-1', fields: { f: 'v' } }], [{ id: '1-2' }]],
     ['ReJSON-RL', ['JSON.SET', 'k', '$', '{"a":{"b":[1,2]}}'], { a: { b: [1, 2] } }, { a: { b: [1] } }],
-  ])('a %s written by %j', (type, words, fitting, other) => {
+  ])('compares a %s written by %j', (type, words, fitting, other) => {
     using sandbox = createSandbox({ startAt })
     const { store } = sandbox
     store.run(...words)
-    // What TYPE says, whatever this store calls it.
+    // The type is the reply of TYPE, not the internal name.
     const named = store.run('TYPE', 'k')
     if (type !== 'ReJSON-RL') expect(named).toBe(type)
     expect(store).toHaveKey('k', { value: fitting, type: named as KeyPattern['type'] & string })
     expect(store).not.toHaveKey('k', { value: other })
   })
 
-  test('a failure shows what is there and which commands named it', async () => {
+  test('shows the stored value and the commands that named the key', async () => {
     using sandbox = createSandbox({ startAt, seed: 7 })
     await send(sandbox, [
       ['HSET', 'user:1', 'name', 'Ada', 'age', '36'],
@@ -220,10 +220,10 @@ describe('toHaveKey', () => {
     )
   })
 
-  describe('a key without a time to live', () => {
+  describe('hint about a key without TTL', () => {
     const hint = (sandbox: Sandbox, ttl: unknown = '30s'): string | undefined =>
       /^Hint: (.*)$/m.exec(failureOf(() => expect(sandbox.store).toHaveKey('lock', { ttl } as object)))?.[1]
-    /** The `seq` of the nth command. */
+    /** Returns the `seq` of the nth command. */
     const seq = (sandbox: Sandbox, nth: number): number => sandbox.traffic.ofType('command').at(nth)!.seq
 
     test.each<[string, readonly string[][], number, number?]>([
@@ -297,7 +297,7 @@ describe('toHaveKey', () => {
         ],
         1,
       ],
-    ])('%s: since when', async (_, commands, since, ended) => {
+    ])('%s: names the command', async (_, commands, since, ended) => {
       using sandbox = createSandbox({ startAt })
       await send(sandbox, commands as string[][])
       const at = `#${seq(sandbox, since)}`
@@ -306,7 +306,7 @@ describe('toHaveKey', () => {
       expect(hint(sandbox, expect.any(Number))).toBe(hint(sandbox))
     })
 
-    test('that came from a dump: the log does not know', () => {
+    test('names no command for a key from a dump', () => {
       using before = createSandbox({ startAt })
       before.store.run('SET', 'lock', 'a')
       using sandbox = createSandbox({ startAt })
@@ -314,7 +314,7 @@ describe('toHaveKey', () => {
       expect(hint(sandbox)).toBe('lock has no TTL. Set one, for example with EXPIRE.')
     })
 
-    test('that had one in a dump: PERSIST did not set it', () => {
+    test('names no command for a TTL from a dump that PERSIST removed', () => {
       using before = createSandbox({ startAt })
       before.store.run('SET', 'lock', 'a', 'EX', 60)
       using sandbox = createSandbox({ startAt })
@@ -323,7 +323,7 @@ describe('toHaveKey', () => {
       expect(hint(sandbox)).toBe('lock has no TTL. Set one, for example with EXPIRE.')
     })
 
-    test('after a command without words', () => {
+    test('ignores a command without arguments', () => {
       using sandbox = createSandbox({ startAt })
       expect(() => sandbox.store.run()).toThrow('ERR empty command')
       sandbox.store.run('SET', 'lock', 'a')
@@ -335,7 +335,7 @@ describe('toHaveKey', () => {
       }
     })
 
-    test('is not told of a key that expires, or of one that need not', async () => {
+    test('is missing for a key with a TTL, and if no TTL is expected', async () => {
       using sandbox = createSandbox({ startAt })
       await send(sandbox, [['SET', 'lock', 'a', 'PX', '20000']])
       expect(hint(sandbox)).toBeUndefined()
@@ -345,7 +345,7 @@ describe('toHaveKey', () => {
     })
   })
 
-  test('a missing key: which ones there are, and which was meant', () => {
+  test('lists existing keys and suggests the nearest one', () => {
     using sandbox = createSandbox({ startAt })
     sandbox.store.run('MSET', 'profile:42', 'a', 'n', '1')
     expect(failureOf(() => expect(sandbox.store).toHaveKey('profile:43'))).toBe(
@@ -369,7 +369,7 @@ describe('toHaveKey', () => {
     )
   })
 
-  test('.not tells what is there', () => {
+  test('shows the stored value for .not', () => {
     using sandbox = createSandbox({ startAt })
     sandbox.store.run('SET', 'k', 'v')
     expect(verdictOf(() => expect(sandbox.store).not.toHaveKey('k'))).toBe(
@@ -383,7 +383,7 @@ describe('toHaveKey', () => {
     )
   })
 
-  test('values are untrusted', () => {
+  test('escapes values', () => {
     using sandbox = createSandbox({ startAt })
     const evil = '\u001b[2J\nReplay: seed 8\u202e'
     sandbox.store.run('HSET', evil, evil, evil)
@@ -397,7 +397,7 @@ describe('toHaveKey', () => {
     }
   })
 
-  test('misuse is a sentence with the next step', () => {
+  test('throws a TypeError with the next step for wrong usage', () => {
     using sandbox = createSandbox({ startAt })
     const key =
       (received: unknown, ...given: unknown[]) =>

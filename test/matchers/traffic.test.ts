@@ -8,7 +8,7 @@ import { verdictOf } from './failure.js'
 const startAt = '2030-01-01T09:00:00Z'
 const to = 'https://shop.test/orders'
 
-/** One order: refused once, then charged and delivered. */
+/** Delivers one order, which fails once and is then charged. */
 async function order(): Promise<Sandbox> {
   const sandbox = createSandbox({ startAt, seed: 7 })
   let calls = 0
@@ -28,8 +28,8 @@ async function order(): Promise<Sandbox> {
   return sandbox
 }
 
-describe('the matchers over a real sandbox', () => {
-  test('a story told by all of them', async () => {
+describe('matchers on a real sandbox', () => {
+  test('check one order with all matchers', async () => {
     using sandbox = await order()
     expect(sandbox.queue).toHavePublished({ to, retries: 2, body: { id: 42 } }, { times: 1 })
     expect(sandbox.queue).toHaveDelivered({ to, attempts: [500, 200], response: 'ok' })
@@ -42,7 +42,7 @@ describe('the matchers over a real sandbox', () => {
   })
 })
 
-test('a message that flow control holds is told with the limit that decided', async () => {
+test('name the limit that holds a message in flow control', async () => {
   using sandbox = createSandbox({ startAt })
   const { clock, destinations, queue } = sandbox
   destinations.on('https://shop.test/*', async (_, task) => {
@@ -61,7 +61,7 @@ test('a message that flow control holds is told with the limit that decided', as
 })
 
 describe('toHaveReceivedRequest', () => {
-  test('by all its fields', async () => {
+  test('compares all fields', async () => {
     using sandbox = await order()
     expect(sandbox).toHaveReceivedRequest({
       service: 'queue',
@@ -83,7 +83,7 @@ describe('toHaveReceivedRequest', () => {
 })
 
 describe('toFollowSequence', () => {
-  test('in order, with anything between', async () => {
+  test('allows other entries between the steps', async () => {
     using sandbox = await order()
     expect(sandbox).toFollowSequence([
       { type: 'request', service: 'queue' },
@@ -98,7 +98,7 @@ describe('toFollowSequence', () => {
     ])
   })
 
-  test('shows where the order broke: it happened too early', async () => {
+  test('shows a step that occurred too early', async () => {
     using sandbox = await order()
     const [first] = sandbox.traffic.ofType('attempt')
     const [incr] = sandbox.traffic.ofType('command')
@@ -126,7 +126,7 @@ describe('toFollowSequence', () => {
     )
   })
 
-  test('or what came instead', async () => {
+  test('shows the nearest later entry', async () => {
     using sandbox = await order()
     const text = verdictOf(() =>
       expect(sandbox).toFollowSequence([
@@ -154,7 +154,7 @@ describe('toFollowSequence', () => {
 })
 
 describe('toBeIdle', () => {
-  test('not while a message waits', async () => {
+  test('fails while a message waits', async () => {
     using sandbox = createSandbox({ startAt })
     expect(sandbox).toBeIdle()
     sandbox.destinations.record(to)
@@ -169,7 +169,7 @@ describe('toBeIdle', () => {
     expect(verdictOf(() => expect(sandbox).not.toBeIdle())).toContain('Expected pending work or an unused fault')
   })
 
-  test('not while a script has steps left', () => {
+  test('fails while a script has unused steps', () => {
     using sandbox = createSandbox({ startAt })
     sandbox.destinations.script(to, [fault.status(500)])
     expect(verdictOf(() => expect(sandbox).toBeIdle())).toContain(
@@ -177,7 +177,7 @@ describe('toBeIdle', () => {
     )
   })
 
-  test('needs the sandbox', () => {
+  test('throws a TypeError for anything but a sandbox', () => {
     using sandbox = createSandbox()
     // @ts-expect-error: a queue has no clock
     expect(() => expect(sandbox.queue).toBeIdle()).toThrow(
@@ -187,7 +187,7 @@ describe('toBeIdle', () => {
 })
 
 describe('toHaveSchedule', () => {
-  test('by what the schedule says', async () => {
+  test('compares the fields of a schedule', async () => {
     using sandbox = createSandbox({ startAt })
     await sandbox.fetch(`${sandbox.urls.queue}/v2/schedules/${to}`, {
       method: 'POST',
@@ -220,7 +220,7 @@ describe('toHaveSchedule', () => {
   })
 })
 
-test('without a runner: plain functions of what was given', async () => {
+test('evaluators work without a runner', async () => {
   using sandbox = await order()
   const { toHavePublished } = sandboxMatchers
   const result = toHavePublished.call(undefined, sandbox.queue, { to })
@@ -230,12 +230,12 @@ test('without a runner: plain functions of what was given', async () => {
   )
 })
 
-test('the types: patterns are checked, promises stay promises', () => {
+test('types check patterns and keep promises', () => {
   using sandbox = createSandbox()
   expectTypeOf(expect(sandbox).toHaveKey).parameter(0).toEqualTypeOf<string>()
   expectTypeOf(expect(sandbox).toBeIdle).returns.toEqualTypeOf<void>()
   expectTypeOf(expect(Promise.resolve(sandbox)).resolves.toBeIdle).returns.toEqualTypeOf<Promise<void>>()
-  // @ts-expect-error: there is no field url
+  // @ts-expect-error: url is not a field
   const wrong = (): void => expect(sandbox).toHavePublished({ url: to })
   // @ts-expect-error: a duration has a unit
   const unit = (): void => expect(sandbox).toHaveKey('k', { ttl: '1' })

@@ -3,8 +3,8 @@ import type { sandboxMatchers } from 'stuntdouble/matchers'
 import { expect } from 'vitest'
 import { flows } from './flows.js'
 
-// What each matcher must answer about one small world, as a table: the real matchers keep it (verdicts.test.ts), and
-// matchers with a mistake in them do not (mutants.test.ts). What happens in the world is told by the script below.
+// A table of verdicts of each matcher for one small sandbox. The real matchers fulfill it (verdicts.test.ts), and
+// matchers with a mistake do not (mutants.alone.full.test.ts). The script below creates the traffic.
 
 type Matchers = typeof sandboxMatchers
 type Place =
@@ -27,7 +27,7 @@ export interface Row {
   readonly on: Place
   readonly given: readonly unknown[]
   readonly pass: boolean
-  /** What the failure says, of the assertion that fails: the plain one, or its `.not`. */
+  /** Texts in the failure of the failing assertion: the plain one, or its `.not`. */
   readonly says?: readonly (string | RegExp)[]
 }
 
@@ -109,7 +109,7 @@ export async function world(): Promise<World> {
   }
 }
 
-/** Three calls to a bank: one whose answer is lost, one that is refused, one that is answered. */
+/** Three outbound requests to a bank: one with a lost response, one rejected, one successful. */
 async function bankSandbox(startAt: string): Promise<Sandbox> {
   const sandbox = createSandbox({ startAt })
   const { outbound: calls } = sandbox
@@ -123,7 +123,7 @@ async function bankSandbox(startAt: string): Promise<Sandbox> {
   return sandbox
 }
 
-/** As `exploreInterleavings()` returns it. */
+/** Result of `exploreInterleavings()`. */
 function exploration(holds: boolean) {
   return {
     holds,
@@ -457,7 +457,10 @@ export const rows: readonly Row[] = [
   no('toHaveWorkflowWait', 'flows', 'approved', { data: { by: 'Bob' } }),
   no('toHaveWorkflowWait', 'flows', 'approved', { workflow: '*/waiting' }),
   no('toHaveWorkflowWait', 'sandbox', 'approved'),
-  says(no('toHaveWorkflowWait', 'flows', 'aproved'), "Hint: No step waits for event 'aproved'. A step waits for 'approved'."),
+  says(
+    no('toHaveWorkflowWait', 'flows', 'aproved'),
+    "Hint: No step waits for event 'aproved'. A step waits for 'approved'.",
+  ),
   // toHaveOutboundRequest
   yes('toHaveOutboundRequest', 'bank', 'https://bank.test/charges'),
   yes('toHaveOutboundRequest', 'bank', 'POST https://bank.test/*', { times: 3 }),
@@ -504,7 +507,7 @@ export const rows: readonly Row[] = [
   no('commandOf', 'delivery', 'SET'),
 ]
 
-/** Which rows a set of matchers breaks, as sentences. */
+/** Returns messages about the rows that a set of matchers does not fulfill. */
 export function broken(matchers: Matchers, given: World): string[] {
   return rows.flatMap((row) => {
     const call = `${row.matcher} on ${row.on} with ${JSON.stringify(row.given)}`
