@@ -224,9 +224,7 @@ test("'warn' lets it through, and warns once for each host", async () => {
   })
   expect(await cause(fetch(mail))).toContain('ENOTFOUND')
   await cause(fetch(mail))
-  expect(warned).toEqual([
-    expect.stringContaining('The app sent a request to mail.invalid, which has no handler'),
-  ])
+  expect(warned).toEqual([expect.stringContaining('The app sent a request to mail.invalid, which has no handler')])
   expect(leftovers(sandbox, {})).toBeUndefined()
 })
 

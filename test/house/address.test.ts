@@ -9,7 +9,7 @@ const manifests = Object.fromEntries(
 const repository = addressOf(manifests['']!)
 const filled = 'https://forge.test/ada/double'
 
-test('each package.json says what `repository` of the first one says', () => {
+test('each package.json has the fields that follow from `repository` of the root', () => {
   for (const folder of folders) expect(withAddress(manifests[folder]!, repository, folder)).toBe(manifests[folder])
 })
 

@@ -262,7 +262,7 @@ test.each([...new Set(levels.map(({ call }) => call))])(
       const wrong = `${near}x`
       const where = `${level.path || 'itself'} { ${level.names.slice(0, 3).join(', ')} … }`
       const message = await refusal(() => callOf(level)?.(level.with(wrong)))
-      // Types let `then` stand in every `delay`; where there is none, its name is what is unknown.
+      // The types allow `then` in every `delay`. Where the function does not, `then` is the unknown name.
       if (message?.includes('there is no "then" here') === true) continue
       const rest = message?.replaceAll(wrong, '') ?? ''
       if (message === undefined) taken.push(`${where}: ${wrong} is taken`)

@@ -9,7 +9,7 @@ export const oldVersions = ['vitest-3', 'vitest-4', 'jest-29', 'playwright-1.50'
 export type OldVersions = (typeof oldVersions)[number]
 
 /**
- * Installs the tarball into a project of its own, next to everything that this repository has.
+ * Installs the tarball into a separate project with all packages of this repository.
  * @param versions what comes from there instead
  */
 export function installConsumer(tarball: string, consumer: string, versions?: OldVersions): void {

@@ -736,7 +736,7 @@ const pages: Table = {
 /** Names in a text. */
 const listed = (names: string): readonly string[] => names.trim().split(/\s+/)
 
-/** What an entry has besides types. */
+/** Values of an entry. */
 const values: Readonly<Record<string, string>> = {
   stuntdouble: `
     createSandbox defineScenario fault fakeTimers defaultPolicy neutralDialect upstashDialect faultKinds
@@ -823,7 +823,7 @@ const read = (file: string): string => readFileSync(join(own, file), 'utf8')
 const readJson = (file: string): Record<string, unknown> => JSON.parse(read(file))
 const load = async (entry: string): Promise<object> => import(join(own, `dist/${entry}.js`))
 
-/** Entry → its declarations, as package.json says. */
+/** Entry → its declarations in package.json. */
 const { exports: published } = readJson('package.json') as {
   exports: Record<string, { readonly types?: string; readonly import?: { readonly types: string } } | string>
 }

@@ -7,7 +7,7 @@ interface Option {
   readonly description?: string
 }
 
-/** The text of docs/cli.md. */
+/** Returns the text of docs/cli.md. */
 export async function commandLinePage(): Promise<string> {
   const sections: string[] = []
   for (const [name, { description, load }] of Object.entries(programs)) {

@@ -38,4 +38,4 @@ await post('/api/orders', { id: 42, cents: 1990 })
 await control('POST', 'clock/drain')
 assert.deepEqual(await statuses(), [500, 200])
 
-console.log('Next.js, built and started, tells the story of the test.')
+console.log('Next.js, built and started, behaves like in the test.')

@@ -47,4 +47,4 @@ assert.deepEqual(
   [500, 200],
 )
 
-console.log('SvelteKit, built and started, tells the story of the test.')
+console.log('SvelteKit, built and started, behaves like in the test.')
