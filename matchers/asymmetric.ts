@@ -11,7 +11,7 @@ import type { PublishedPattern, Text } from './patterns.js'
 import { isEntry } from './received.js'
 import { type SequenceStep, stepTest } from './step-matchers.js'
 
-/** A matcher for places inside of other values: `toEqual([entryOf(…)])`, `toHaveBeenCalledWith(messageTo(…))`. */
+/** A matcher for use inside other values: `toEqual([entryOf(…)])`, `toHaveBeenCalledWith(messageTo(…))`. */
 class Inside implements AsymmetricMatcher {
   constructor(
     private readonly name: string,
@@ -23,7 +23,7 @@ class Inside implements AsymmetricMatcher {
     return this.name
   }
 
-  /** What runners print in a diff. */
+  /** Returns the text that runners print in a diff. */
   toAsymmetricMatcher(): string {
     return `${this.name}(${argumentList(this.given)})`
   }
@@ -34,7 +34,8 @@ class Inside implements AsymmetricMatcher {
 }
 
 /**
- * A message: an entry that published it, one of its deliveries, or the message that `queue.publish()` returned.
+ * Matches a message: an entry that published it, one of its deliveries, or the message that `queue.publish()` returned.
+ * @throws TypeError when the pattern has an unknown field or an impossible value
  * @example
  * const orders = sandbox.destinations.record('https://shop.test/orders')
  * await checkout()
@@ -61,12 +62,12 @@ function fieldsOfMessage(other: unknown): PatternFields<unknown> | undefined {
   return typeof id === 'string' && typeof url === 'string' && typeof settings === 'object' ? ofMessage : undefined
 }
 
-/** What an attempt knows of how its message was published. */
+/** Fields of an attempt that come from its message. */
 const ofAttempt: PatternFields<EntryOf<'attempt'>> = {
   retries: { ...publishedFields.retries, read: (entry) => entry.maxRetries },
 }
 
-/** A message of `queue.publish()` says the same in its own words. */
+/** Fields of a message from `queue.publish()`, read as an entry. */
 const ofMessage: PatternFields<unknown> = Object.fromEntries(
   Object.entries(publishedFields).map(([name, field]) => [
     name,
@@ -126,7 +127,8 @@ function entryOfMessage(message: LooseMessage): EntryOf<'published'> {
 }
 
 /**
- * A command: an entry of the log, or a list of words as a client sends them.
+ * Matches a command: an entry of the log, or the arguments that a client sends.
+ * @throws TypeError when an argument can never match
  * @example
  * const send = vi.fn()
  * send(sandbox.traffic.last('command'))
@@ -147,7 +149,8 @@ function argvOf(other: unknown): readonly Bytes[] | undefined {
 }
 
 /**
- * An entry of the log, as a step of `toFollowSequence` names it.
+ * Matches an entry of the log by its type and fields, like a step of `toFollowSequence`.
+ * @throws TypeError when the type or a field is unknown
  * @example expect(sandbox.traffic.last('attempt')).toEqual(entryOf('attempt', { status: 200 }))
  */
 export function entryOf<T extends EntryType>(
@@ -160,7 +163,7 @@ export function entryOf<T extends EntryType>(
   })
 }
 
-/** The text of a failure when one of these is used as an assertion: `expect(entry).entryOf('attempt')`. */
+/** Returns the failure of an asymmetric matcher that is used as an assertion: `expect(entry).entryOf('attempt')`. */
 export function insideText(name: string, given: readonly unknown[], received: unknown, not: boolean): string {
   return `expect(received)${not ? '.not' : ''}.${name}(${argumentList(given)})\n\nReceived: ${literal(withoutSecrets(received, standardRedaction))}`
 }

@@ -12,7 +12,7 @@ import { boundsOf } from './range.js'
 import { evidenceOf } from './received.js'
 import { type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
-/** A word of a command: a text, a number, a pattern; an object or a list is compared with the parsed JSON. */
+/** An argument of a command: a text, number or pattern. An object or list is compared with the parsed JSON. */
 export type CommandArgPattern =
   | string
   | number
@@ -23,8 +23,8 @@ export type CommandArgPattern =
   | readonly unknown[]
 
 /**
- * Commands that the code under test sent and the store ran, whichever way they came. The pattern may be shorter than
- * the command. Commands of the test itself and those that were answered with an error do not count.
+ * Searches commands of the app that the store ran. The pattern may have fewer arguments than the command. Commands of the
+ * test itself, and commands with an error reply, do not count.
  */
 export function executed(received: unknown, ...given: readonly (CommandArgPattern | MatchOptions)[]): Verdict {
   const matcher = 'toHaveExecuted'
@@ -49,13 +49,13 @@ export function executed(received: unknown, ...given: readonly (CommandArgPatter
   })
 }
 
-/** A last argument `{ times: n }` is not a word. */
+/** Separates the arguments of the command from a last argument `{ times: n }`. */
 function splitOptions(given: readonly (CommandArgPattern | MatchOptions)[]): {
   words: readonly CommandArgPattern[]
   options: MatchOptions | undefined
 } {
   const last = given.at(-1)
-  // A range that is misspelt would be a word.
+  // Without this check, a misspelled range would be an argument of the command.
   if (
     isPlainObject(last) &&
     Object.keys(last).length === 1 &&
@@ -72,18 +72,18 @@ function splitOptions(given: readonly (CommandArgPattern | MatchOptions)[]): {
 export function checkArguments(matcher: string, words: unknown): asserts words is readonly CommandArgPattern[] {
   if (!Array.isArray(words) || words.length === 0) {
     throw new TypeError(
-      `${matcher}() needs the words of a command, for example ${matcher}('SET', 'key', expect.anything()).`,
+      `${matcher}(): the command is missing (got ${literal(words)}). Pass its arguments, for example ${matcher}('SET', 'key', expect.anything()).`,
     )
   }
   const wrong = words.findIndex((word) => word === undefined || word === null || typeof word === 'boolean')
   if (wrong !== -1) {
     throw new TypeError(
-      `${matcher}() got ${literal(words[wrong])} as word ${wrong + 1}, and the words of a command are strings: leave it out, or write expect.anything().`,
+      `${matcher}(): argument ${wrong + 1} of the command can never match (got ${literal(words[wrong])}). Omit it, or use expect.anything().`,
     )
   }
 }
 
-/** Whether the first words of a command are these. */
+/** Returns a test for commands that begin with these arguments. */
 export function argumentsFit(words: readonly CommandArgPattern[]): (argv: readonly Bytes[]) => boolean {
   const fits = words.map(wordFits)
   return (argv) => {
@@ -119,7 +119,7 @@ function commandTest(words: readonly CommandArgPattern[]): PatternTest<EntryOf<'
 }
 
 function nameOfWord(index: number): string {
-  return index === 0 ? 'command' : index === 1 ? 'key' : `word ${index + 1}`
+  return index === 0 ? 'command' : index === 1 ? 'key' : `argv[${index}]`
 }
 
 function compareWords(entry: EntryOf<'command'>, words: readonly CommandArgPattern[]): ComparedField[] {
@@ -142,7 +142,7 @@ function compareWords(entry: EntryOf<'command'>, words: readonly CommandArgPatte
   return compared
 }
 
-/** Whether a word fits, told without decoding where bytes can be compared. */
+/** Returns a test for one argument, which compares bytes without decoding where possible. */
 function wordFits(expected: CommandArgPattern, index: number): (word: Bytes) => boolean {
   if (typeof expected === 'object') return (word) => compareWord(word, expected, index).length === 0
   const wanted = utf8(String(expected))
@@ -173,8 +173,8 @@ export function compareWord(
 }
 
 /**
- * Words of the command language, which clients write in either case. Compared without regard to case wherever they
- * stand behind the command.
+ * Option names of commands, which clients write in upper or lower case. They are compared case-insensitively at any
+ * position after the command.
  */
 const optionWords = new Set(
   `EX PX EXAT PXAT NX XX GT LT CH INCR KEEPTTL GET PERSIST WITHSCORES WITHSCORE WITHVALUES WITHCOORD WITHDIST WITHHASH
@@ -194,13 +194,13 @@ function executedHints(commands: readonly EntryOf<'command'>[], words: readonly 
   const direct = commands.find((entry) => entry.via === 'direct' && fits(entry))
   if (direct !== undefined) {
     hints.push(
-      `#${direct.seq} was run by the test itself, with sandbox.store.run(); only commands of the code under test count.`,
+      `#${direct.seq} matches, but the test itself ran it with sandbox.store.run(). Only commands of the app count; check stored values with toHaveKey().`,
     )
   }
   const [first] = words
   if (words.length === 1 && typeof first === 'string' && first.includes(' ')) {
     const parts = first.split(' ').map((part) => literal(part))
-    hints.push(`each word is an argument of its own: toHaveExecuted(${parts.join(', ')}).`)
+    hints.push(`Pass each argument of the command separately: toHaveExecuted(${parts.join(', ')}).`)
   }
   return hints
 }

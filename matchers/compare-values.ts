@@ -4,22 +4,22 @@ import { nameAt, withoutSecrets } from './failure/hidden-values.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
 import { differingLines } from './text-diff.js'
 
-/** Texts for a place that plain literals would not explain. */
+/** Texts for a difference that plain literals do not explain. */
 export interface DifferenceWording {
   readonly expected?: string
   readonly received?: string | ((redaction: Redaction) => string)
   readonly distance?: number
 }
 
-/** A difference as a failure prints it. */
+/** Text of a difference in a failure. */
 export interface ComparisonText {
   readonly expected: string
   readonly received: string
-  /** Both sides line by line, when they are too long to stand beside each other; `-` is what was expected. */
+  /** Both sides line by line, if they are too long for one line; `-` is expected, `+` is received. */
   readonly lines: readonly string[] | undefined
 }
 
-/** One place in which a value is not what was expected. Its texts are made when a failure is told. */
+/** One difference between a received and an expected value. Its texts are created when a failure is printed. */
 export class ValueDifference {
   readonly #received: unknown
   readonly #expected: unknown
@@ -28,7 +28,7 @@ export class ValueDifference {
   constructor(
     received: unknown,
     expected: unknown,
-    /** Where, below the compared value: `.id`, `[0].name`, empty for the value itself. */
+    /** Path within the compared value: `.id`, `[0].name`, empty for the value itself. */
     readonly path: string = '',
     wording: DifferenceWording = {},
   ) {
@@ -51,20 +51,20 @@ export class ValueDifference {
     }
   }
 
-  /** The same difference, found in another place. */
+  /** Returns the same difference at another path. */
   at(path: string): ValueDifference {
     return new ValueDifference(this.#received, this.#expected, path, this.#wording)
   }
 
-  /** How far apart, more than 0 and at most 1. */
+  /** Distance of the two values, more than 0 and at most 1. */
   get distance(): number {
     return this.#wording.distance ?? distance(this.#received, this.#expected)
   }
 }
 
 /**
- * Compares with a partial pattern: objects may have more fields than the pattern names, lists must have the same
- * length, asymmetric matchers and regular expressions decide for themselves.
+ * Compares a value with a partial pattern and returns the differences. Objects may have more fields than the pattern,
+ * lists must have the same length, and asymmetric matchers and regular expressions decide themselves.
  */
 export function compare(received: unknown, expected: unknown, path = ''): ValueDifference[] {
   if (isAsymmetric(expected))
@@ -96,7 +96,7 @@ function compareFields(received: unknown, expected: Record<string, unknown>, pat
   })
 }
 
-/** A `g` or `y` flag would make the same pattern answer differently the second time. */
+/** Tests a text without the `g` and `y` flags, with which the result would depend on the previous call. */
 export function fits(text: string, pattern: RegExp): boolean {
   return new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')).test(text)
 }
@@ -104,9 +104,9 @@ export function fits(text: string, pattern: RegExp): boolean {
 function distance(received: unknown, expected: unknown): number {
   if (typeof received === 'string' && typeof expected === 'string') return textsApart(received, expected)
   if (typeof received === 'number' && typeof expected === 'number') return numbersApart(received, expected)
-  // A number or text of the other type is nearer than nothing at all.
+  // The same value with another type is nearer than a missing value.
   if (received === undefined || received === null) return 1
-  // What was captured may have a toString of its own, or be too deep for the one that it has.
+  // Objects are not converted to text: they may have their own toString, or be too deep for it.
   if (typeof received === 'object' || typeof expected === 'object') return 0.9
   return String(received) === String(expected) ? 0.1 : 0.9
 }
@@ -123,8 +123,8 @@ function numbersApart(one: number, other: number): number {
 }
 
 /**
- * About how far apart two values are, for a hundredth of the work of `ValueDifference.distance` and hardly ever less: what a
- * long list is sorted by before anything is compared in full.
+ * Returns an approximate distance, which takes a hundredth of the work of `ValueDifference.distance` and is rarely less.
+ * Long lists are sorted by it before any value is compared in full.
  */
 export function roughDistance(received: unknown, expected: unknown): number {
   if (typeof received !== 'string' || typeof expected !== 'string') {
@@ -135,7 +135,7 @@ export function roughDistance(received: unknown, expected: unknown): number {
   return Math.max(0.01, (most - start - end) / most)
 }
 
-/** How many chars two texts have in common at their beginning, and at what then remains of their end. */
+/** Returns the lengths of the common start and the common end of two texts. The two parts do not overlap. */
 export function commonEnds(one: string, other: string): [start: number, end: number] {
   const shorter = Math.min(one.length, other.length)
   let start = 0

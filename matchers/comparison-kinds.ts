@@ -11,16 +11,16 @@ import { isAsymmetric, isPlainObject, literal } from './literal.js'
 
 /** An expected value, ready to be compared with thousands of received ones. */
 export interface ValueComparison {
-  /** What a received value is the nearer to, the less is wrong with it. */
+  /** The expected value, to which the distance of received values is measured. */
   readonly expected: unknown
   fits(received: unknown): boolean
   differences(received: unknown): readonly ValueDifference[]
 }
 
-/** How values of one kind are compared. */
+/** Creates the comparison for values of one kind. */
 export type Kind = (expected: unknown) => ValueComparison
 
-/** `fits` may be given apart, when it can be told with less work than the differences. */
+/** Creates a comparison. `fits` can be given separately if it takes less work than the differences. */
 function comparison<T>(
   expected: unknown,
   differences: (received: T) => readonly ValueDifference[],
@@ -36,7 +36,7 @@ export const plain: Kind = (expected) => {
     : comparison(expected, differences, (received) => Object.is(received, expected))
 }
 
-/** An address; `*` in the expected text stands for any chars. */
+/** Compares URLs; `*` in the expected text matches any characters. */
 export const address: Kind = (expected) => {
   if (typeof expected !== 'string' || !expected.includes('*')) return plain(expected)
   const isWanted = wildcard(expected)
@@ -48,7 +48,7 @@ export const address: Kind = (expected) => {
   )
 }
 
-/** Steps of a run: by their names, or by some fields of each. */
+/** Compares steps of a workflow run by name, or by some of their fields. */
 export const runSteps: Kind = (expected) => {
   if (!Array.isArray(expected)) return plain(expected)
   const named = expected.every((item) => typeof item === 'string')
@@ -58,7 +58,7 @@ export const runSteps: Kind = (expected) => {
   )
 }
 
-/** Captured bytes: a text is compared as text, an object or list with the parsed JSON, bytes with bytes. */
+/** Compares captured bytes: a text as text, an object or list with the parsed JSON, bytes with bytes. */
 export const body: Kind = (expected) => {
   if (expected instanceof Uint8Array) return bytes(expected, fromArray(expected))
   if (typeof expected === 'string') {
@@ -66,7 +66,7 @@ export const body: Kind = (expected) => {
     return comparison<Bytes | undefined>(
       expected,
       (received) => (received === wanted ? [] : compare(received === undefined ? undefined : text(received), expected)),
-      // What is no UTF-8 is compared as it would be printed.
+      // Bytes that are not UTF-8 are compared in their printed form.
       expected.includes('\ufffd') ? undefined : (received) => received === wanted,
     )
   }
@@ -98,7 +98,7 @@ function bytesText(given: Bytes): string {
   return `${given.length} bytes, base64 ${literal(toBase64(given.slice(0, 300) as Bytes))}`
 }
 
-/** A text that is compared with what it may be the JSON of. */
+/** Compares a text, or the JSON in it, with an expected value. */
 export function compareText(
   received: string,
   expected: unknown,
@@ -113,7 +113,7 @@ export function compareText(
   return parsed === undefined ? [new ValueDifference(received, expected, '', wording)] : compare(parsed, expected)
 }
 
-/** Headers by name, in any case; one that comes twice is joined with `, `. */
+/** Compares headers by name, case-insensitively. The values of a repeated header are joined with `, `. */
 export const headers: Kind = (expected) =>
   comparison<HeaderList>(expected, (received) => {
     const byName = headerMap(received)
@@ -133,7 +133,7 @@ export function headerMap(list: HeaderList): ReadonlyMap<string, string> {
   return byName
 }
 
-/** A span in milliseconds; expected as `'1h'`, as milliseconds, or asymmetric over the milliseconds. */
+/** Compares durations in milliseconds with `'1h'`, milliseconds, or an asymmetric matcher for milliseconds. */
 export const span: Kind = (expected) => {
   if (expected === undefined || expected === null || isAsymmetric(expected)) return plain(expected)
   const wanted = milliseconds(expected as Duration)
@@ -152,7 +152,7 @@ export const span: Kind = (expected) => {
   )
 }
 
-/** A point in time; expected as ISO text, `Date` or milliseconds, or asymmetric over the milliseconds. */
+/** Compares instants with an ISO text, `Date`, milliseconds, or an asymmetric matcher for milliseconds. */
 export const moment: Kind = (expected) => {
   if (expected === undefined || isAsymmetric(expected)) return plain(expected)
   const wanted = instant(expected as string)
@@ -167,7 +167,7 @@ export const moment: Kind = (expected) => {
   )
 }
 
-/** One of the labels fits. */
+/** Compares labels; one of them must match. */
 export const label: Kind = (expected) => {
   const one = plain(expected)
   return comparison<readonly string[] | undefined>(expected, (received) => {

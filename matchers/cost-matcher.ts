@@ -13,40 +13,40 @@ import { type Bounds, boundsText, type CountRange, requireBounds, within } from 
 import { evidenceOf, evidenceSince, type MatcherInput, type Perhaps } from './received.js'
 import { callLine, type Verdict, verdict } from './verdict.js'
 
-/** What may be spent: numbers or ranges (`5`, `'<=5'`, `'2..4'`, `{ min, max }`). */
+/** Expected costs as numbers or ranges (`5`, `'<=5'`, `'2..4'`, `{ min, max }`). */
 export interface CostPattern {
-  /** Attempts of the queue, as the service bills them: every delivery and retry, those of callbacks too. */
+  /** Billed messages of the queue: every delivery and retry, including those of callbacks. */
   readonly messages?: CountRange
-  /** Bytes of the bodies of attempts and of their answers. */
+  /** Bytes in the bodies of attempts and their responses. */
   readonly bandwidth?: CountRange
-  /** Commands of the store, as the service bills them: those of pipelines, transactions and scripts each. */
+  /** Billed commands of the store, including each command in pipelines, transactions and scripts. */
   readonly commands?: CountRange
   readonly reads?: CountRange
   readonly writes?: CountRange
-  /** Bytes of arguments of commands. */
+  /** Bytes in arguments of commands. */
   readonly bytesIn?: CountRange
-  /** Bytes of replies. */
+  /** Bytes in replies. */
   readonly bytesOut?: CountRange
-  /** HTTP requests, to all services or to the one that is asked. */
+  /** HTTP requests to all services, or to the service in `expect()`. */
   readonly requests?: CountRange
 }
 
 /** Options of `toHaveCost()`. */
 export interface CostOptions {
-  /** Counts only what came after this mark: what one user action costs. From `sandbox.traffic.mark()`. */
+  /** Mark from `sandbox.traffic.mark()`. Only entries after it count, for example those of one user action. */
   readonly since?: TrafficMark
 }
 
 type Cost = keyof CostPattern
 
-/** What happened in the time that is asked about, and what the data store had billed before it. */
+/** Entries of the counted period, and the costs that the store had billed before it. */
 interface Period extends MatcherInput {
   readonly before?: StoreCostTotals
 }
 
 interface Counted {
   readonly amount: number
-  /** What it was spent on, most first. */
+  /** Parts of the amount, largest first. */
   readonly parts?: readonly string[]
 }
 
@@ -60,7 +60,7 @@ const costs: Readonly<Record<Cost, (evidence: Period) => Counted | undefined>> =
     const sent = evidence.ofType('command').filter(({ via }) => via !== 'direct')
     const nameOf = ({ argv }: EntryOf<'command'>): string => evidence.redaction.words([text(argv[0]!)])[0]!
     const { parts = [] } = countedBy(sent, (entry) => plainText(nameOf(entry).slice(0, 40).toUpperCase()))
-    // Commands of scripts and the ends of transactions are billed, and not in the log.
+    // Commands in scripts and the ends of transactions are billed but not in the log.
     const rest = amount - sent.length
     return { amount, parts: rest > 0 ? [...parts, `${rest} within scripts and around transactions`] : parts }
   },
@@ -77,7 +77,7 @@ const costs: Readonly<Record<Cost, (evidence: Period) => Counted | undefined>> =
   },
 }
 
-/** What the code under test has cost. */
+/** Counts the costs of the app. */
 export function spent(received: unknown, pattern: CostPattern, options?: CostOptions): Verdict {
   const matcher = 'toHaveCost'
   const all = evidenceOf(matcher, received, 'sandbox')
@@ -101,7 +101,7 @@ export function spent(received: unknown, pattern: CostPattern, options?: CostOpt
         evidence,
         place,
         call: callLine(evidence, not, matcher, since === undefined ? [pattern] : [pattern, { since }]),
-        expected: not ? `Expected other costs${period} than these:` : `Expected these costs${period}, but:`,
+        expected: not ? `Expected other costs${period} than these:` : `Expected these costs${period}:`,
         parts: [told],
         hints: droppedHints(all),
         focus: [],
@@ -115,20 +115,20 @@ function checkedMark(matcher: string, { entries }: MatcherInput, options: unknow
   const other = isPlainObject(options) ? Object.keys(options).find((name) => name !== 'since') : ''
   if (other !== undefined) {
     throw new TypeError(
-      `${matcher}() takes { since: mark } as its last argument, with a mark of sandbox.traffic.mark(); got ${literal(options)}.`,
+      `${matcher}(): the last argument must be { since: mark } (got ${literal(options)}). Take the mark with sandbox.traffic.mark().`,
     )
   }
   const { since } = options as { since?: unknown }
   if (since === undefined) return undefined
   if (!Number.isInteger(since) || (since as number) < 0) {
     throw new TypeError(
-      `${matcher}() needs a mark as since: const mark = sandbox.traffic.mark() before the action, awaited for a sandbox on a server; got ${literal(since)}.`,
+      `${matcher}(): since must be a mark (got ${literal(since)}). Write const mark = sandbox.traffic.mark() before the action, and await it for a sandbox on a server.`,
     )
   }
   const latest = entries.at(-1)?.seq ?? 0
   if ((since as number) <= latest) return since as TrafficMark
   throw new TypeError(
-    `${matcher}() was given a mark after entry ${since as number}, and this log ends with entry ${latest}: the mark is of another sandbox, or of the world before a reset. Take it with sandbox.traffic.mark() right before the action.`,
+    `${matcher}(): since is a mark after entry ${since as number}, but this log ends with entry ${latest}, so the mark is from another sandbox or from before a reset. Take it with sandbox.traffic.mark() right before the action.`,
   )
 }
 
@@ -142,7 +142,7 @@ function periodSince(matcher: string, all: MatcherInput, mark: TrafficMark, want
   const name = wanted.find(([cost]) => !ofLog.includes(cost))?.[0]
   if (name === undefined || spendOf(all) === undefined) return evidence
   throw new TypeError(
-    `${matcher}() cannot count ${name} since entry ${mark}: what the store had billed by then is only known for marks. Take one with sandbox.traffic.mark() right before the action.`,
+    `${matcher}(): ${name} cannot be counted since entry ${mark}, because the store keeps its costs only for marks. Take a mark with sandbox.traffic.mark() right before the action.`,
   )
 }
 
@@ -155,14 +155,14 @@ function checkedPattern(matcher: string, pattern: unknown): [Cost, Bounds][] {
   const known = Object.keys(costs)
   if (!isPlainObject(pattern) || Object.keys(pattern).length === 0) {
     throw new TypeError(
-      `${matcher}() needs what may be spent, for example { messages: '<=3', commands: '<=5' }. It counts ${known.join(', ')}.`,
+      `${matcher}(): the expected costs are missing (got ${literal(pattern)}). Pass for example { messages: '<=3', commands: '<=5' }; the costs are ${known.join(', ')}.`,
     )
   }
   return Object.entries(pattern).map(([name, range]) => {
     if (!known.includes(name)) {
       const near = nearestName(name, known)
       throw new TypeError(
-        `${matcher}() does not count ${literal(name)}.${near === undefined ? '' : ` Did you mean ${near}?`} It counts ${known.join(', ')}.`,
+        `${matcher}(): unknown cost ${literal(name)}.${near === undefined ? '' : ` Did you mean \`${near}\`?`} The costs are ${known.join(', ')}.`,
       )
     }
     return [name as Cost, requireBounds(matcher, name, range)]
@@ -171,9 +171,9 @@ function checkedPattern(matcher: string, pattern: unknown): [Cost, Bounds][] {
 
 function cannotCount(matcher: string, name: Cost, { role }: MatcherInput): string {
   if (role === 'traffic') {
-    return `${matcher}() cannot count ${name} in a list of entries: the store counts them itself. Write expect(sandbox).${matcher}(…) or expect(sandbox.store).`
+    return `${matcher}(): ${name} cannot be counted in a list of entries, because only the store counts them. Write expect(sandbox).${matcher}(…) or expect(sandbox.store).`
   }
-  return `${matcher}() cannot count ${name} in a ${role}. Write expect(sandbox).${matcher}(…).`
+  return `${matcher}(): ${name} cannot be counted in a ${role}. Write expect(sandbox).${matcher}(…).`
 }
 
 function notOf(evidence: MatcherInput, role: MatcherInput['role'], count: () => Counted): Counted | undefined {
@@ -234,6 +234,6 @@ function droppedHints(evidence: MatcherInput): string[] {
   const [dropped] = evidence.ofType('dropped')
   if (dropped === undefined) return []
   return [
-    `the log has dropped ${dropped.count} entries, which are not counted; raise policy.maxTrafficEntries to keep more.`,
+    `The log has dropped ${dropped.count} entries, which are not counted. Raise policy.maxTrafficEntries to keep more.`,
   ]
 }

@@ -2,22 +2,22 @@ import { carriedFailure } from '../src/report/failure.js'
 import { literal } from './literal.js'
 import { type Verdict, verdict } from './verdict.js'
 
-/** What `exploreFaults()` and `exploreInterleavings()` return, as far as the matcher looks at it. */
+/** The fields of the results of `exploreFaults()` and `exploreInterleavings()` that the matcher reads. */
 interface Tried {
   readonly holds: boolean
-  /** All outcomes, a line each. */
+  /** Returns all outcomes, one per line. */
   table(): string
-  /** What fails, with its timeline. */
+  /** Returns the failure with its timeline. */
   report(): string
 }
 
-/** Whatever was tried holds. */
+/** Checks that the property holds in every explored run. */
 export function holdsEverywhere(received: unknown): Verdict {
   const tried = received as Partial<Tried> | null | undefined
   if (typeof tried?.holds !== 'boolean' || typeof tried.table !== 'function' || typeof tried.report !== 'function') {
     const isPromise = typeof (received as { then?: unknown } | undefined)?.then === 'function'
     throw new TypeError(
-      `toHold() takes what exploreFaults() or exploreInterleavings() of stuntdouble/checks returned, got ${isPromise ? 'a promise; await it first' : literal(received)}.`,
+      `toHold(): expect() must get the result of exploreFaults() or exploreInterleavings() (got ${isPromise ? 'a promise' : literal(received)}). ${isPromise ? 'Await it first.' : 'Import them from stuntdouble/checks.'}`,
     )
   }
   const { holds, table, report } = tried as Tried
@@ -25,7 +25,7 @@ export function holdsEverywhere(received: unknown): Verdict {
     not
       ? {
           call: ['expect(tried).not.toHold()'],
-          expected: 'Expected something that does not hold, but:',
+          expected: 'Expected a run in which the property does not hold, but it holds in every run:',
           received: table().split('\n'),
         }
       : { call: ['expect(tried).toHold()'], ...(carriedFailure(tried) ?? { received: report().split('\n') }) },

@@ -16,12 +16,12 @@ import { MessageLifecycle } from './message-lifecycle.js'
 import { evidenceOf, type MatcherInput, type Perhaps } from './received.js'
 import { type Verdict, verdict } from './verdict.js'
 
-/** What a sandbox has to say about work that is left. */
+/** The parts of a sandbox that report pending work. */
 interface Idle {
   readonly clock: Pick<Clock, 'now' | 'pending' | 'running'>
   readonly faults?: Perhaps<Sandbox['faults'], 'unused'> | undefined
   readonly queue?: Messages | undefined
-  /** Of both regions, as `workflows`. */
+  /** The queues of both regions, like `workflows`. */
   readonly queues?: readonly Messages[] | undefined
   readonly workflow?: Verbs | undefined
   readonly workflows?: readonly Verbs[] | undefined
@@ -35,12 +35,12 @@ interface Messages {
 
 type Verbs = Perhaps<Workflow, 'unused'>
 
-/** Nothing left to happen: no timer but schedules, nothing that runs, no unused fault or script step. */
+/** Checks that no work is pending: no timer except schedules, nothing that runs, no unused fault or script step. */
 export function isIdle(received: unknown): Verdict {
   const matcher = 'toBeIdle'
   const evidence = evidenceOf(matcher, received, 'sandbox')
   if (evidence.role !== 'sandbox')
-    throw new TypeError(`${matcher}() needs the sandbox: write expect(sandbox).${matcher}().`)
+    throw new TypeError(`${matcher}(): expect() must get the sandbox. Write expect(sandbox).${matcher}().`)
   const left = leftovers(received as Idle, evidence)
   return verdict(left.length === 0, (not, place) =>
     composeFailure({
@@ -48,10 +48,13 @@ export function isIdle(received: unknown): Verdict {
       place,
       call: `expect(sandbox)${not ? '.not' : ''}.${matcher}()`,
       expected: not
-        ? 'Expected something left to happen, but no timer waits and no fault is unused.'
-        : 'Expected nothing left to happen, but:',
+        ? 'Expected pending work or an unused fault, but there is none.'
+        : 'Expected no pending work and no unused fault, but found:',
       parts: not ? [] : [left.map((one) => `  ${evidence.redaction.text(one)}`)],
-      hints: !not && left.some((one) => one.startsWith('waits')) ? ['await sandbox.clock.drain() first.'] : [],
+      hints:
+        !not && left.some((one) => one.startsWith('waits'))
+          ? ['Await sandbox.clock.drain() first: it runs what waits.']
+          : [],
       tellsUnused: true,
       focus: [],
     }),
@@ -79,14 +82,14 @@ function leftovers(sandbox: Idle, evidence: MatcherInput): string[] {
   for (const one of scripts) {
     const { pattern, steps } = one as { pattern: string; steps: readonly { kind?: unknown }[] }
     const kinds = steps.map((step) => String(step.kind)).join(', ')
-    lines.push(`script steps never met at ${plainText(pattern)}: ${plainText(kinds)}`)
+    lines.push(`unused script steps at ${plainText(pattern)}: ${plainText(kinds)}`)
   }
   return lines
 }
 
 const maxHeldUp = 3
 
-/** Messages that wait for others instead of a time of their own. */
+/** Returns messages that wait for other messages and have no timer. */
 function heldUp(evidence: MatcherInput, { queue, queues }: Idle): string[] {
   const messages = (queues ?? [queue]).flatMap((owner) => owner?.messages ?? [])
   const held = messages.filter(({ timer, running }) => timer === undefined && !running)
@@ -94,7 +97,7 @@ function heldUp(evidence: MatcherInput, { queue, queues }: Idle): string[] {
     .slice(0, maxHeldUp)
     .map(({ id }) => waitHint(evidence, new MessageLifecycle(id, evidence.forMessage(id))))
   const more = held.length - lines.length
-  return more > 0 ? [...lines, `… and ${more} more that wait for others`] : lines
+  return more > 0 ? [...lines, `… and ${more} more messages that wait for others`] : lines
 }
 
 function textOf(fault: unknown): string {

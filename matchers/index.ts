@@ -79,65 +79,65 @@ export type {
 }
 export { commandOf, entryOf, messageTo }
 
-/** What a matcher hands to the runner. */
+/** Result of a matcher for its runner. */
 export interface MatcherResult {
   readonly pass: boolean
   message(): string
-  /** Of a failure: what is known about it, as data. Runners keep it in the error that they make of the message. */
+  /** Data of a failure. Runners keep it in the error that they create from the message. */
   readonly meta?: object
 }
 
-/** What a runner tells a matcher; all of it may be missing. */
+/** State that a runner passes to a matcher. Any part may be missing. */
 interface RunnerState {
   readonly isNot?: boolean
-  /** Its colours, among others. */
+  /** Utilities of the runner, including its colors. */
   readonly utils?: unknown
 }
 
 /**
- * The matchers as assertions return them, for every runner: `R` is what an assertion returns (`void`, or a promise
- * behind `.resolves`), `T` what was given to `expect()`.
+ * The matchers as methods of an assertion, for every runner. `R` is the return type (`void`, or a promise after
+ * `.resolves`), `T` the type of the value in `expect()`.
  */
 export interface SandboxMatchers<R = unknown, T = unknown> {
   /**
-   * The code under test sent this command, by whichever way, and the store ran it. The words may be fewer than those
-   * of the command. A last argument `{ times: n }` counts.
+   * Checks that the app sent this command and the store ran it. The command may have more arguments than the pattern.
+   * With a last argument `{ times: n }`, it must occur that many times. Default: one or more.
    * @example expect(sandbox.store).toHaveExecuted('SET', 'profile:42', expect.anything(), 'EX', '3600')
    */
   toHaveExecuted(...argv: OnStore<T, readonly (CommandArgPattern | MatchOptions)[]>): R
   /**
-   * The store holds this key now.
+   * Checks that the store contains this key now, with the given value, TTL and type.
    * @example expect(sandbox.store).toHaveKey('profile:42', { type: 'string', ttl: '1h', value: { name: 'Ada' } })
    */
   toHaveKey(...given: OnKeys<T, [key: string, pattern?: KeyPattern]>): R
   /**
-   * The queue accepted such a message.
+   * Checks that the queue accepted a message with these fields.
    * @example expect(sandbox.queue).toHavePublished({ to: 'https://shop.test/orders', retries: 3, body: { id: 42 } })
    */
   toHavePublished(...given: OnQueue<T, [pattern?: PublishedPattern, options?: MatchOptions]>): R
   /**
-   * Such a message came to its end, delivered unless `state` says otherwise.
+   * Checks that a message with these fields was delivered, or reached the given `state`.
    * @example expect(sandbox.queue).toHaveDelivered({ to: 'https://shop.test/orders', attempts: [500, 200] })
    */
   toHaveDelivered(...given: OnQueue<T, [pattern?: DeliveredPattern, options?: MatchOptions]>): R
   /**
-   * Such a message went to the dead-letter queue.
+   * Checks that a message with these fields went to the dead-letter queue.
    * @example expect(sandbox.queue).toHaveDeadLetter({ to: 'https://shop.test/orders', status: 503 })
    */
   toHaveDeadLetter(...given: OnQueue<T, [pattern?: DeadLetterPattern, options?: MatchOptions]>): R
   /**
-   * Such a callback or failure callback arrived.
+   * Checks that a callback or failure callback with these fields was delivered.
    * @example expect(sandbox.queue).toHaveDeliveredCallback({ to: 'https://shop.test/failed', status: 503, retried: 2 })
    */
   toHaveDeliveredCallback(...given: OnQueue<T, [pattern?: CallbackPattern, options?: MatchOptions]>): R
   /**
-   * The queue recognised such a message as published before.
+   * Checks that the queue recognized a message with these fields as a duplicate and did not deliver it.
    * @example expect(sandbox.queue).toHaveDeduplicated({ to: 'https://shop.test/orders' }, { times: 1 })
    */
   toHaveDeduplicated(...given: OnQueue<T, [pattern?: DeduplicatedPattern, options?: MatchOptions]>): R
   /**
-   * Such a delivery carries a signature that its receiver would accept. On the queue, a recorder, one delivery, or
-   * `{ url, headers, body }` with the `keys` of the receiver.
+   * Checks that a delivery has a signature that its receiver would accept. `expect()` takes the queue, a recorder, one
+   * delivery, or `{ url, headers, body }` with the `keys` of the receiver.
    * @example
    * const orders = sandbox.destinations.record('https://shop.test/orders')
    * await checkout()
@@ -153,7 +153,7 @@ export interface SandboxMatchers<R = unknown, T = unknown> {
     >
   ): R
   /**
-   * What the code under test has cost so far, or since a mark: what one user action costs.
+   * Checks the costs of the app so far, or since a mark, for example for one user action.
    * @example
    * const mark = sandbox.traffic.mark()
    * await checkout()
@@ -161,42 +161,43 @@ export interface SandboxMatchers<R = unknown, T = unknown> {
    */
   toHaveCost(...given: OnLog<T, [pattern: CostPattern, options?: CostOptions]>): R
   /**
-   * Such a schedule exists now.
+   * Checks that a schedule with these fields exists now.
    * @example expect(sandbox.queue).toHaveSchedule({ cron: '0 3 * * *', to: 'https://shop.test/report' })
    */
   toHaveSchedule(...given: OnSchedules<T, [pattern?: SchedulePattern, options?: MatchOptions]>): R
   /**
-   * Such an HTTP request arrived at one of the services.
+   * Checks that an HTTP request with these fields arrived at one of the services.
    * @example expect(sandbox).toHaveReceivedRequest({ service: 'queue', status: 401 })
    */
   toHaveReceivedRequest(...given: OnLog<T, [pattern?: RequestPattern, options?: MatchOptions]>): R
   /**
-   * The app made such a call to a host that `sandbox.outbound` has registered: a url, a method in front of it, or a pattern.
+   * Checks that the app sent an outbound request to a host of `sandbox.outbound`. The argument is a URL, a method and a
+   * URL, or a pattern.
    * @example expect(sandbox).toHaveOutboundRequest('POST https://bank.test/charges', { times: 1 })
    */
   toHaveOutboundRequest(...given: OnLog<T, [call?: string | OutboundPattern, options?: MatchOptions]>): R
   /**
-   * These things happened in this order, with anything between them.
+   * Checks that entries matching these steps occurred in this order. Other entries may occur between them.
    * @example expect(sandbox).toFollowSequence([{ type: 'attempt', status: 500 }, { type: 'command', argv: ['INCR'] }])
    */
   toFollowSequence(...given: OnLog<T, [steps: readonly SequenceStep[]]>): R
   /**
-   * A workflow ran so.
+   * Checks that a workflow run with these fields exists.
    * @example expect(sandbox).toHaveWorkflowRun({ workflow: 'https://shop.test/api/order', state: 'success' })
    */
   toHaveWorkflowRun(...given: OnLog<T, [pattern?: WorkflowRunPattern, options?: MatchOptions]>): R
   /**
-   * A workflow run has a step of this name.
+   * Checks that a workflow run has a step with this name and these fields.
    * @example expect(sandbox).toHaveWorkflowStep('charge', { attempts: 2, result: { id: 'ch_1' } })
    */
   toHaveWorkflowStep(...given: OnLog<T, [name: Text, pattern?: WorkflowStepPattern, options?: MatchOptions]>): R
   /**
-   * A step of a workflow run waits for this event, or has waited for it.
+   * Checks that a step of a workflow run waits, or has waited, for this event.
    * @example expect(sandbox).toHaveWorkflowWait('approved', { outcome: 'received' })
    */
   toHaveWorkflowWait(...given: OnLog<T, [event: Text, pattern?: WorkflowWaitPattern, options?: MatchOptions]>): R
   /**
-   * Every fault that `exploreFaults()` placed, or every order that `exploreInterleavings()` tried, leaves the world as it has to be.
+   * Checks that a property holds in every run of `exploreFaults()` or `exploreInterleavings()`.
    * @example
    * const tried = await exploreInterleavings({
    *   setup: ({ store }) => void store.run('SET', 'stock', 2),
@@ -207,7 +208,7 @@ export interface SandboxMatchers<R = unknown, T = unknown> {
    */
   toHold(...given: On<T, ExploredSubject, 'write expect(await exploreFaults(…))', []>): R
   /**
-   * Nothing is left to happen: no timer but schedules, and no unused fault or script step.
+   * Checks that no work is pending: no timer except schedules, and no unused fault or script step.
    * @example
    * await sandbox.clock.drain()
    * expect(sandbox).toBeIdle()
@@ -215,20 +216,20 @@ export interface SandboxMatchers<R = unknown, T = unknown> {
   toBeIdle(...given: On<T, IdleSubject, 'write expect(sandbox)', []>): R
 }
 
-/** Matchers for places inside of other values, as `expect` offers them: `expect.messageTo(…)`. */
+/** Matchers for use inside other values, as methods of `expect`: `expect.messageTo(…)`. */
 export interface SandboxAsymmetricMatchers {
-  /** A message: an entry that published it, one of its deliveries, or what `queue.publish()` returned. */
+  /** Matches a message: an entry that published it, one of its deliveries, or the result of `queue.publish()`. */
   messageTo: typeof messageTo
-  /** A command: an entry of the log, or a list of words as a client sends them. */
+  /** Matches a command: an entry of the log, or the arguments that a client sends. */
   commandOf: typeof commandOf
-  /** An entry of the log, as a step of `toFollowSequence` names it. */
+  /** Matches an entry of the log by its type and fields, like a step of `toFollowSequence`. */
   entryOf: typeof entryOf
 }
 
-/** What is given to `expect()` and the pattern → the verdict. */
+/** Function behind a matcher. It takes the value in `expect()` and the pattern, and returns the verdict. */
 export type Evaluator = (received: unknown, ...given: never[]) => Verdict
 
-/** The functions behind the matchers: what is given to `expect()` and the pattern → the verdict. */
+/** Functions behind the matchers, for use without a runner. Each takes the value in `expect()` and the pattern. */
 export const evaluators: { readonly [Name in keyof SandboxMatchers]: Evaluator } = {
   toHaveExecuted: executed,
   toHaveKey: hasKey,
@@ -251,7 +252,7 @@ export const evaluators: { readonly [Name in keyof SandboxMatchers]: Evaluator }
 }
 
 /** A matcher as runners call it: `this` is the runner's state. */
-// biome-ignore lint/suspicious/noExplicitAny: runners hand over whatever the test wrote
+// biome-ignore lint/suspicious/noExplicitAny: runners pass the arguments of the test unchecked
 export type MatcherFunction = (this: unknown, received: unknown, ...given: any[]) => MatcherResult
 
 /**
@@ -267,7 +268,7 @@ export const sandboxMatchers: {
   entryOf: inside('entryOf', entryOf),
 }
 
-/** How many arguments each takes; one too many is a field outside of its pattern. */
+/** Maximum number of arguments of each matcher; 2 by default. One too many is often a field outside the pattern. */
 const most: Readonly<Partial<Record<keyof SandboxMatchers, number>>> = {
   toFollowSequence: 1,
   toBeIdle: 0,
@@ -287,7 +288,7 @@ function matcher(name: keyof SandboxMatchers): MatcherFunction {
     const taken = most[name] ?? 2
     if (given.length > taken) {
       throw new TypeError(
-        `${name}() takes ${taken === 0 ? 'no argument' : `at most ${taken === 1 ? 'one argument' : `${taken} arguments`}`}, got ${given.length}.`,
+        `${name}(): takes ${taken === 0 ? 'no argument' : `at most ${taken === 1 ? 'one argument' : `${taken} arguments`}`} (got ${given.length}).${taken === 2 ? ' Put all fields into one pattern.' : ''}`,
       )
     }
     const verdict = evaluators[name](received, ...(given as never[]))
@@ -300,14 +301,14 @@ function matcher(name: keyof SandboxMatchers): MatcherFunction {
     const message = (): string => {
       const text = failureText(failed())
       rememberFailure(text, failed())
-      // Its report has a form of its own.
+      // The report of an exploration is not colored, because it has another format.
       return name === 'toHold' ? text : painted(failed(), utils)
     }
     if (verdict.pass !== isNot) return { pass: verdict.pass, message }
     return {
       pass: verdict.pass,
       message,
-      // A getter: as part of another value nothing but the verdict is asked for.
+      // A getter, because inside another value only `pass` is read, and composing a failure takes time.
       get meta(): FailureMeta {
         return { stuntdouble: failed() }
       },

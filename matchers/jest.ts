@@ -1,8 +1,8 @@
-// Only a module that is imported can be added to.
+// A declaration can be merged only into a module that is imported.
 import type {} from 'expect'
 import { type SandboxAsymmetricMatchers, type SandboxMatchers, sandboxMatchers } from './index.js'
 
-// One line in setupFilesAfterEnv: import 'stuntdouble/jest/extend'. Jest gives `expect` to every test file as a global.
+// Usage, in a file of setupFilesAfterEnv: import 'stuntdouble/jest/extend'. It extends the global `expect` of Jest.
 
 declare module 'expect' {
   interface Matchers<R extends void | Promise<void>, T = unknown> extends SandboxMatchers<R, T> {}
@@ -25,7 +25,7 @@ interface Expect {
 const { expect } = globalThis as { expect?: Expect }
 if (expect === undefined) {
   throw new Error(
-    "stuntdouble/jest/extend needs Jest's expect. Import it in a file of setupFilesAfterEnv; with injectGlobals: false call expect.extend(sandboxMatchers) from 'stuntdouble/matchers'.",
+    "stuntdouble/jest/extend: Jest's global expect is missing. Import this module in a file of setupFilesAfterEnv; with injectGlobals: false, call expect.extend(sandboxMatchers) from 'stuntdouble/matchers'.",
   )
 }
 expect.extend(sandboxMatchers)

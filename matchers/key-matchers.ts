@@ -16,11 +16,11 @@ import { evidenceOf, type MatcherInput } from './received.js'
 import { type KeyReader, keyReaderOf, type StoredValue } from './stored.js'
 import { callLine, type Verdict, verdict } from './verdict.js'
 
-/** What a key must hold; all that is given must fit. */
+/** Expected properties of a key. All given properties must match. */
 export interface KeyPattern {
   /**
-   * A text for strings (an object or list is compared with the parsed JSON); an object for hashes; a list for lists;
-   * a `Set` or list for sets; an object of scores for sorted sets; a list of entries for streams.
+   * Value of the key: a text for strings (an object or list is compared with the parsed JSON), an object for hashes, a
+   * list for lists, a `Set` or list for sets, an object of scores for sorted sets, a list of entries for streams.
    */
   readonly value?: unknown
   /** Remaining time: `'1h'`, milliseconds, or `null` for a key that does not expire. */
@@ -28,24 +28,25 @@ export interface KeyPattern {
   readonly type?: Or<KeyType>
 }
 
-/** What TYPE answers. */
+/** Reply of the TYPE command. */
 export type KeyType = 'string' | 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'json'
 
 const keyTypes: readonly KeyType[] = ['string', 'hash', 'list', 'set', 'zset', 'stream', 'json']
 
 const spanOfTtl = spanField<StoredValue>(({ ttl }) => ttl)
-/** Only their names and what they take: values are compared by the type of the key. */
+/** Names and allowed values of the fields. Values are compared by the type of the key. */
 const keyFields: FieldsOf<KeyPattern, StoredValue> = {
   value: anyField(() => undefined),
   ttl: { ...spanOfTtl, takes: { ...spanOfTtl.takes, check: (ttl) => ttl === null || spanOfTtl.takes.check(ttl) } },
   type: wordField(keyTypes, ({ type }) => type),
 }
 
-/** A key that is there now. */
+/** Checks a key that exists now. */
 export function hasKey(received: unknown, key: string, pattern: KeyPattern = {}): Verdict {
   const matcher = 'toHaveKey'
   const evidence = evidenceOf(matcher, received, 'store')
-  if (typeof key !== 'string') throw new TypeError(`${matcher}() needs the key as a string, got ${literal(key)}.`)
+  if (typeof key !== 'string')
+    throw new TypeError(`${matcher}(): the key must be a string (got ${literal(key)}). Pass the key first.`)
   checkPattern(matcher, pattern, keyFields)
   const reader = keyReaderOf(matcher, received)
   const stored = reader.read(utf8(key))
@@ -59,14 +60,14 @@ export function hasKey(received: unknown, key: string, pattern: KeyPattern = {})
       ...(stored === undefined
         ? missingKey(key, reader, evidence.redaction)
         : presentKey(key, stored, compared, not, pattern, evidence)),
-      // A value that is too small may be one that was never added.
+      // A value that is too small may lack an element.
       isMissing: !not,
-      // Whatever was done twice, it is not why a key is absent; of one that is there only its own changes count.
+      // Repeated work does not explain a missing key. For an existing key, only its own changes count.
       mayRepeat: (entry) => stored !== undefined && entry.type === 'keyspace' && entry.key === utf8(key),
       isUnwanted: not,
       focus: entries.map(({ seq }) => seq).reverse(),
       shown: () => entries.length === 0,
-      ...(entries.length === 0 && { lead: `No command mentioned ${literal(key)}.` }),
+      ...(entries.length === 0 && { lead: `No command named the key ${literal(key)}.` }),
     })
   })
 }
@@ -92,7 +93,7 @@ function compareTtl(remaining: number | undefined, expected: unknown): readonly 
 
 function missingKey(key: string, reader: KeyReader, redaction: Redaction): KeyFailure {
   const keys = reader.keys().map((one) => text(one))
-  const expected = `Expected a key ${literal(key)}. ${keys.length === 0 ? 'The store is empty.' : 'There is none.'}`
+  const expected = `Expected a key ${literal(key)}. ${keys.length === 0 ? 'The store is empty.' : 'It does not exist.'}`
   if (keys.length === 0) return { expected, parts: [] }
   const near = nearestName(key, keys)
   const shown = keys.slice(0, 10).map((one) => quoted(one, 60, (given) => redaction.text(given)))
@@ -100,7 +101,7 @@ function missingKey(key: string, reader: KeyReader, redaction: Redaction): KeyFa
   return {
     expected,
     parts: [[`  Keys: ${shown.join('  ')}${rest > 0 ? `  … and ${rest} more` : ''}`]],
-    hints: near === undefined ? [] : [`there is a key ${literal(near)}.`],
+    hints: near === undefined ? [] : [`Did you mean the key ${literal(near)}?`],
   }
 }
 
@@ -117,34 +118,35 @@ function presentKey(
   const line = `  ${quoted(key, 60)}   ${stored.type}, ${life}: ${stored.shown(redaction)}`
   if (not) {
     const like = Object.keys(pattern).length > 0 ? ' like this' : ''
-    return { expected: `Expected no key ${literal(key)}${like}, but it is there:`, parts: [[line]] }
+    return { expected: `Expected no key ${literal(key)}${like}, but it exists:`, parts: [[line]] }
   }
   const { ttl } = pattern
   const isInSeconds = typeof ttl === 'number' && stored.ttl !== undefined && stored.ttl === ttl * 1000
   const isEndless = stored.ttl === undefined && compared.some((one) => one.name === 'ttl' && one.differences.length > 0)
   const hints = [
     ...(isEndless ? [endlessHint(key, evidence)] : []),
-    ...(isInSeconds ? [`numbers are milliseconds; for seconds write '${ttl}s'.`] : []),
+    ...(isInSeconds ? [`A number is milliseconds. For seconds, write '${ttl}s'.`] : []),
   ]
   return {
-    expected: `Expected a key ${literal(key)} like this. It is there, but different:`,
+    expected: `Expected a key ${literal(key)} like this. It exists, but differs:`,
     parts: [[line, ...missLines(compared, redaction)]],
     hints,
   }
 }
 
-/** A key that should expire and does not: since which command, and what had given it a time to live before. */
+/** Returns a hint about a key without TTL: which command caused this, and which one had set a TTL before. */
 function endlessHint(key: string, { entries, redaction }: MatcherInput): string {
   const name = quoted(key, 60, (given) => redaction.text(given))
   const { since, ended } = withoutTtl(entries, utf8(key)) ?? {}
-  if (since === undefined) return `${name} does not expire.`
-  const why = ended === undefined ? `set at #${since.seq}` : `#${since.seq} ended the time to live of #${ended.seq}`
-  return `${name} does not expire (${why}).`
+  if (since === undefined) return `${name} has no TTL. Set one, for example with EXPIRE.`
+  return ended === undefined
+    ? `${name} has no TTL, because #${since.seq} set none. Set one in that command, or with EXPIRE.`
+    : `${name} has no TTL, because #${since.seq} removed the one that #${ended.seq} had set. Set it again, or keep it with KEEPTTL.`
 }
 
-/** Commands and events that name the key. */
+/** Returns whether an entry is a command or an event about the key. */
 function concerns(entry: Entry, key: Bytes): boolean {
-  // Other events repeat what the commands tell.
+  // Other events only repeat what the commands show.
   if (entry.type === 'keyspace') return entry.key === key && entry.event === 'expired'
   return entry.type === 'command' && entry.argv.indexOf(key, 1) > 0
 }

@@ -4,7 +4,7 @@ const widest = 100
 const maxItems = 20
 const maxChars = 200
 
-/** An object that decides itself what equals it: `expect.anything()`, `expect.stringMatching(…)` … */
+/** An object that decides which values match it, such as `expect.anything()` or `expect.stringMatching(…)`. */
 export interface AsymmetricMatcher {
   asymmetricMatch(other: unknown): boolean
 }
@@ -17,7 +17,7 @@ export function isAsymmetric(value: unknown): value is AsymmetricMatcher {
   )
 }
 
-/** A value as one would write it in a test, on one line, safe to print. */
+/** Returns a value as source code on one line, safe to print. */
 export function literal(value: unknown, depth = 0): string {
   if (typeof value === 'string') return stringLiteral(value)
   if (typeof value === 'bigint') return `${value}n`
@@ -36,7 +36,7 @@ export function literal(value: unknown, depth = 0): string {
   return names.length === 0 ? '{}' : listed('{ ', names, field, ' }')
 }
 
-/** The arguments of a call; an object that would not fit on the line gets a line per field. */
+/** Returns the arguments of a call. A single object that is too long for one line gets one line per field. */
 export function argumentList(values: readonly unknown[]): string {
   const line = values.map((value) => literal(value)).join(', ')
   const last = values.at(-1)
@@ -48,7 +48,7 @@ export function argumentList(values: readonly unknown[]): string {
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || isAsymmetric(value)) return false
   const prototype = Object.getPrototypeOf(value)
-  // Objects of another realm (a runner's sandbox) have an Object.prototype of their own.
+  // Objects of another realm, such as Jest's, have another Object.prototype.
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
@@ -68,7 +68,7 @@ function fieldName(name: string): string {
   return /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(name) ? name : stringLiteral(name)
 }
 
-/** Runners give their own matchers a readable form: `Anything`, `StringMatching</x/>`. */
+/** Returns the text of an asymmetric matcher, for which runners have their own form: `Anything`, `StringMatching</x/>`. */
 function asymmetricLiteral(value: AsymmetricMatcher): string {
   const { toAsymmetricMatcher } = value as { toAsymmetricMatcher?: () => string }
   if (typeof toAsymmetricMatcher === 'function') return plainText(toAsymmetricMatcher.call(value))

@@ -1,6 +1,6 @@
 import type { Entry } from '../src/kernel/traffic-log.js'
 
-// What each matcher can look into, for the compiler: matchers say the same in sentences when the test runs.
+// The types that each matcher accepts in expect(). At run time, matchers check the same and throw errors.
 
 interface Log {
   readonly entries: readonly object[]
@@ -13,19 +13,19 @@ interface WithTraffic {
 /** A sandbox or its snapshot, one of its services, its traffic log, or a list of entries. */
 export type LogSubject = WithTraffic | Log | readonly Pick<Entry, 'seq' | 'type'>[]
 
-/** Anything of that but a store, which alone runs commands. */
+/** A log subject other than a store, which is the only one that runs commands. */
 export type QueueSubject = (WithTraffic & { readonly run?: never }) | Exclude<LogSubject, WithTraffic>
 
-/** Anything of that but a queue, which alone has dead letters. */
+/** A log subject other than a queue, which is the only one that has dead letters. */
 export type StoreSubject = (WithTraffic & { readonly deadLetters?: never }) | Exclude<LogSubject, WithTraffic>
 
-/** What holds keys now: a sandbox or a store, no log and not the past, which is at an instant of its own. */
+/** A sandbox or a store, which have keys now. Logs have none, and a view of the past has those of another instant. */
 export type KeySubject = WithTraffic & { readonly deadLetters?: never; readonly now?: never }
 
-/** What holds schedules now: a sandbox or a queue, no log and not the past. */
+/** A sandbox or a queue, which have schedules now. Logs and views of the past do not. */
 export type ScheduleSubject = WithTraffic & { readonly run?: never; readonly now?: never }
 
-/** The queue or its log, a recorder, or one request as it arrived. */
+/** The queue or its log, a recorder, or one received request. */
 export type SignedSubject =
   | QueueSubject
   | { readonly requests: readonly object[] }
@@ -33,22 +33,22 @@ export type SignedSubject =
 
 export type IdleSubject = WithTraffic & { readonly clock: object }
 
-/** What was explored. */
+/** The result of an exploration. */
 export interface ExploredSubject {
   readonly holds: boolean
   table(): string
   report(): string
 }
 
-/** An argument that cannot be made: its name and its type say what `expect()` has to be given. */
+/** An argument that no value satisfies. Its name and type state what `expect()` needs. */
 interface Misplaced<Where extends string> {
   readonly [misplaced]: Where
 }
 declare const misplaced: unique symbol
 
 /**
- * The arguments of a matcher, by what was given to `expect()`. Promises are awaited, by `.resolves` at the latest; what may
- * be missing is not missing in a test that passes; of `any` and `unknown` nothing is known.
+ * The arguments of a matcher, by the type of the value in `expect()`. Promises are unwrapped, because `.resolves` awaits
+ * them; `null` and `undefined` in a union are ignored; `any` and `unknown` are accepted.
  */
 export type On<T, Subject, Where extends string, Args extends readonly unknown[]> = unknown extends T
   ? Args

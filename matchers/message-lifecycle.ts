@@ -21,11 +21,11 @@ import {
 } from './pattern-fields.js'
 import type { AttemptPattern, DeliveredPattern, LifecycleState, PublishedPattern } from './patterns.js'
 
-/** What the test itself does in the store says nothing about messages. */
+/** Returns whether an entry matters for messages. Store commands of the test itself do not. */
 export const ofMessages = (entry: Entry): boolean =>
   entry.type !== 'keyspace' && (entry.type !== 'command' || entry.via !== 'direct')
 
-/** Everything the log tells about one message. */
+/** The entries of the log about one message. */
 export class MessageLifecycle {
   published: EntryOf<'published'> | undefined
   readonly attempts: EntryOf<'attempt'>[] = []
@@ -43,7 +43,7 @@ export class MessageLifecycle {
 
   add(entry: Entry): void {
     if (entry.type === 'published') {
-      // A duplicate is accepted under the id of the first.
+      // A duplicate has the ID of the first message.
       if (!entry.deduplicated) this.published ??= entry
     } else if (entry.type === 'attempt') this.attempts.push(entry)
     else if (entry.type === 'message') this.changes.push(entry)
@@ -63,7 +63,7 @@ export class MessageLifecycle {
     return this.last?.url ?? this.published?.url ?? this.deadLetter?.url
   }
 
-  /** The entry that a report should point at: the last thing that happened to the message. */
+  /** The entry that a report names: the last entry of the message. */
   get pointer(): Entry {
     return this.deadLetter ?? this.last ?? this.published ?? this.changes.at(-1)!
   }
@@ -108,7 +108,7 @@ export function isOpen(state: LifecycleState): boolean {
   return state === 'CREATED' || state === 'ACTIVE' || state === 'RETRY'
 }
 
-/** When the next attempt is due and why it waits, as far as the log tells. */
+/** Returns when the next attempt is due and why it waits, if the log shows it. */
 export function waitOf(story: MessageLifecycle): { readonly until: number; readonly reason: string } | undefined {
   const { last, published } = story
   if (last !== undefined) {
@@ -119,7 +119,7 @@ export function waitOf(story: MessageLifecycle): { readonly until: number; reado
   return { until: published.notBefore, reason: 'delay as published' }
 }
 
-/** What blocks a message that no time will release: a place in a wait list, a pause. */
+/** Returns what blocks a message that has no timer: a flow-control key, or a pause. */
 export function blockOf(story: MessageLifecycle): string | undefined {
   const { flow } = story
   const last = story.changes.at(-1)
@@ -133,7 +133,7 @@ export function blockOf(story: MessageLifecycle): string | undefined {
 
 export const messageKinds: readonly MessageKind[] = ['message', 'callback', 'failure-callback']
 
-/** Fields that every matcher of messages knows, read from the entry that accepted the message. */
+/** Fields of all matchers of messages, read from the `published` entry. */
 export const publishedFields: FieldsOf<PublishedPattern, EntryOf<'published'>> = {
   to: urlField((entry) => entry.url),
   body: bodyField((entry) => entry.body),
@@ -158,7 +158,7 @@ export const publishedFields: FieldsOf<PublishedPattern, EntryOf<'published'>> =
   sourceMessageId: optional(textField((entry) => entry.sourceMessageId)),
 }
 
-/** What was published, read from the whole story: nothing, when the log was cleared after that. */
+/** Fields of the `published` entry, read from a lifecycle. They are `undefined` if the log was cleared since. */
 const fromPublished = Object.fromEntries(
   Object.entries(publishedFields).map(([name, field]) => [
     name,
@@ -166,7 +166,7 @@ const fromPublished = Object.fromEntries(
   ]),
 ) as FieldsOf<PublishedPattern, MessageLifecycle>
 
-/** Fields of a message's whole life. What a destination saw goes before what was published. */
+/** Fields of a message's lifecycle. Values of the last attempt take precedence over published ones. */
 export const lifecycleFields: FieldsOf<DeliveredPattern, MessageLifecycle> = {
   ...fromPublished,
   to: urlField((story) => story.url),
@@ -184,7 +184,7 @@ export const lifecycleFields: FieldsOf<DeliveredPattern, MessageLifecycle> = {
   deliveredAt: instantField(({ last }) => (last?.outcome?.state === 'DELIVERED' ? last.outcome.at : undefined)),
 }
 
-/** `3`, `[500, 0, 200]`, or a list of partial attempts `[{ status: 500 }, { status: 200 }]`. */
+/** Compares attempts with a number, statuses `[500, 0, 200]`, or partial attempts `[{ status: 500 }, { status: 200 }]`. */
 function attempts(expected: unknown): ValueComparison {
   const numbers = Array.isArray(expected) && expected.every((item) => typeof item === 'number')
   const compared = (list: readonly EntryOf<'attempt'>[]): unknown => {
@@ -209,7 +209,7 @@ function attemptValues(attempt: EntryOf<'attempt'>): Record<string, unknown> {
   }
 }
 
-/** Fields of one attempt, as a step of a sequence names them. */
+/** Fields of one attempt, for steps of a sequence. */
 export const attemptFields: FieldsOf<AttemptPattern, EntryOf<'attempt'>> = {
   to: urlField((entry) => entry.url),
   method: methodField((entry) => entry.method),

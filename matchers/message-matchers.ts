@@ -5,7 +5,7 @@ import { parsedJson } from '../src/kernel/parsed-json.js'
 import type { EntryOf } from '../src/kernel/traffic-log.js'
 import { urlText } from '../src/report/describe.js'
 import { plainText, quoted } from '../src/report/safe-text.js'
-import { hintsOf, refusalHints, retriesHints, waitHints } from './failure/failure-hints.js'
+import { deliveredHints, hintsOf, refusalHints, retriesHints, waitHints } from './failure/failure-hints.js'
 import { isPlainObject } from './literal.js'
 import {
   attemptFields,
@@ -39,7 +39,7 @@ import { evidenceOf, type MatcherInput } from './received.js'
 import { scheduleHints } from './schedule-matchers.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
-/** Messages that the queue accepted from the code under test. */
+/** Searches messages that the queue accepted from the app. */
 export function published(received: unknown, pattern: PublishedPattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHavePublished'
   const evidence = evidenceOf(matcher, received, 'queue')
@@ -61,10 +61,10 @@ export function published(received: unknown, pattern: PublishedPattern = {}, opt
 
 const publishedDefaults = { kind: 'message', deduplicated: false }
 
-/** A message that is named is looked up. */
+/** Returns the published messages. A message with a given ID is looked up. */
 function publishedEntries(evidence: MatcherInput, { messageId }: PublishedPattern): readonly EntryOf<'published'>[] {
   const found = typeof messageId === 'string' ? evidence.forMessage(messageId) : []
-  // Without a find all of them may be near.
+  // If no message has this ID, all messages are candidates.
   return found.length === 0 ? evidence.ofType('published') : found.filter((entry) => entry.type === 'published')
 }
 
@@ -80,11 +80,11 @@ function titles(
   deduplicationId: string | undefined,
 ): Pick<Candidate, 'title' | 'idTitle'> {
   const safe = (given: string): string => redaction.text(given)
-  const known = deduplicationId === undefined ? '' : `, deduplication id ${quoted(deduplicationId, 60, safe)}`
+  const known = deduplicationId === undefined ? '' : `, deduplication ID ${quoted(deduplicationId, 60, safe)}`
   return { title: `${name(id)}   ${end}`, idTitle: `${plainText(id)}   ${end}${known}` }
 }
 
-/** Messages that the queue recognised as published before, and did not deliver again. */
+/** Searches messages that the queue recognized as duplicates and did not deliver. */
 export function deduplicated(received: unknown, pattern: DeduplicatedPattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveDeduplicated'
   const evidence = evidenceOf(matcher, received, 'queue')
@@ -110,7 +110,7 @@ export function deduplicated(received: unknown, pattern: DeduplicatedPattern = {
   })
 }
 
-/** Why a message was delivered although it looks like a duplicate: of the nearest ones, the one that came later. */
+/** Returns why a message is not a duplicate although it looks like one. */
 function duplicateHints(evidence: MatcherInput, nearest: readonly EntryOf<'published'>[]): string[] {
   const [first] = nearest
   if (first === undefined) return []
@@ -119,16 +119,21 @@ function duplicateHints(evidence: MatcherInput, nearest: readonly EntryOf<'publi
     const before = all.findLast((other) => other.seq < entry.seq && isSame(other, entry))
     if (before === undefined) continue
     const gap = formatDuration(entry.at - before.at)
-    return [`${evidence.name(entry.messageId)} came ${gap} after #${before.seq}: the window of deduplication was over.`]
+    return [
+      `${evidence.name(entry.messageId)} was published ${gap} after #${before.seq}, when the deduplication window had ended. Publish it sooner, or set policy.deduplicationWindow.`,
+    ]
   }
   const name = evidence.name(first.messageId)
   const { deduplicationId, contentBasedDeduplication } = first
   if (deduplicationId !== undefined) {
     const id = quoted(deduplicationId, 60, (given) => evidence.redaction.text(given))
-    return [`${name} was the first one with the deduplication id ${id}.`]
+    return [`${name} was the first message with the deduplication ID ${id}. Only later ones are duplicates.`]
   }
-  if (contentBasedDeduplication !== undefined) return [`${name} was the first one with this content.`]
-  return [`nothing asked for it: publish ${name} with a deduplication id, or with content-based deduplication.`]
+  if (contentBasedDeduplication !== undefined)
+    return [`${name} was the first message with this content. Only later ones are duplicates.`]
+  return [
+    `${name} was published without deduplication. Publish it with a deduplication ID or with content-based deduplication.`,
+  ]
 }
 
 function isSame(one: EntryOf<'published'>, other: EntryOf<'published'>): boolean {
@@ -137,7 +142,7 @@ function isSame(one: EntryOf<'published'>, other: EntryOf<'published'>): boolean
   return one.contentBasedDeduplication === true && one.url === other.url && one.body === other.body
 }
 
-/** Messages by what became of them; delivered ones unless the pattern names another state. */
+/** Searches messages by their state: `DELIVERED`, unless the pattern names another one. */
 export function delivered(received: unknown, pattern: DeliveredPattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveDelivered'
   const evidence = evidenceOf(matcher, received, 'queue')
@@ -172,7 +177,7 @@ const deadLetterFields: FieldsOf<DeadLetterPattern, MessageLifecycle> = {
   dlqId: textField(({ deadLetter }) => deadLetter?.dlqId),
 }
 
-/** Messages that went to the dead-letter queue. */
+/** Searches messages that went to the dead-letter queue. */
 export function deadLettered(received: unknown, pattern: DeadLetterPattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveDeadLetter'
   const evidence = evidenceOf(matcher, received, 'queue')
@@ -192,19 +197,20 @@ export function deadLettered(received: unknown, pattern: DeadLetterPattern = {},
       ...hintsOf(evidence, pattern, nearest),
       ...refusalHints(evidence, nearest),
       ...retriesHints(pattern, nearest),
+      ...deliveredHints(evidence, nearest),
       ...waitHints(evidence, stories.things(), nearest),
     ],
     shown: ofMessages,
   })
 }
 
-/** Callbacks and failure callbacks that arrived. */
+/** Searches callbacks and failure callbacks that were delivered. */
 export function calledBack(received: unknown, pattern: CallbackPattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveDeliveredCallback'
   const evidence = evidenceOf(matcher, received, 'queue')
   checkPattern(matcher, pattern, callbackFields)
   const wanted = { ...pattern, ...defaults(pattern, { state: 'DELIVERED' }) }
-  // The other fields that an attempt has, too, are those of the report here.
+  // The other fields that attempts share with callbacks are those of the report in the body.
   const { to, kind, state } = wanted as CallbackPattern
   const { things, likely } = storySource(evidence, definedFields({ to, kind, state }))
   const callbacks = (from: () => Iterable<MessageLifecycle>) => (): MessageLifecycle[] =>
@@ -229,7 +235,7 @@ export function calledBack(received: unknown, pattern: CallbackPattern = {}, opt
   })
 }
 
-/** What a callback carries: bodies are decoded, everything else is read as it came. */
+/** Fields of a callback. Bodies are decoded from base64, and all other fields are unchanged. */
 const callbackFields: FieldsOf<CallbackPattern, MessageLifecycle> = {
   to: lifecycleFields.to,
   kind: wordField(['callback', 'failure-callback'], (story) => story.kind),
@@ -255,7 +261,7 @@ const callbackFields: FieldsOf<CallbackPattern, MessageLifecycle> = {
 
 const reports = new WeakMap<MessageLifecycle, Readonly<Record<string, unknown>>>()
 
-/** The JSON in a callback's body, read once. */
+/** Returns the JSON in a callback's body, parsed once. */
 function reportOf(story: MessageLifecycle): Readonly<Record<string, unknown>> {
   let report = reports.get(story)
   if (report === undefined) {
@@ -271,7 +277,7 @@ function decoded(value: unknown): Bytes | undefined {
   return typeof value === 'string' ? fromBase64(value) : undefined
 }
 
-/** The messages of a log, and those that can be in the wanted state, found without gathering every message. */
+/** Returns the messages of a log, and those that can be in the wanted state, which takes less work. */
 function storySource(
   evidence: MatcherInput,
   wanted: Readonly<Record<string, unknown>>,
@@ -292,10 +298,10 @@ function storyOf(evidence: MatcherInput, messageId: string): MessageLifecycle[] 
   return entries.length === 0 ? [] : [new MessageLifecycle(messageId, entries)]
 }
 
-/** Fields that the last attempt of a story tells without the rest of it. */
+/** Fields that the last attempt has without the rest of the lifecycle. */
 const pivotNames = ['to', 'method', 'messageId', 'kind', 'retried'] as const
 
-/** The stories whose end is an attempt of this outcome and not yet known to be another's. */
+/** Yields the messages with an attempt in this state, each once. */
 function* endedStories(
   evidence: MatcherInput,
   wanted: Readonly<Record<string, unknown>>,
@@ -317,12 +323,12 @@ function storyCandidate(evidence: MatcherInput, story: MessageLifecycle): Candid
   return { seq: pointer.seq, at: pointer.at, ...titles(evidence, id, end, entry?.deduplicationId) }
 }
 
-/** What the pattern does not say. */
+/** Returns the defaults of fields that the pattern omits. */
 function defaults<D extends Record<string, unknown>>(pattern: object, given: D): Partial<D> {
   return Object.fromEntries(Object.entries(given).filter(([name]) => !Object.hasOwn(pattern, name))) as Partial<D>
 }
 
-/** A field that nobody asked about is only mentioned when it is what went wrong. */
+/** Hides compared fields that the pattern omits, unless they differ. */
 function quietly<T>(test: PatternTest<T>, names: readonly string[], pattern: object): PatternTest<T> {
   const isTold = ({ name, differences }: ComparedField): boolean =>
     Object.hasOwn(pattern, name) || !names.includes(name) || differences.length > 0

@@ -6,38 +6,38 @@ import { body, headers, type ValueComparison } from './comparison-kinds.js'
 import { isHidden, redactOf } from './failure/hidden-values.js'
 import type { PatternFields } from './pattern-fields.js'
 
-/** What a failure says about something captured. */
+/** Description of a captured thing in a failure. */
 export interface Candidate {
-  /** 0 when it is no entry of the log. */
+  /** Number of its entry; 0 when it is not an entry of the log. */
   readonly seq: number
   readonly at: number
-  /** What it is, in a few words, safe to print. */
+  /** Short description, safe to print. */
   readonly title: string
-  /** The same with its id written out, and what it is recognised by when it comes again. */
+  /** Description with the full ID and the deduplication ID. */
   readonly idTitle?: string
 }
 
 export interface ComparedField {
   readonly name: string
   readonly differences: readonly ValueDifference[]
-  /** Neither side may be printed. */
+  /** Whether neither side may be printed. */
   readonly isSecret?: boolean
-  /** What the publisher asked to hide. */
+  /** Fields that the publisher hid. */
   readonly redact?: RedactedFields | undefined
 }
 
-/** A pattern, ready for thousands of things: whether one fits, about how near it is, and what exactly is wrong. */
+/** A compiled pattern for thousands of things: whether one matches, its approximate distance, and its differences. */
 export interface PatternTest<T> {
   fits(thing: T): boolean
-  /** About how far away, by what can be read with little work; 0 when all of that fits. */
+  /** Returns the approximate distance by the cheap fields; 0 when all of them match. */
   rough(thing: T): number
-  /** The expected fields and what became of comparing them, in the order in which the test names them. */
+  /** Compares the expected fields, in the order of the pattern. */
   compare(thing: T): readonly ComparedField[]
-  /** About how many microseconds it takes to compare. */
+  /** Returns the approximate duration of `compare` in microseconds. */
   work(thing: T): number
 }
 
-/** How much more a wrong field of this name counts: what a thing is called tells most about which one was meant. */
+/** Weights of differing fields. Fields that identify a thing count most. */
 const weights: Readonly<Record<string, number>> = {
   to: 3,
   url: 3,
@@ -51,7 +51,7 @@ const weights: Readonly<Record<string, number>> = {
   event: 3,
 }
 
-/** What became of a thing. All of it together counts less than one field that tells which thing it is. */
+/** Fields of the outcome of a thing. All of them together count less than one field that identifies it. */
 const fates: ReadonlySet<string> = new Set([
   ...['state', 'status', 'attempts', 'retried', 'error', 'response', 'deliveredAt'],
   ...['steps', 'result', 'cost', 'outcome', 'data'],
@@ -66,13 +66,13 @@ interface PatternPart<T> {
   readonly name: string
   readonly read: (thing: T) => unknown
   readonly comparison: ValueComparison
-  /** Microseconds of comparing, beside those for the size of a body. */
+  /** Microseconds per comparison, without those for the size of a body. */
   readonly cost: number
   readonly isBody: boolean
   readonly isSecret: (thing: never) => boolean
 }
 
-/** Reading an attempt's headers signs it. */
+/** Microseconds per comparison. Headers take the most, because reading those of an attempt signs it. */
 const costs = new Map<unknown, number>([
   [headers, 40],
   [body, 4],
@@ -133,17 +133,17 @@ export interface ScoredCandidate<T> {
   readonly compared: readonly ComparedField[]
 }
 
-/** All that fit, and the nearest of the others, nearest first. */
+/** The matches, and the nearest of the others, nearest first. */
 export interface RankedMatches<T> {
   readonly found: readonly T[]
   readonly missed: number
   readonly nearest: readonly ScoredCandidate<T>[]
 }
 
-/** About how many microseconds may go into finding what came nearest. */
+/** Approximate limit in microseconds for finding the nearest candidates. */
 const budget = 100_000
 
-/** Sorts by a rough distance first, and compares in full only as many as it takes to be sure of the nearest ones. */
+/** Ranks things by distance. It sorts by the approximate distance and compares in full only as many as necessary. */
 export function rank<T>(things: Iterable<T>, test: PatternTest<T>, most = 3): RankedMatches<T> {
   const found: T[] = []
   const missed: { readonly thing: T; readonly rough: number }[] = []
@@ -163,7 +163,7 @@ export function rank<T>(things: Iterable<T>, test: PatternTest<T>, most = 3): Ra
     const distance = distanceOf(compared)
     if (distance >= furthest) continue
     nearest.push({ judged: { thing, compared }, distance })
-    // A stable sort: of equally near ones the first stays first.
+    // The sort is stable: of equally near candidates, the first remains first.
     nearest.sort((a, b) => a.distance - b.distance)
     nearest = nearest.slice(0, most)
   }
@@ -176,15 +176,15 @@ export function distanceOf(compared: readonly ComparedField[]): number {
     if (differences.length === 0) continue
     let furthest = 0
     for (const one of differences.slice(0, maxDifferences)) furthest = Math.max(furthest, one.distance)
-    // A field that is nearly right still counts: one wrong field is nearer than two.
+    // A nearly equal field counts at least half, so that one wrong field is nearer than two.
     distance += weightOf(name) * (0.5 + furthest / 2)
   }
   return distance
 }
 
-/** `  #17 at 09:00:12.000   msg_2Kd…   to https://shop.test/orders` */
+/** Returns the first line of a candidate: `  #17 at 09:00:12.000   msg_2Kd…   to https://shop.test/orders`. */
 export function titleLine(candidate: Candidate, first: number): string {
-  // Not everything is an entry of the log.
+  // Schedules and requests without a log are not entries.
   if (candidate.seq === 0) return `  ${candidate.title}`
   return `  #${candidate.seq} at ${timeSeenFrom(candidate.at, first)}   ${candidate.title}`
 }
@@ -192,7 +192,7 @@ export function titleLine(candidate: Candidate, first: number): string {
 const widest = 110
 const indent = '      '
 
-/** `      ✓ to   ✓ body   ✗ retries: expected 3, received 5`, on as many lines as it takes, then what takes lines of its own. */
+/** Returns compared fields as `      ✓ to   ✗ retries: expected 3, received 5`, wrapped, then those that need several lines. */
 export function missLines(all: readonly ComparedField[], redaction: Redaction): string[] {
   const lines: string[] = []
   const blocks: string[] = []
@@ -213,9 +213,9 @@ function itemsOf(compared: ComparedField, redaction: Redaction, blocks: string[]
     const name = `✗ ${compared.name}${one.path}`
     const { expected, received, lines } = one.told(redaction)
     if (isHidden(compared.name, one.path, compared.redact))
-      items.push(`${name}: expected another one, received one that its publisher hides`)
+      items.push(`${name}: expected another value, received one that its publisher hides`)
     else if (compared.isSecret === true || expected === received)
-      items.push(`${name}: expected another one, received one that is hidden as a secret`)
+      items.push(`${name}: expected another value, received one that is hidden as a secret`)
     else if (lines === undefined) items.push(`${name}: expected ${expected}, received ${received}`)
     else
       blocks.push(

@@ -17,21 +17,21 @@ import { evidenceOf, type Perhaps } from './received.js'
 import { headOf } from './requests.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
-/** Fields of a call that the app made to another host; all that are given must fit. */
+/** Fields of an outbound request of the app. All given fields must match. */
 export interface OutboundPattern {
   readonly method?: Text
-  /** As it arrived; `*` stands for any characters. */
+  /** URL as it arrived; `*` matches any characters. */
   readonly url?: Text
-  /** As they arrived; the credentials of `authorization` are `***`. */
+  /** Headers as they arrived; the credentials of `authorization` are `***`. */
   readonly headers?: Or<Readonly<Record<string, Text | number | undefined>>>
   readonly body?: unknown
-  /** Status that the app saw; 0 when no answer came. */
+  /** Status that the app received; 0 without a response. */
   readonly status?: Or<number>
-  /** Body of the answer that the app saw. */
+  /** Body of the response that the app received. */
   readonly response?: unknown
-  /** Why no answer came, as the app was told. */
+  /** Error that the app received instead of a response. */
   readonly error?: Text | undefined
-  /** How often the host did its work: 0 where a fault came before it, 2 where one repeated the call. */
+  /** Number of times the handler ran: 0 if a fault came before it, 2 if a fault repeated the request. */
   readonly handlerRuns?: Or<number>
 }
 
@@ -46,7 +46,7 @@ export const callFields: FieldsOf<OutboundPattern, EntryOf<'outbound'>> = {
   handlerRuns: numberField((entry) => entry.handlerRuns),
 }
 
-/** Calls to the hosts that `sandbox.outbound` has registered. */
+/** Searches outbound requests to hosts that are registered with `sandbox.outbound`. */
 export function called(received: unknown, given: string | OutboundPattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveOutboundRequest'
   const evidence = evidenceOf(matcher, received, 'sandbox')
@@ -60,18 +60,18 @@ export function called(received: unknown, given: string | OutboundPattern = {}, 
     test: testOf(callFields, { ...pattern }),
     candidate: (entry) => ({ seq: entry.seq, at: entry.at, title: headOf(entry, evidence) }),
     times: timesOf(matcher, options),
-    noun: ['call', 'calls'],
+    noun: ['outbound request', 'outbound requests'],
     hints: () => elsewhere(received, pattern.url).map((sentence) => evidence.redaction.text(sentence)),
   })
 }
 
-/** `POST https://bank.test/charges`, or the url alone. */
+/** Parses `POST https://bank.test/charges`, or a URL alone. */
 function patternOf(text: string): OutboundPattern {
   const [, method, to = text] = /^([A-Za-z]+)\s+(.*)$/.exec(text) ?? []
   return { url: to, ...(method !== undefined && { method: method.toUpperCase() }) }
 }
 
-/** What never reached the sandbox, and why. */
+/** Returns hints about requests that did not reach the sandbox. */
 function elsewhere(received: unknown, to: unknown): readonly string[] {
   const { outbound } = received as { outbound?: Perhaps<Outbound, 'unhandled' | 'patterns'> }
   const unhandled = Array.isArray(outbound?.unhandled) ? (outbound.unhandled as string[]) : []
@@ -80,6 +80,6 @@ function elsewhere(received: unknown, to: unknown): readonly string[] {
   if (patterns === undefined || patterns.length > 0) return []
   const url = typeof to === 'string' ? to : 'https://bank.test/*'
   return [
-    `Nothing is registered: only calls to what sandbox.outbound knows are seen. Register sandbox.outbound.on('${url}', handler).`,
+    `No URL is registered, and only requests to registered URLs are recorded. Call sandbox.outbound.on('${url}', handler).`,
   ]
 }

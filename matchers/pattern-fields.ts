@@ -4,38 +4,38 @@ import { didYouMean, nearestName } from '../src/kernel/nearest-name.js'
 import { address, body, headers, type Kind, label, labels, moment, plain, runSteps, span } from './comparison-kinds.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
 
-/** What a test may expect of a field; anything else could never match, and `.not` would always pass. */
+/** Allowed expected values of a field. Any other value could never match, so that `.not` would always pass. */
 interface Takes {
   readonly what: string
-  /** Whether the value can be right; a sentence tells what else is wrong with it. */
+  /** Returns whether the value is allowed, or advice on how to correct it. */
   check(value: unknown): boolean | string
 }
 
-/** One field of something captured: how it is read, how it is compared, and what may be expected of it. */
+/** One field of a captured thing: how it is read and compared, and which expected values are allowed. */
 export interface PatternField<T> {
   readonly read: (thing: T) => unknown
   readonly kind: Kind
   readonly takes: Takes
-  /** The field may be missing, so `undefined` can be expected. */
+  /** Whether the field may be missing, so that `undefined` can be expected. */
   readonly optional: boolean
-  /** Whether a command's password may be in it: then neither side is printed. */
+  /** Returns whether the field may contain a command's password. Then neither side is printed. */
   readonly isSecret?: (thing: never) => boolean
 }
 
 export type PatternFields<T> = Readonly<Record<string, PatternField<T>>>
 
-/** A field for every name of a pattern: the compiler keeps both complete. */
+/** The fields of a pattern. The compiler keeps them complete. */
 export type FieldsOf<Pattern, T> = { readonly [Name in keyof Pattern]-?: PatternField<T> }
 
 const textTaken: Takes = {
-  what: 'a text or an expression',
+  what: 'a text or a regular expression',
   check: (value) => typeof value === 'string' || value instanceof RegExp,
 }
 const addressTaken: Takes = {
-  what: textTaken.what,
+  what: 'a URL or a regular expression',
   check: (value) => {
     const [, method, rest] = (typeof value === 'string' && /^([A-Z]+) +(\/.*|https?:.*)$/s.exec(value)) || []
-    return method === undefined ? textTaken.check(value) : `The address stands alone, without ${method}: '${rest}'.`
+    return method === undefined ? textTaken.check(value) : `Write the URL without ${method}: '${rest}'.`
   },
 }
 const numberTaken: Takes = {
@@ -48,7 +48,7 @@ const booleanTaken: Takes = { what: 'true or false', check: (value) => typeof va
 const anythingTaken: Takes = { what: 'anything', check: () => true }
 const spanTaken: Takes = {
   what: "a duration like '1h' or milliseconds",
-  // Throws a sentence of its own about the unit.
+  // `milliseconds()` throws its own error about the unit.
   check: (value) => typeof value !== 'object' && milliseconds(value as Duration) >= 0,
 }
 const momentTaken: Takes = {
@@ -60,7 +60,7 @@ const headersTaken: Takes = {
   check: isPlainObject,
 }
 const methodTaken: Takes = {
-  what: 'a method or an expression',
+  what: 'an HTTP method or a regular expression',
   check: (value) => {
     if (typeof value !== 'string' || value === value.toUpperCase()) return textTaken.check(value)
     return `Write '${value.toUpperCase()}'.`
@@ -79,13 +79,13 @@ const attemptsTaken: Takes = {
 
 export const attemptNames: readonly string[] = ['status', 'error', 'state', 'retried', 'at', 'note', 'delayMs']
 
-/** What is wrong with the first field that attempts do not have, as a sentence. */
+/** Returns a message about the first unknown field of an attempt. */
 function unknownAttempt(value: unknown): string | false {
   if (!Array.isArray(value)) return false
   const names = value.flatMap((item) => (isPlainObject(item) && !isAsymmetric(item) ? Object.keys(item) : []))
   const unknown = names.find((name) => !attemptNames.includes(name))
   if (unknown === undefined) return false
-  return `An attempt has no field '${unknown}'.${didYouMean(unknown, attemptNames)} Its fields are ${attemptNames.join(', ')}.`
+  return `Attempts have no field '${unknown}'.${didYouMean(unknown, attemptNames)} Their fields are ${attemptNames.join(', ')}.`
 }
 
 function knownAttempt(item: unknown): boolean {
@@ -111,7 +111,7 @@ function field<T>(read: Read<T>, kind: Kind, takes: Takes): PatternField<T> {
   return { read, kind, takes, optional: false }
 }
 
-/** The field may be missing. */
+/** Returns the field as one that may be missing. */
 export function optional<T>(given: PatternField<T>): PatternField<T> {
   return { ...given, optional: true }
 }
@@ -132,17 +132,20 @@ export const attemptsField = <T>(read: Read<T>, kind: Kind): PatternField<T> => 
 
 export const stepsField = <T>(read: Read<T>): PatternField<T> => field(read, runSteps, stepsTaken)
 
-/** A field that only knows certain words. */
+/** Returns a field with a fixed set of values. */
 export function wordField<T>(words: readonly string[], read: Read<T>): PatternField<T> {
   const check = (value: unknown): boolean | string => {
     if (typeof value !== 'string' || words.includes(value)) return typeof value === 'string'
     const near = nearestName(value, words) ?? nearestName(value.replaceAll('_', '-'), words)
     return near === undefined ? false : `Did you mean '${near}'?`
   }
-  return field(read, plain, { what: words.map((word) => `'${word}'`).join(', '), check })
+  return field(read, plain, { what: `one of ${words.map((word) => `'${word}'`).join(', ')}`, check })
 }
 
-/** A pattern that can never match would make `.not` always pass: it is refused at once, whatever was captured. */
+/**
+ * Checks the fields of a pattern, because `.not` would always pass with a pattern that can never match.
+ * @throws TypeError when a field is unknown or its value can never match
+ */
 export function checkPattern(
   matcher: string,
   pattern: unknown,
@@ -150,14 +153,12 @@ export function checkPattern(
 ): asserts pattern is Record<string, unknown> {
   if (!isPlainObject(pattern)) {
     throw new TypeError(
-      `${matcher}() needs an object with the fields to look for, for example { ${Object.keys(fields)[0]}: … }; got ${literal(pattern)}.`,
+      `${matcher}(): the pattern must be an object of fields (got ${literal(pattern)}). Write for example { ${Object.keys(fields)[0]}: … }.`,
     )
   }
-  for (const [name, value] of Object.entries(pattern)) {
-    const known = Object.hasOwn(fields, name) ? fields[name]! : undefined
-    if (known === undefined) throw unknownField(matcher, name, value, Object.keys(fields))
-    checkValue(matcher, name, value, known)
-  }
+  const unknown = Object.keys(pattern).filter((name) => !Object.hasOwn(fields, name))
+  if (unknown.length > 0) throw unknownFields(matcher, unknown, pattern, Object.keys(fields))
+  for (const [name, value] of Object.entries(pattern)) checkValue(matcher, name, value, fields[name]!)
 }
 
 function checkValue(matcher: string, name: string, value: unknown, { takes, optional }: PatternField<never>): void {
@@ -169,24 +170,36 @@ function checkValue(matcher: string, name: string, value: unknown, { takes, opti
     typeof answer === 'string'
       ? ` ${answer}`
       : value === undefined
-        ? ' Leave it out, or check the variable that should have a value.'
+        ? ' Omit it, or check the variable that should have a value.'
         : ''
-  throw new TypeError(`${matcher}() takes ${takes.what} as ${name}, got ${literal(value)}.${advice}`)
+  throw new TypeError(`${matcher}(): ${name} must be ${takes.what} (got ${literal(value)}).${advice}`)
 }
 
-function unknownField(matcher: string, name: string, value: unknown, known: readonly string[]): TypeError {
-  if (name === 'times') {
+/** Returns an error that names all unknown fields of a pattern, and the fields that were probably meant. */
+function unknownFields(
+  matcher: string,
+  names: readonly string[],
+  pattern: Record<string, unknown>,
+  known: readonly string[],
+): TypeError {
+  if (names.includes('times')) {
     return new TypeError(
-      `${matcher}() takes times as its last argument: ${matcher}({ … }, { times: ${literal(value)} }).`,
+      `${matcher}(): times is not a field of the pattern. Pass it as the last argument: ${matcher}({ … }, { times: ${literal(pattern.times)} }).`,
     )
   }
-  const slip =
-    Object.hasOwn(synonyms, name) && known.includes(synonyms[name]!) ? synonyms[name] : nearestName(name, known)
-  const advice = slip === undefined ? '' : ` Did you mean ${slip}?`
-  return new TypeError(`${matcher}() knows no field ${literal(name)}.${advice} The fields are ${known.join(', ')}.`)
+  const meant = names.flatMap((name) => {
+    const near =
+      Object.hasOwn(synonyms, name) && known.includes(synonyms[name]!) ? synonyms[name] : nearestName(name, known)
+    return near === undefined ? [] : `\`${near}\``
+  })
+  const advice = meant.length === 0 ? '' : ` Did you mean ${meant.join(' and ')}?`
+  const listed = names.map((name) => literal(name)).join(' and ')
+  return new TypeError(
+    `${matcher}(): unknown ${names.length === 1 ? 'field' : 'fields'} ${listed}.${advice} The fields are ${known.join(', ')}.`,
+  )
 }
 
-/** What people write instead of our names. */
+/** Fields by names that users often write instead. */
 const synonyms: Readonly<Record<string, string>> = {
   url: 'to',
   to: 'url',

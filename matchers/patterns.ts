@@ -2,24 +2,24 @@ import type { Duration } from '../src/kernel/duration.js'
 import type { MessageKind } from '../src/kernel/traffic-log.js'
 import type { AsymmetricMatcher } from './literal.js'
 
-/** Partial: those of Playwright have a type that promises no method at all. */
+/** A value or an asymmetric matcher. It is partial, because the type of Playwright's matchers has no methods. */
 export type Or<T> = T | Partial<AsymmetricMatcher>
 export type Text = Or<string | RegExp>
 
-/** Fields of a message as it was published; all that are given must fit. */
+/** Fields of a published message. All given fields must match. */
 export interface PublishedPattern {
-  /** The destination's url; `*` stands for any characters. */
+  /** URL of the destination; `*` matches any characters. */
   readonly to?: Text
-  /** A text is compared as text, an object or a list with the parsed JSON (partially), bytes with bytes. */
+  /** Body: a text is compared as text, an object or list partially with the parsed JSON, bytes with bytes. */
   readonly body?: unknown
-  /** Headers for the destination, names in any case. */
+  /** Headers for the destination; names are case-insensitive. */
   readonly headers?: Or<Readonly<Record<string, Text | number | undefined>>>
   readonly method?: Text
   readonly retries?: Or<number>
   readonly delay?: Or<Duration>
-  /** ISO text, `Date` or milliseconds. */
+  /** Instant of the first attempt: ISO text, `Date` or milliseconds since the epoch. */
   readonly notBefore?: Or<string | number | Date>
-  /** Default false: a duplicate does not count as published. */
+  /** Whether it is a duplicate. Default: `false`, so duplicates do not count as published. */
   readonly deduplicated?: Or<boolean>
   readonly deduplicationId?: Text | undefined
   readonly urlGroup?: Text | undefined
@@ -37,10 +37,10 @@ export interface PublishedPattern {
   readonly sourceMessageId?: Text | undefined
 }
 
-/** Fields of a duplicate: of the message that was not delivered again. */
+/** Fields of a duplicate, which was not delivered. */
 export type DeduplicatedPattern = Omit<PublishedPattern, 'deduplicated'>
 
-/** One attempt in a list of them. */
+/** Fields of one attempt in a list of attempts. */
 export interface AttemptItem {
   readonly status?: Or<number>
   readonly error?: Text | undefined
@@ -53,7 +53,7 @@ export interface AttemptItem {
   readonly delayMs?: Or<number> | undefined
 }
 
-/** Where a message stands: the state of its last attempt, `CREATED` before the first. */
+/** State of a message: that of its last attempt, or `CREATED` before the first attempt. */
 export type LifecycleState = 'CREATED' | 'ACTIVE' | 'RETRY' | 'DELIVERED' | 'FAILED' | 'CANCEL_REQUESTED' | 'CANCELLED'
 
 export type AttemptState = 'ACTIVE' | 'DELIVERED' | 'RETRY' | 'FAILED' | 'CANCELLED'
@@ -62,7 +62,7 @@ export type AttemptState = 'ACTIVE' | 'DELIVERED' | 'RETRY' | 'FAILED' | 'CANCEL
 export interface AttemptPattern {
   readonly to?: Text
   readonly method?: Text
-  /** 0 without an answer. */
+  /** Status of the response; 0 without a response. */
   readonly status?: Or<number>
   readonly state?: Or<AttemptState>
   readonly error?: Text | undefined
@@ -70,25 +70,25 @@ export interface AttemptPattern {
   readonly kind?: Or<MessageKind>
   readonly headers?: Or<Readonly<Record<string, Text | number | undefined>>>
   readonly body?: unknown
-  /** Body of the answer. */
+  /** Body of the response. */
   readonly response?: unknown
   readonly messageId?: Text
   readonly workflowRunId?: Text | undefined
 }
 
-/** Fields of a message's whole life. `headers` and `body` are those of the last attempt. */
+/** Fields of a message and its attempts. `headers` and `body` are those of the last attempt. */
 export interface DeliveredPattern extends PublishedPattern {
-  /** How many there were, their statuses `[500, 0, 200]` (0 without an answer), or partial attempts. */
+  /** Number of attempts, their statuses `[500, 0, 200]` (0 without a response), or partial attempts. */
   readonly attempts?: Or<number | readonly number[] | readonly Or<AttemptItem>[]>
-  /** Default `DELIVERED`. */
+  /** State of the message. Default: `DELIVERED`. */
   readonly state?: Or<LifecycleState>
   /** Status of the last attempt. */
   readonly status?: Or<number>
   readonly error?: Text | undefined
   readonly retried?: Or<number>
-  /** Body of the last answer. */
+  /** Body of the last response. */
   readonly response?: unknown
-  /** ISO text, `Date` or milliseconds. */
+  /** Instant of the delivery: ISO text, `Date` or milliseconds since the epoch. */
   readonly deliveredAt?: Or<string | number | Date>
 }
 
@@ -97,19 +97,19 @@ export interface DeadLetterPattern extends Omit<DeliveredPattern, 'state' | 'del
   readonly dlqId?: Text
 }
 
-/** Fields of a callback: of the message that carried it and of the JSON in its body, decoded from base64. */
+/** Fields of a callback: of its message, and of the JSON in its body, whose bodies are decoded from base64. */
 export interface CallbackPattern {
   readonly to?: Text
   readonly kind?: Or<'callback' | 'failure-callback'>
-  /** Default `DELIVERED`: the callback arrived. */
+  /** State of the callback. Default: `DELIVERED`. */
   readonly state?: Or<LifecycleState>
   /** Attempts of the callback itself. */
   readonly attempts?: DeliveredPattern['attempts']
-  /** Status that the destination of the source message answered. */
+  /** Response status of the source message's destination. */
   readonly status?: Or<number>
   readonly retried?: Or<number>
   readonly maxRetries?: Or<number>
-  /** What the destination answered. */
+  /** Response body of the source message's destination. */
   readonly body?: unknown
   readonly sourceBody?: unknown
   readonly headers?: unknown

@@ -2,8 +2,8 @@ import { expect, test } from '@playwright/test'
 import { askForPlace, placeOfInfo } from './failure/test-location.js'
 import { type SandboxMatchers, sandboxMatchers } from './index.js'
 
-// One line in playwright.config.ts: import 'stuntdouble/playwright/extend'
-// Playwright lets nobody add to the type of `expect` itself: import messageTo, commandOf and entryOf by name.
+// Usage, in playwright.config.ts: import 'stuntdouble/playwright/extend'
+// The type of Playwright's `expect` cannot be extended, so import messageTo, commandOf and entryOf by name.
 
 declare global {
   namespace PlaywrightTest {

@@ -1,6 +1,6 @@
 import { literal } from './literal.js'
 
-/** How many: exactly so many, at least or at most, or between two numbers, both included. */
+/** A count: an exact number, a minimum or maximum such as `'>=2'`, or a range such as `'2..4'`, both ends included. */
 export type CountRange =
   | number
   | `${'>=' | '<=' | '>' | '<'}${number}`
@@ -15,7 +15,7 @@ export interface Bounds {
 
 const text = /^\s*(?:(>=|<=|>|<)\s*(\d+)|(\d+)\s*\.\.\s*(\d+))\s*$/
 
-/** Reads a range of whole numbers; `undefined` for anything that is none. */
+/** Returns the bounds of a range of whole numbers; `undefined` for any other value. */
 export function boundsOf(range: unknown): Bounds | undefined {
   if (typeof range === 'number') return checked(range, range)
   if (typeof range === 'string') return boundsOfText(range)
@@ -48,18 +48,21 @@ export function within(count: number, { min, max }: Bounds): boolean {
   return count >= min && count <= max
 }
 
-/** `exactly 2`, `at least 2`, `at most 3`, `2 to 4`. */
+/** Returns a range as text: `exactly 2`, `at least 2`, `at most 3`, `2 to 4`. */
 export function boundsText({ min, max }: Bounds): string {
   if (min === max) return `exactly ${min}`
   if (max === Number.POSITIVE_INFINITY) return `at least ${min}`
   return min === 0 ? `at most ${max}` : `${min} to ${max}`
 }
 
-/** A range that can never hold, or an invalid one, would make `.not` always pass. */
+/**
+ * Returns the bounds of a range. An invalid range would make `.not` always pass.
+ * @throws TypeError when the range is invalid or can never hold
+ */
 export function requireBounds(matcher: string, name: string, range: unknown): Bounds {
   const bounds = boundsOf(range)
   if (bounds !== undefined) return bounds
   throw new TypeError(
-    `${matcher}() needs a whole number or a range as ${name}, for example { ${name}: 2 }, { ${name}: '>=2' }, { ${name}: '2..4' } or { ${name}: { min: 2, max: 4 } }; got ${literal(range)}.`,
+    `${matcher}(): ${name} must be a whole number or a range (got ${literal(range)}). Write for example { ${name}: 2 }, { ${name}: '>=2' }, { ${name}: '2..4' } or { ${name}: { min: 2, max: 4 } }.`,
   )
 }

@@ -7,25 +7,25 @@ import { Traffic, type TrafficMark } from '../src/report/traffic-view.js'
 import type { StoreInternals } from '../src/store/store-internals.js'
 import { literal } from './literal.js'
 
-/** What a matcher looks at: the entries of a log, and what is known about the world they come from. */
+/** Input of a matcher: the entries of a log, and the context of their sandbox. */
 export interface MatcherInput {
-  /** How the test calls it: `sandbox`, `store`, `queue`, `traffic`. */
+  /** Name of the value in `expect()`: `sandbox`, `store`, `queue`, `traffic`. */
   readonly role: Role
   readonly entries: readonly Entry[]
   readonly context: TrafficContext
   readonly received: unknown
-  /** What a failure hides. */
+  /** Redaction of secrets in a failure. */
   readonly redaction: Redaction
   ofType<T extends EntryType>(type: T): readonly EntryOf<T>[]
-  /** Every entry about one message, oldest first. */
+  /** Returns the entries about one message, oldest first. */
   forMessage(messageId: string): readonly Entry[]
-  /** Short names of the messages, as the timeline uses them. */
+  /** Returns the short name of a message, as in the timeline. */
   name(messageId: string): string
 }
 
 export type Role = 'sandbox' | 'store' | 'queue' | 'traffic'
 
-/** What stands behind a store, by the name that it has there: matchers come without the engine. */
+/** Access to the internals of a store by name, because matchers do not import the engine. */
 export const storeInternals: Internals<object, StoreInternals> = internals('store')
 
 /**
@@ -36,29 +36,30 @@ export type Perhaps<T, Names extends keyof T> = { readonly [Name in Names]?: unk
 
 type UnknownRecord = Record<string, unknown>
 
-/** A log that finds by type and by message without looking at every entry. */
+/** A log with an index by type and by message. */
 type Log = Pick<MatcherInput, 'entries' | 'ofType' | 'forMessage'>
 
 /**
- * The evidence in what was given to `expect()`: a sandbox, one of its views, a traffic log, a snapshot with entries or
- * a list of entries. Anything else is a mistake in the test and throws a sentence.
+ * Returns the evidence in a value of `expect()`: a sandbox, one of its views, a traffic log, a snapshot with entries or a
+ * list of entries.
+ * @throws TypeError when the value is anything else, or the view of another service
  */
 export function evidenceOf(matcher: string, received: unknown, wanted: 'store' | 'queue' | 'sandbox'): MatcherInput {
   const role = roleOf(received)
   const view = wanted === 'sandbox' ? 'sandbox' : `sandbox.${wanted}`
   if (role === undefined) {
     throw new TypeError(
-      `${matcher}() cannot look into ${shown(received)}. Write expect(${view}).${matcher}(…)${wanted === 'sandbox' ? '' : ' or expect(sandbox)'}${isThenable(received) ? '; await it first' : ''}.`,
+      `${matcher}(): expect() must get ${view}${wanted === 'sandbox' ? '' : ' or the sandbox'} (got ${shown(received)}). ${isThenable(received) ? 'Await it first. ' : ''}Write expect(${view}).${matcher}(…).`,
     )
   }
   if (isRemote(received)) {
     throw new TypeError(
-      `${matcher}() looks into what is in this process, and this is on a server. Write expect(await sandbox.snapshot()).${matcher}(…).`,
+      `${matcher}(): this sandbox is on a server, and matchers need its entries in this process. Write expect(await sandbox.snapshot()).${matcher}(…).`,
     )
   }
   if ((role === 'store' || role === 'queue') && wanted !== role && wanted !== 'sandbox') {
     throw new TypeError(
-      `${matcher}() looks at the ${wanted}, and this is a ${role}. Write expect(${view}).${matcher}(…) or expect(sandbox).`,
+      `${matcher}(): expect() must get the ${wanted} (got a ${role}). Write expect(${view}).${matcher}(…) or expect(sandbox).`,
     )
   }
   return evidence(role, received)
@@ -88,7 +89,7 @@ function evidence(role: Role, received: unknown): MatcherInput {
   }
 }
 
-/** The same, without what happened before a mark. */
+/** Returns the evidence after a mark. */
 export function evidenceSince(evidence: MatcherInput, mark: TrafficMark): MatcherInput {
   return {
     ...evidence,
@@ -98,7 +99,7 @@ export function evidenceSince(evidence: MatcherInput, mark: TrafficMark): Matche
   }
 }
 
-/** What `expect()` was given, as a failure calls it; `undefined` when it is nothing that has entries. */
+/** Returns the name of a value in `expect()` for failures; `undefined` when it has no entries. */
 export function roleOf(received: unknown): Role | undefined {
   if (Array.isArray(received)) return received.every(isEntry) ? 'traffic' : undefined
   if (typeof received !== 'object' || received === null) return undefined
@@ -106,7 +107,7 @@ export function roleOf(received: unknown): Role | undefined {
   if (Array.isArray(given.entries)) return 'traffic'
   if (typeof given.traffic !== 'object' || given.traffic === null) return undefined
   if ('clock' in given && 'store' in given) return 'sandbox'
-  // The past of a sandbox has no clock.
+  // A view of the past has no clock.
   if ('store' in given && 'fork' in given) return 'sandbox'
   if (storeInternals.find(given) !== undefined) return 'store'
   return 'store' in given && 'queue' in given ? 'sandbox' : 'queue'
@@ -142,7 +143,7 @@ function plainLog(given: readonly Entry[]): Log {
   }
 }
 
-/** Its log is asked for over the network: matchers do not wait. */
+/** Returns whether the log is on a server. Matchers are synchronous and cannot fetch it. */
 function isRemote(received: unknown): boolean {
   const { traffic } = received as { readonly traffic?: object }
   return traffic !== undefined && 'follow' in traffic
@@ -154,6 +155,6 @@ function isThenable(value: unknown): boolean {
 
 function shown(received: unknown): string {
   if (isThenable(received)) return 'a promise'
-  if (Array.isArray(received)) return received.length === 0 ? 'this list' : 'this list: not every item is an entry'
-  return typeof received === 'object' && received !== null ? 'this object' : literal(received)
+  if (Array.isArray(received)) return received.length === 0 ? 'a list' : 'a list in which not every item is an entry'
+  return typeof received === 'object' && received !== null ? 'another object' : literal(received)
 }

@@ -17,17 +17,17 @@ import type { Or, Text } from './patterns.js'
 import { evidenceOf, type MatcherInput } from './received.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
-/** Fields of an HTTP request to one of the services; all that are given must fit. */
+/** Fields of an HTTP request to one of the services. All given fields must match. */
 export interface RequestPattern {
   readonly service?: Or<ServiceName>
   readonly method?: Text
-  /** As it arrived; `*` stands for any characters. */
+  /** URL as it arrived; `*` matches any characters. */
   readonly url?: Text
   readonly headers?: Or<Readonly<Record<string, Text | number | undefined>>>
   readonly body?: unknown
-  /** Status of the answer; 0 when the connection was broken. */
+  /** Status of the response; 0 when the connection was broken. */
   readonly status?: Or<number>
-  /** Body of the answer. */
+  /** Body of the response. */
   readonly response?: unknown
 }
 
@@ -51,7 +51,7 @@ export const requestFields: FieldsOf<RequestPattern, EntryOf<'request'>> = {
   service: wordField(['store', 'queue', 'stats'], (entry) => entry.service),
 }
 
-/** HTTP requests that arrived, answered or not. */
+/** Searches HTTP requests to the services, with or without a response. */
 export function receivedRequest(received: unknown, pattern: RequestPattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveReceivedRequest'
   const evidence = evidenceOf(matcher, received, 'sandbox')

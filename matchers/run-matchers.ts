@@ -28,27 +28,27 @@ import type { Or, Text } from './patterns.js'
 import { evidenceOf, type MatcherInput } from './received.js'
 import { type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
-/** Fields of one step in a list of them. */
+/** Fields of one step in a list of steps. */
 export interface WorkflowStepItem {
   readonly name?: Text
-  /** `Run`, `SleepFor`, `Call`, `Wait` … */
+  /** Type of the step, such as `Run`, `SleepFor`, `Call` or `Wait`. */
   readonly type?: Text
   readonly state?: Or<StepState>
   readonly attempts?: Or<number>
   readonly result?: unknown
 }
 
-/** Fields of a workflow run; all that are given must fit. */
+/** Fields of a workflow run. All given fields must match. */
 export interface WorkflowRunPattern {
-  /** The url of the workflow; `*` stands for any characters. */
+  /** URL of the workflow; `*` matches any characters. */
   readonly workflow?: Text
   readonly runId?: Text
   readonly state?: Or<RunLifecycleState>
-  /** The names of its steps in their order, or partial steps `[{ name: 'charge', attempts: 2 }]`. */
+  /** Names of its steps in order, or partial steps `[{ name: 'charge', attempts: 2 }]`. */
   readonly steps?: Or<readonly (string | WorkflowStepItem)[]>
-  /** What the route returned. */
+  /** Result of the route. */
   readonly result?: unknown
-  /** Messages that the service asks for the run: a step one, a call two, one more for each of several beside each other, one for each retry. */
+  /** Billed messages of the run: 1 per step, 2 per `context.call()`, 1 more per parallel step, and 1 per retry. */
   readonly cost?: Or<number>
 }
 
@@ -60,13 +60,13 @@ export interface WorkflowStepPattern extends Omit<WorkflowStepItem, 'name'> {
 
 /** Fields of a step that waits, or has waited, for an event. */
 export interface WorkflowWaitPattern {
-  /** The name of the step. */
+  /** Name of the step. */
   readonly step?: Text
   readonly workflow?: Text
   readonly runId?: Text
-  /** `received`, `timed-out`, or `waiting` while it lasts. */
+  /** Outcome of the wait: `received`, `timed-out`, or `waiting` until one of these. */
   readonly outcome?: Or<WaitOutcome>
-  /** What the event brought. */
+  /** Data of the event. */
   readonly data?: unknown
 }
 
@@ -87,7 +87,7 @@ interface RunThing extends Thing {
   readonly result: unknown
 }
 
-/** What a test may ask of a step; one that never came to its end has no entry of its own. */
+/** The compared fields of a step, including a failed step without an entry. */
 interface StepLook {
   readonly name: string
   readonly type: string
@@ -134,7 +134,7 @@ const waitFields: FieldsOf<WorkflowWaitPattern & { readonly event: Text }, WaitT
   data: optional(anyField(({ step }) => step.result)),
 }
 
-/** Runs of workflows, and how they went. */
+/** Searches workflow runs. */
 export function hasRun(received: unknown, pattern: WorkflowRunPattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveWorkflowRun'
   const evidence = evidenceOf(matcher, received, 'sandbox')
@@ -147,7 +147,7 @@ export function hasRun(received: unknown, pattern: WorkflowRunPattern = {}, opti
     test: testOf(runFields, pattern),
     candidate: ({ run }) => ({ ...stampOf(run.start), title: runTitle(run, evidence) }),
     times: timesOf(matcher, options),
-    noun: ['run', 'runs'],
+    noun: ['workflow run', 'workflow runs'],
     hints: (nearest) => {
       const runs = runsOf(evidence.entries)
       if (runs.length === 0) return noRunHints(evidence)
@@ -160,7 +160,7 @@ export function hasRun(received: unknown, pattern: WorkflowRunPattern = {}, opti
   })
 }
 
-/** Steps of runs, by their name. */
+/** Searches steps of workflow runs by name. */
 export function hasStep(
   received: unknown,
   name: Text,
@@ -169,7 +169,7 @@ export function hasStep(
 ): Verdict {
   const matcher = 'toHaveWorkflowStep'
   const evidence = evidenceOf(matcher, received, 'sandbox')
-  checkName(matcher, name, 'the name of a step', "'charge'")
+  checkName(matcher, name, 'the name of the step', "'charge'")
   checkPattern(matcher, pattern, withoutField(stepFields, 'name'))
   const things = (): StepThing[] =>
     runsOf(evidence.entries).flatMap((run) => looksOf(run).map((step) => ({ run, step })))
@@ -185,7 +185,7 @@ export function hasStep(
       title: `step ${plainText(literal(step.name))} of ${runTitle(run, evidence)}`,
     }),
     times: timesOf(matcher, options),
-    noun: ['step', 'steps'],
+    noun: ['workflow step', 'workflow steps'],
     hints: () => {
       const runs = runsOf(evidence.entries)
       if (runs.length === 0) return noRunHints(evidence)
@@ -196,7 +196,7 @@ export function hasStep(
   })
 }
 
-/** Steps that wait for an event, or have waited for it. */
+/** Searches steps that wait, or have waited, for an event. */
 export function hasWaitedFor(
   received: unknown,
   event: Text,
@@ -205,7 +205,7 @@ export function hasWaitedFor(
 ): Verdict {
   const matcher = 'toHaveWorkflowWait'
   const evidence = evidenceOf(matcher, received, 'sandbox')
-  checkName(matcher, event, 'the id of an event', "'approved'")
+  checkName(matcher, event, 'the ID of the event', "'approved'")
   checkPattern(matcher, pattern, withoutField(waitFields, 'event'))
   const things = (): WaitThing[] =>
     runsOf(evidence.entries).flatMap((run) =>
@@ -222,7 +222,7 @@ export function hasWaitedFor(
       title: `event ${plainText(literal(step.wait!.entry.eventId))}, step ${plainText(literal(step.name))} of ${runTitle(run, evidence)}`,
     }),
     times: timesOf(matcher, options),
-    noun: ['wait', 'waits'],
+    noun: ['workflow wait', 'workflow waits'],
     hints: () => {
       const runs = runsOf(evidence.entries)
       if (runs.length === 0) return noRunHints(evidence)
@@ -233,7 +233,7 @@ export function hasWaitedFor(
   })
 }
 
-/** Steps as they were submitted, and the one that the run fails at, which never was. */
+/** Returns the submitted steps, and the step at which the run fails, which was not submitted. */
 function looksOf(run: RunLifecycle): StepLook[] {
   const looks = run.steps.map(({ name, type, state, attempts, result, pointer: { seq, at } }): StepLook => {
     return { name, type, state, attempts: attempts.length, result, seq, at }
@@ -255,7 +255,7 @@ function outcomeOf(step: StepLifecycle): WaitOutcome {
   return step.state === 'done' || step.wait?.notified !== undefined ? 'received' : 'waiting'
 }
 
-/** What the endpoint told with the end of the run: the body of the request that ended it. */
+/** Returns the result of a run: the body of the request with which the endpoint ended it. */
 function resultOf({ end }: RunLifecycle, evidence: MatcherInput): unknown {
   if (end?.state !== 'RUN_SUCCESS') return undefined
   const request = evidence.entries.find(({ seq }) => seq === end.cause)
@@ -266,7 +266,7 @@ function resultOf({ end }: RunLifecycle, evidence: MatcherInput): unknown {
 
 const maxRuns = 5
 
-/** Every run step by step, the one in question first. */
+/** Returns all runs with their steps, the run in question first. */
 function stories(evidence: MatcherInput, first: RunLifecycle | undefined, focus?: number): string {
   const runs = runsOf(evidence.entries)
   if (runs.length === 0) return '(no workflow has run)'
@@ -286,7 +286,9 @@ function stampOf({ seq, at }: { readonly seq: number; readonly at: number }): { 
 
 function checkName(matcher: string, name: unknown, what: string, example: string): void {
   if ((typeof name === 'string' && name !== '') || name instanceof RegExp || isAsymmetricText(name)) return
-  throw new TypeError(`${matcher}() needs ${what}, for example ${matcher}(${example}); got ${literal(name)}.`)
+  throw new TypeError(
+    `${matcher}(): ${what} must be a text or a regular expression (got ${literal(name)}). Write for example ${matcher}(${example}).`,
+  )
 }
 
 function isAsymmetricText(name: unknown): boolean {

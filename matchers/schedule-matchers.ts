@@ -29,9 +29,9 @@ import type { Or, Text } from './patterns.js'
 import { evidenceOf, type MatcherInput } from './received.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
-/** Fields of a schedule as it stands now; all that are given must fit. */
+/** Fields of a current schedule. All given fields must match. */
 export interface SchedulePattern {
-  /** Destination url or name of a url group; `*` stands for any characters. */
+  /** URL of the destination, or name of a URL group; `*` matches any characters. */
   readonly to?: Text
   readonly cron?: Text
   readonly scheduleId?: Text
@@ -46,7 +46,7 @@ export interface SchedulePattern {
   readonly label?: Text | undefined
   readonly flowControlKey?: Text | undefined
   readonly queue?: Text | undefined
-  /** The next slot: ISO text, `Date` or milliseconds. */
+  /** Next fire time: ISO text, `Date` or milliseconds since the epoch. */
   readonly next?: Or<string | number | Date> | undefined
 }
 
@@ -68,7 +68,7 @@ const fields: FieldsOf<SchedulePattern, Schedule> = {
   next: optional(instantField(({ nextTime }) => nextTime)),
 }
 
-/** Schedules that exist now. */
+/** Searches the schedules that exist now. */
 export function scheduled(received: unknown, pattern: SchedulePattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveSchedule'
   const evidence = evidenceOf(matcher, received, 'queue')
@@ -98,7 +98,7 @@ function schedulesOf(matcher: string, received: unknown): readonly Schedule[] {
   const lists = listsOf(received)
   if (lists.some((schedules) => typeof schedules?.list !== 'function')) {
     throw new TypeError(
-      `${matcher}() asks the queue itself: write expect(sandbox.queue).${matcher}(…) or expect(sandbox).`,
+      `${matcher}(): expect() must get the queue or the sandbox, because a log has no schedules. Write expect(sandbox.queue).${matcher}(…).`,
     )
   }
   return lists.flatMap((schedules) => schedules!.list!())
@@ -113,8 +113,8 @@ function listsOf(received: unknown): readonly List[] {
 }
 
 /**
- * Schedules that would publish what is missing, if time went on, which `drain()` does not wait for; or that fire at
- * another time than the pattern names.
+ * Returns hints about schedules that would publish the missing message later, which `drain()` does not wait for, and about
+ * schedules that fire at another time than expected.
  */
 export function scheduleHints(
   evidence: MatcherInput,
@@ -137,10 +137,10 @@ export function scheduleHints(
       const name = plainText(schedule.id)
       const slot = expected === undefined ? undefined : nearestSlot(evidence, schedule, expected)
       const delay = schedule.draft.settings.delay ?? 0
-      // What came at another time only is what was meant, and may be of somebody else.
+      // A message that differs only in its time is the expected one, and may come from another schedule.
       const late = nearest.find(({ compared }) => isOnlyWrongIn('deliveredAt', compared))?.thing.published
       const isOther = late !== undefined && late.scheduleId !== schedule.id
-      // It has published what was expected, which then came to another end: another slot does no better.
+      // The schedule has published the expected message, which ended in another state. A later fire time does not help.
       const isWrong = nearest.some(
         ({ thing, compared }) => thing.published?.scheduleId === schedule.id && !isOnlyWrongIn('deliveredAt', compared),
       )
@@ -149,25 +149,25 @@ export function scheduleHints(
         return timeZoneHint(evidence, { schedule, expected, slot }, all, place) ?? []
       }
       if (isWrong) return []
-      if (paused) return [`schedule ${name} is paused.`]
+      if (paused) return [`Schedule ${name} is paused, so it publishes nothing. Resume it first.`]
       if (nextTime === undefined || now === undefined || nextTime < now) return []
       const until = expected ?? nextTime
-      // A move of time helps where the slot is still to come.
+      // Moving time helps only if the fire time is in the future.
       if (until <= now || (deliveredAt !== undefined && expected === undefined && !moment(deliveredAt).fits(nextTime)))
         return []
       const wait = formatDuration(until - now)
       return [
-        `schedule ${name} fires in ${wait}, at ${timeSeenFrom(until, now)}. Await sandbox.clock.advance('${wait}') first: clock.drain() does not wait for schedules, which never end.`,
+        `Schedule ${name} fires in ${wait}, at ${timeSeenFrom(until, now)}. Await sandbox.clock.advance('${wait}') first: clock.drain() does not wait for schedules, which never end.`,
       ]
     })
 }
 
-/** The instant in a pattern; `undefined` for one that is described or that is none. */
+/** Returns the instant in a pattern; `undefined` for an asymmetric matcher or a missing instant. */
 function momentOf(given: unknown): number | undefined {
   return given === undefined || isAsymmetric(given) ? undefined : instant(given as Instant)
 }
 
-/** The slot of a schedule that comes nearest to an instant: of those that were, and the next one. */
+/** Returns the fire time of a schedule that is nearest to an instant, among past fire times and the next one. */
 function nearestSlot(evidence: MatcherInput, { id, nextTime }: Schedule, to: number): number | undefined {
   const slots = evidence
     .ofType('published')
@@ -178,17 +178,17 @@ function nearestSlot(evidence: MatcherInput, { id, nextTime }: Schedule, to: num
   )
 }
 
-/** Whether everything else is as expected. */
+/** Returns whether a field is the only one that differs. */
 function isOnlyWrongIn(name: string, compared: readonly ComparedField[]): boolean {
   return compared.every((one) => (one.name === name) === one.differences.length > 0)
 }
 
 const maxSchedules = 2
 
-/** What a message has of its schedule. */
+/** Fields that messages take from their schedule. */
 const ofBoth = ['to', 'scheduleId', 'body', 'method', 'label', 'flowControlKey', 'queue'] as const
 
-/** A queue. */
+/** A queue with its schedules. */
 interface Owner {
   readonly schedules?: unknown
 }

@@ -10,13 +10,13 @@ import { headOf } from './requests.js'
 import { type SequenceStep, type StepTest, stepTest } from './step-matchers.js'
 import { startOf, type Verdict, verdict } from './verdict.js'
 
-/** Entries that fit the steps in this order, with anything between them. */
+/** Checks that entries match the steps in this order. Other entries may be between them. */
 export function followsSequence(received: unknown, steps: readonly SequenceStep[]): Verdict {
   const matcher = 'toFollowSequence'
   const evidence = evidenceOf(matcher, received, 'sandbox')
   if (!Array.isArray(steps) || steps.length === 0) {
     throw new TypeError(
-      `${matcher}() needs a list of steps, for example [{ type: 'published', to: '…' }, { type: 'attempt', status: 500 }].`,
+      `${matcher}(): the steps must be a list with at least one step (got ${literal(steps)}). Write for example [{ type: 'published', to: '…' }, { type: 'attempt', status: 500 }].`,
     )
   }
   const tests = steps.map((step) => stepTest(matcher, step))
@@ -37,7 +37,7 @@ export function followsSequence(received: unknown, steps: readonly SequenceStep[
         evidence,
         place,
         call: `expect(${evidence.role})${not ? '.not' : ''}.${matcher}([${plural(steps.length, 'step')}])`,
-        expected: not ? 'Expected that these steps do not follow each other, but they do:' : brokenAt(steps, found),
+        expected: not ? 'Expected these steps not to occur in this order, but they did:' : brokenAt(steps, found),
         parts: [
           around(told, not ? 0 : broken),
           ...(not ? [] : [divergence(evidence, steps[broken]!, tests[broken]!, found, after)]),
@@ -54,7 +54,7 @@ export function followsSequence(received: unknown, steps: readonly SequenceStep[
 
 const maxSteps = 6
 
-/** Of many steps those before and after the one that breaks the order. */
+/** Returns the steps around the first one without a match. */
 function around(lines: readonly string[], broken: number): string[] {
   if (lines.length <= maxSteps) return [...lines]
   const from = Math.min(Math.max(0, broken - maxSteps / 2), lines.length - maxSteps)
@@ -68,7 +68,7 @@ function around(lines: readonly string[], broken: number): string[] {
 
 const beforeAll = Number.NEGATIVE_INFINITY
 
-/** The first entry that fits a step, behind the entry with this number. */
+/** Returns the first entry after a `seq` that matches a step. */
 function nextOf(evidence: MatcherInput, { type, test }: StepTest, after: number): Entry | undefined {
   const entries = evidence.ofType(type)
   for (let index = firstAfter(entries, after); index < entries.length; index++) {
@@ -78,7 +78,7 @@ function nextOf(evidence: MatcherInput, { type, test }: StepTest, after: number)
   return undefined
 }
 
-/** Entries stand in the order of their numbers. */
+/** Returns the index of the first entry after a `seq`. Entries are sorted by `seq`. */
 function firstAfter(entries: readonly Entry[], seq: number): number {
   let [low, high] = [0, entries.length]
   while (low < high) {
@@ -91,16 +91,16 @@ function firstAfter(entries: readonly Entry[], seq: number): number {
 
 function brokenAt(steps: readonly SequenceStep[], found: readonly number[]): string {
   const after = found.length === 0 ? '' : ` after #${found.at(-1)}`
-  return `Expected these steps in order. Step ${found.length + 1} of ${steps.length} does not follow${after}:`
+  return `Expected these steps in order. No entry${after} matches step ${found.length + 1} of ${steps.length}:`
 }
 
 function stepLine(step: unknown, index: number, found: readonly number[]): string {
   const seq = found[index]
   if (seq !== undefined) return `  ✓ ${literal(step)}   #${seq}`
-  return `  ${index === found.length ? '✗' : '·'} ${literal(step)}`
+  return index === found.length ? `  ✗ ${literal(step)}` : `  · ${literal(step)}   not checked`
 }
 
-/** Where the order broke: what came instead, or that the step had come too early. */
+/** Returns why a step has no match: the nearest later entry, or that it occurred too early. */
 function divergence(
   evidence: MatcherInput,
   step: SequenceStep,
@@ -110,17 +110,17 @@ function divergence(
 ): string[] {
   const earlier = nextOf(evidence, test, beforeAll)
   if (earlier !== undefined && found.includes(earlier.seq)) {
-    return [`It happened once only: #${earlier.seq} is the step above.`]
+    return [`It occurred only once, and #${earlier.seq} already matches a step above.`]
   }
   if (earlier !== undefined) {
     return [
-      `It happened too early: #${earlier.seq} at ${timeSeenFrom(earlier.at, startOf(evidence))}, before the step above it.`,
+      `It occurred too early: #${earlier.seq} at ${timeSeenFrom(earlier.at, startOf(evidence))}, before the step above it.`,
     ]
   }
   const sameType: readonly Entry[] = evidence.ofType(step.type)
   const [nearest] = rank(sameType.slice(firstAfter(sameType, after)), test.test, 1).nearest
-  if (nearest === undefined) return [`No ${step.type} entry came afterwards.`]
+  if (nearest === undefined) return [`There is no later ${step.type} entry.`]
   const { thing, compared } = nearest
   const candidate = { seq: thing.seq, at: thing.at, title: headOf(thing, evidence) }
-  return ['Nearest afterwards:', titleLine(candidate, startOf(evidence)), ...missLines(compared, evidence.redaction)]
+  return ['Nearest later entry:', titleLine(candidate, startOf(evidence)), ...missLines(compared, evidence.redaction)]
 }

@@ -26,30 +26,30 @@ import { evidenceOf, isEntry, type MatcherInput, roleOf } from './received.js'
 import { otherSpelling } from './spellings.js'
 import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
-/** The keys that a receiver knows. */
+/** Signing keys of a receiver. */
 export interface ReceiverKeys {
   readonly current: string
   readonly next: string
-  /** Keys that were current once, the latest first. */
+  /** Keys that were current before, the latest first. */
   readonly former?: readonly string[]
 }
 
-/** What a signed delivery must be, beside rightly signed. */
+/** Fields of a delivery with a valid signature. All given fields must match. */
 export interface SignaturePattern {
   readonly to?: Text
   readonly messageId?: Text
   readonly kind?: Or<MessageKind>
-  /** Which key signed it: by its place today, or the key itself. Default: the current or the next one. */
+  /** Key that signed it: its current role, or the key itself. Default: the current or the next key. */
   readonly key?: 'current' | 'next' | 'former' | (string & {})
-  /** The keys of the receiver. A sandbox and its queue know their own. */
+  /** Keys of the receiver. Default: the keys of the sandbox or queue in `expect()`. */
   readonly keys?: ReceiverKeys
-  /** When it is verified: ISO text, `Date` or milliseconds. Default: when the attempt was made. */
+  /** Instant of the verification: ISO text, `Date` or milliseconds since the epoch. Default: time of the attempt. */
   readonly at?: string | number | Date
-  /** Claims of the token, partially: `iss`, `sub`, `exp`, `nbf`, `iat`, `jti`, `body`. */
+  /** Some claims of the token: `iss`, `sub`, `exp`, `nbf`, `iat`, `jti`, `body`. */
   readonly claims?: Readonly<Record<string, unknown>>
 }
 
-/** A request as it arrived, with or without a place in the log. */
+/** A received request, with or without an entry in the log. */
 interface Signed {
   readonly seq: number
   readonly at: number | undefined
@@ -58,7 +58,7 @@ interface Signed {
   readonly messageId?: string
   readonly kind?: MessageKind
   readonly headers: HeaderList
-  /** The key that was in force when a delivery was made. */
+  /** The key with which the delivery was signed. */
   readonly key?: string
 }
 
@@ -76,7 +76,7 @@ const checked: FieldsOf<SignaturePattern, Signed> = {
   claims: anyField(() => undefined),
 }
 
-/** Deliveries whose signature a receiver would accept: the key, the body's hash, the address, the times. */
+/** Searches deliveries whose signature a receiver would accept: its key, body hash, URL and times. */
 export function signed(received: unknown, pattern: SignaturePattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveValidSignature'
   checkPattern(matcher, pattern, checked)
@@ -112,9 +112,9 @@ export function signed(received: unknown, pattern: SignaturePattern = {}, option
 }
 
 const keysHint =
-  "no signing keys are known here: write toHaveValidSignature({ keys: sandbox.queue.signingKeys }), or the key itself as { key: 'sig_…' }."
+  "No signing keys are known for this request. Write toHaveValidSignature({ keys: sandbox.queue.signingKeys }), or the key itself as { key: 'sig_…' }."
 
-/** Keys are secrets: a failure does not print them. */
+/** Returns the pattern without its keys, which are secrets. */
 function shownPattern({ keys, ...pattern }: SignaturePattern): object {
   return keys === undefined ? pattern : { ...pattern, keys: '***' }
 }
@@ -127,7 +127,7 @@ function keysOf(received: unknown): ReceiverKeys | undefined {
   return typeof found?.current === 'string' ? found : undefined
 }
 
-/** The requests in what was given to `expect()`: deliveries of a log, of a recorder, or one request. */
+/** Returns the requests in a value of `expect()`: deliveries of a log, of a recorder, or one request. */
 function signedIn(matcher: string, received: unknown): { evidence: MatcherInput; things: () => Iterable<Signed> } {
   if (roleOf(received) !== undefined && !isAttempts(received)) {
     const evidence = evidenceOf(matcher, received, 'queue')
@@ -162,12 +162,12 @@ function singleOf(received: unknown): readonly (Entry | PlainRequest)[] | undefi
   if (Array.isArray(requests)) return requests
   if (typeof url !== 'string' || typeof headers !== 'object' || headers === null || isMessage(received))
     return undefined
-  // Its body can only be read once, and not now.
+  // A Request cannot be used, because its body can be read only once and asynchronously.
   if (typeof (received as { arrayBuffer?: unknown }).arrayBuffer === 'function') return undefined
   return [received as PlainRequest]
 }
 
-/** What `queue.publish()` returns: it knows what is to be delivered, not what was. */
+/** Returns whether a value is a message of `queue.publish()`, which has no deliveries. */
 function isMessage(received: unknown): boolean {
   const { id, settings } = (received ?? {}) as Record<string, unknown>
   return typeof id === 'string' && typeof settings === 'object'
@@ -175,12 +175,12 @@ function isMessage(received: unknown): boolean {
 
 function cannotLook(matcher: string, received: unknown): string {
   if (typeof (received as { arrayBuffer?: unknown } | null)?.arrayBuffer === 'function') {
-    return `${matcher}() cannot read the body of a Request. Write expect({ url: request.url, headers: request.headers, body: await request.text() }).${matcher}({ keys: sandbox.queue.signingKeys }), or ask expect(sandbox.queue).`
+    return `${matcher}(): the body of a Request cannot be read by a matcher. Write expect({ url: request.url, headers: request.headers, body: await request.text() }).${matcher}({ keys: sandbox.queue.signingKeys }), or expect(sandbox.queue).`
   }
   if (isMessage(received)) {
-    return `${matcher}() looks at deliveries, and this is a message. Write expect(sandbox.queue).${matcher}({ messageId: message.id }).`
+    return `${matcher}(): expect() must get a delivery (got a message). Write expect(sandbox.queue).${matcher}({ messageId: message.id }).`
   }
-  return `${matcher}() needs the queue, a recorder, a delivery or { url, headers, body }. Write expect(sandbox.queue).${matcher}(…) or expect(recorder.last()).${matcher}().`
+  return `${matcher}(): expect() must get the queue, a recorder, a delivery or { url, headers, body } (got ${literal(received)}). Write expect(sandbox.queue).${matcher}(…) or expect(recorder.last()).${matcher}().`
 }
 
 function signedOf(given: Entry | PlainRequest): Signed {
@@ -201,7 +201,7 @@ function signedAttempt(entry: EntryOf<'attempt'>): Signed {
     messageId,
     kind,
     ...(typeof key === 'string' && { key }),
-    // Read when somebody looks: it takes a signature.
+    // A getter, because reading the headers of an attempt computes its signature.
     get headers() {
       return entry.headers
     },
@@ -221,7 +221,7 @@ function headerList(headers: unknown): HeaderList {
   return (Array.isArray(headers) ? headers : listed) as HeaderList
 }
 
-/** Each thing that a receiver checks, under its name. */
+/** Returns the checks of a receiver by name. */
 function verification(thing: Signed, pattern: SignaturePattern, known: ReceiverKeys | undefined): ComparedField[] {
   const token = tokenOf(thing.headers)
   if (token === undefined) return [miss('signature', 'one', 'no header that ends in -Signature')]
@@ -242,8 +242,8 @@ function verification(thing: Signed, pattern: SignaturePattern, known: ReceiverK
 }
 
 /**
- * The names of what a receiver finds wrong with the signature of a delivery, none when it is right; `undefined` when
- * nobody knows its key any more.
+ * Returns the names of the failed checks of a delivery's signature, an empty list when it is valid, and `undefined` when
+ * its key is unknown.
  */
 export function wrongWithSignature(evidence: MatcherInput, entry: EntryOf<'attempt'>): readonly string[] | undefined {
   const thing = signedAttempt(entry)
@@ -303,7 +303,7 @@ function placeOf(key: string): string {
   return isPlace(key) ? key : 'given'
 }
 
-/** Whose key it was: `current`, `next`, `former 1`, `given`, `attempt`; nobody's when the claims were changed, too. */
+/** Returns the role of the signing key: `current`, `next`, `former 1` or `given`; `undefined` for an unknown key. */
 function signerOf(
   isBy: (key: string) => boolean,
   known: ReceiverKeys | undefined,
@@ -318,7 +318,7 @@ function signerOf(
     if (rotations !== -1) return `former ${rotations + 1}`
   }
   if (ofAttempt === undefined || !isBy(ofAttempt)) return undefined
-  // Only the delivery itself knows its key: it was the current one when it began.
+  // Only the attempt has its key, which was the current key when the attempt started.
   return known === undefined ? 'current' : 'former'
 }
 
@@ -336,7 +336,7 @@ function bodyDifferences(claim: unknown, body: Bytes): readonly ValueDifference[
   const how = otherSpelling(body, (bytes) => bodyHash(bytes) === unpadded(String(claim)))
   const received =
     how !== undefined
-      ? `the hash of the same JSON, written ${how}: sign and verify the body as it was sent, not parsed and written again`
+      ? `the hash of the same JSON, written ${how}. Verify the raw body, not JSON that was parsed and serialized again`
       : claim === undefined
         ? 'no claim body'
         : `the hash of another body, ${literal(claim)}`
@@ -349,7 +349,7 @@ function bodyDifferences(claim: unknown, body: Bytes): readonly ValueDifference[
   ]
 }
 
-/** base64url of the SHA-256; padding is optional. */
+/** Returns the SHA-256 of a body as base64url without padding. */
 function bodyHash(body: Bytes): string {
   return toBase64Url(sha256Bytes(body))
 }
@@ -358,7 +358,7 @@ function unpadded(hash: string): string {
   return hash.replace(/=+$/, '')
 }
 
-/** `exp` and `nbf`, where it is known when the request was verified. */
+/** Returns the checks of `exp` and `nbf`, if the time of the verification is known. */
 function timeChecks(claims: Readonly<Record<string, unknown>>, at: number | undefined): ComparedField[] {
   if (at === undefined) return []
   const { exp, nbf } = claims

@@ -2,19 +2,19 @@ import { type Bytes, text, utf8 } from '../src/kernel/bytes.js'
 import { parsedJson } from '../src/kernel/parsed-json.js'
 import { isPlainObject } from './literal.js'
 
-/** A way to write JSON: how it differs from others, in words, and the text. */
+/** A text of JSON, and how it differs from others: `indented by 2`. */
 interface Spelling {
   readonly how: string
   readonly text: string
 }
 
-/** Longer bodies are only written in the usual ways: each one is hashed. */
+/** Maximum length of a body for all variants, because each variant is hashed. */
 const maxTried = 20_000
 const longest = 1_000_000
 
 /**
- * How the JSON in a body was written when something else was signed: by the same JSON in another spelling, whose bytes
- * are the signed ones. `undefined` when none of the usual ones is it.
+ * Returns how the JSON of a body was written when it was signed, if the signed bytes are a usual variant of the same JSON;
+ * otherwise `undefined`.
  */
 export function otherSpelling(body: Bytes, isSigned: (bytes: Bytes) => boolean): string | undefined {
   if (body.length > longest) return undefined
@@ -27,7 +27,7 @@ export function otherSpelling(body: Bytes, isSigned: (bytes: Bytes) => boolean):
   return undefined
 }
 
-/** Whether parsing a body and writing it again with `JSON.stringify` gives other bytes; `undefined` for what is no JSON. */
+/** Returns whether parsing a body and serializing it again gives other bytes; `undefined` when it is not JSON. */
 export function changesWhenRewritten(body: Bytes): boolean | undefined {
   if (body.length > longest) return undefined
   const given = text(body)
@@ -62,7 +62,7 @@ function* spellingsOf(parsed: unknown, all: boolean): Generator<Spelling> {
   }
 }
 
-/** As Python and others write it: `{"a": 1, "b": [2, 3]}`. */
+/** Returns JSON as Python writes it: `{"a": 1, "b": [2, 3]}`. */
 function spaced(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`
   if (!isPlainObject(value)) return JSON.stringify(value)

@@ -23,7 +23,7 @@ import {
 import type { AttemptPattern, Or, PublishedPattern, Text } from './patterns.js'
 import { type RequestPattern, requestFields } from './requests.js'
 
-/** How a command may come. */
+/** Ways in which a command reaches the store. */
 const ways = [
   'request',
   'pipeline',
@@ -32,12 +32,12 @@ const ways = [
   'direct',
 ] as const satisfies readonly EntryOf<'command'>['via'][]
 
-/** What may be said about an entry of each type. */
+/** Fields of a step by type of entry. */
 interface StepPatterns {
   readonly request: RequestPattern
   readonly outbound: OutboundPattern
   readonly command: {
-    /** As in `toHaveExecuted`. */
+    /** Arguments of the command, as in `toHaveExecuted`. */
     readonly argv?: readonly CommandArgPattern[]
     readonly via?: Or<EntryOf<'command'>['via']>
     readonly error?: Text | undefined
@@ -84,12 +84,15 @@ const wordsField: PatternField<EntryOf<'command'>> = {
       )
     return { expected, differences, fits: argumentsFit(words) } as ValueComparison
   },
-  takes: { what: "a list of words, ['INCR', 'visits']", check: (value) => Array.isArray(value) && value.length > 0 },
+  takes: {
+    what: "a list of arguments, ['INCR', 'visits']",
+    check: (value) => Array.isArray(value) && value.length > 0,
+  },
   optional: false,
   isSecret: ({ argv }: EntryOf<'command'>) => standardRedaction.isSecretCommand(argv.map((word) => text(word))),
 }
 
-/** The fields that a step may name, by type of entry; entries of other types are read field by field as they are. */
+/** Fields of a step by type of entry. Entries of other types have their own fields unchanged. */
 const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>> } = {
   request: requestFields,
   outbound: callFields,
@@ -150,7 +153,7 @@ const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>
   },
 }
 
-/** The names of the fields of the other types; the compiler keeps the list complete. */
+/** Names of the fields of other types. The compiler keeps the list complete. */
 type OtherType = Exclude<EntryType, keyof StepPatterns>
 const otherFields: {
   readonly [T in OtherType]: readonly Exclude<keyof EntryOf<T>, 'type' | 'seq' | 'at' | 'cause' | 'region'>[]
@@ -163,7 +166,7 @@ const otherFields: {
 
 const entryTypes: readonly string[] = [...Object.keys(stepFields), ...Object.keys(otherFields)]
 
-/** A field of an entry, read as it is. */
+/** Returns a field that is read from the entry unchanged. */
 function asItIs(name: string): PatternField<Entry> {
   return anyField((entry) => Reflect.get(entry, name))
 }
@@ -173,7 +176,7 @@ export function fieldsOfType(type: EntryType): PatternFields<Entry> {
   return Object.fromEntries(otherFields[type as OtherType].map((name) => [name, asItIs(name)]))
 }
 
-/** A step, checked and ready to be looked for; its test takes entries of its type only. */
+/** A checked step. Its test takes only entries of its type. */
 export interface StepTest {
   readonly type: EntryType
   readonly test: PatternTest<Entry>
@@ -184,7 +187,7 @@ export function stepTest(matcher: string, step: unknown): StepTest {
   if (typeof type !== 'string' || !entryTypes.includes(type)) {
     const near = typeof type === 'string' ? nearestName(type, entryTypes) : undefined
     throw new TypeError(
-      `${matcher}() does not know the step ${literal(step)}.${near === undefined ? '' : ` Did you mean ${near}?`} A step has a type, one of ${entryTypes.join(', ')}.`,
+      `${matcher}(): unknown type of step (got ${literal(step)}).${near === undefined ? '' : ` Did you mean \`${near}\`?`} The types are ${entryTypes.join(', ')}.`,
     )
   }
   const { type: _, ...pattern } = step as Record<string, unknown>

@@ -9,13 +9,13 @@ import { withoutSecrets } from './failure/hidden-values.js'
 import { isAsymmetric, literal } from './literal.js'
 import { storeInternals } from './received.js'
 
-/** What a key holds, ready to be compared. */
+/** A stored value that can be compared. */
 export interface StoredValue {
   readonly type: string
-  /** Milliseconds that remain, `undefined` for ever. */
+  /** Remaining TTL in milliseconds; `undefined` without a TTL. */
   readonly ttl: number | undefined
   readonly compare: (expected: unknown) => readonly ValueDifference[]
-  /** The value in a few words, safe to print. */
+  /** Returns the value as a short text, safe to print. */
   readonly shown: (redaction: Redaction) => string
 }
 
@@ -24,18 +24,18 @@ export interface KeyReader {
   keys(): readonly Bytes[]
 }
 
-/** Reads keys of the store in what was given to `expect()`, without leaving a trace. */
+/** Returns a reader for the keys of a store. Reading leaves no entry in the log. */
 export function keyReaderOf(matcher: string, received: unknown): KeyReader {
   const internals =
     storeInternals.find(received) ?? storeInternals.find((received as { store?: unknown } | null | undefined)?.store)
   if (internals === undefined && typeof (received as { now?: unknown } | null | undefined)?.now === 'number') {
     throw new TypeError(
-      `${matcher}() looks at the keys of now, and this is the past: write expect(await sandbox.fork({ at })).${matcher}(…), or read past.store.`,
+      `${matcher}(): this is a view of the past, and the matcher reads current keys. Write expect(await sandbox.fork({ at })).${matcher}(…), or read past.store.`,
     )
   }
   if (internals === undefined) {
     throw new TypeError(
-      `${matcher}() reads the store itself: write expect(sandbox.store).${matcher}(…) or expect(sandbox).`,
+      `${matcher}(): expect() must get the store or the sandbox, because a log has no values. Write expect(sandbox.store).${matcher}(…).`,
     )
   }
   const { engine, peek: run } = internals
@@ -46,7 +46,7 @@ export function keyReaderOf(matcher: string, received: unknown): KeyReader {
       return keys
     },
     read: (key) => {
-      // Reading an expired key would end it, with an event in the log: an assertion must not change the story.
+      // Reading an expired key would delete it and log an event, but an assertion must not change the log.
       if (!engine.db.isLive(key)) return undefined
       const type = String(run(latin1('TYPE'), key))
       if (type === 'none') return undefined
@@ -59,7 +59,7 @@ export function keyReaderOf(matcher: string, received: unknown): KeyReader {
 type Run = (...words: Bytes[]) => PlainReply
 type StoredPart = Pick<StoredValue, 'compare' | 'shown'>
 
-/** How a value of each type is read and what it is compared with. */
+/** Readers of values by type. */
 const readings: Readonly<Record<string, (key: Bytes, run: Run) => StoredPart>> = {
   string: (key, run) => stringHeld(String(run(latin1('GET'), key))),
   hash: (key, run) => fieldsHeld(pairsOf(run(latin1('HGETALL'), key))),
@@ -87,7 +87,7 @@ function stringHeld(received: string): StoredPart {
   return { shown: show(received), compare: (expected) => compareStored(received, expected) }
 }
 
-/** A stored text: a number or bigint is compared as text, objects, lists and booleans with the parsed JSON. */
+/** Compares a stored text with numbers as text, and with objects, lists and booleans as parsed JSON. */
 function compareStored(received: string, expected: unknown): readonly ValueDifference[] {
   if (typeof expected === 'number' || typeof expected === 'bigint') return compare(received, String(expected))
   return typeof expected === 'string' ? compare(received, expected) : compareText(received, expected)
@@ -136,7 +136,7 @@ function listHeld(received: readonly string[]): StoredPart {
   }
 }
 
-/** Order does not matter, and each expected member must find one of its own. */
+/** Compares sets without regard to order. Each expected member must match another member. */
 function setHeld(received: readonly string[]): StoredPart {
   return {
     shown: show(received),

@@ -1,11 +1,11 @@
 import { plainText } from '../src/report/safe-text.js'
 import { isPlainObject, literal } from './literal.js'
 
-/** Values whose literals are shorter stand beside each other on one line. */
+/** Maximum length of literals that are printed next to each other on one line. */
 const short = 60
-/** Lines of the shorter side that are still compared each with each. */
+/** Maximum number of lines per side that are compared with each other. */
 const maxCompared = 400
-/** Chars of a text that is still split into lines. */
+/** Maximum number of characters of a text that is split into lines. */
 const maxChars = 100_000
 const maxItems = 200
 const context = 2
@@ -13,8 +13,8 @@ const maxLines = 30
 const widest = 120
 
 /**
- * What differs between two texts of several lines, or between two lists or objects, line by line: `-` was expected,
- * `+` was received. `undefined` when both are short enough to be told in a sentence, or cannot be compared by lines.
+ * Returns a diff by lines of two long texts, lists or objects: `-` is expected, `+` is received. It is `undefined` when
+ * both fit on one line or cannot be compared by lines.
  */
 export function differingLines(expected: unknown, received: unknown): readonly string[] | undefined {
   if (isLong(expected) || isLong(received)) return differingPart(expected, received)
@@ -23,7 +23,7 @@ export function differingLines(expected: unknown, received: unknown): readonly s
   if (wanted.length <= 1 && found.length <= 1) return differingPart(expected, received)
   const lines = diffLines(wanted, found)
   const marks = new Set(lines.map(([mark]) => mark))
-  // Without a line in common there is nothing to compare, and without a difference nothing to show.
+  // A diff needs at least one common line and one different line.
   return marks.size > 1 && marks.has(' ') ? shownLines(lines) : undefined
 }
 
@@ -37,7 +37,7 @@ function linesOf(value: unknown): readonly string[] | undefined {
   return literal(value).length <= short ? [literal(value)] : layout(value, '')
 }
 
-/** A list or an object with an item on each line. */
+/** Returns a list or an object with one item per line. */
 function layout(value: unknown, indent: string, lead = '', depth = 0): string[] {
   const isList = Array.isArray(value)
   if ((!isList && !isPlainObject(value)) || depth > 6 || literal(value).length <= short - indent.length) {
@@ -55,7 +55,7 @@ function fieldLead(name: string): string {
   return `${/^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(name) ? name : literal(name)}: `
 }
 
-/** Long texts without lines: the place where they part, with what stands around it. */
+/** Returns the first difference of two long lines with its surroundings. */
 function differingPart(expected: unknown, received: unknown): readonly string[] | undefined {
   if (typeof expected !== 'string' || typeof received !== 'string') return undefined
   if (expected.length <= short && received.length <= short) return undefined
@@ -73,7 +73,7 @@ function differingPart(expected: unknown, received: unknown): readonly string[] 
 
 type Line = readonly [mark: ' ' | '-' | '+', text: string]
 
-/** A shortest edit of the lines, by the longest common subsequence of what is left between equal ends. */
+/** Returns a shortest edit of lines: equal ends are removed, and the rest has a longest common subsequence. */
 export function diffLines(wanted: readonly string[], found: readonly string[]): Line[] {
   let start = 0
   while (start < wanted.length && start < found.length && wanted[start] === found[start]) start++
@@ -93,7 +93,7 @@ export function diffLines(wanted: readonly string[], found: readonly string[]): 
 }
 
 function between(wanted: readonly string[], found: readonly string[]): Line[] {
-  // Far too different to be worth the work: what was expected, then what came.
+  // Texts with too many different lines are not compared: all expected lines come first, then all received lines.
   if (wanted.length > maxCompared || found.length > maxCompared) {
     return [...wanted.map((line): Line => ['-', line]), ...found.map((line): Line => ['+', line])]
   }
@@ -111,7 +111,7 @@ function between(wanted: readonly string[], found: readonly string[]): Line[] {
   return lines
 }
 
-/** How many lines the ends of both have in common, for every place in both. */
+/** Returns the length of the longest common subsequence of the remaining lines, for every position in both texts. */
 function commonLengths(wanted: readonly string[], found: readonly string[]): Uint16Array[] {
   const lengths = Array.from({ length: wanted.length + 1 }, () => new Uint16Array(found.length + 1))
   for (let at = wanted.length - 1; at >= 0; at--) {
@@ -125,7 +125,7 @@ function commonLengths(wanted: readonly string[], found: readonly string[]): Uin
   return lengths
 }
 
-/** Only what changed, with a little around it, on lines that fit. */
+/** Returns the changed lines with two lines of context, each shortened to the maximum width. */
 function shownLines(lines: readonly Line[]): string[] {
   const near = lines.map((_, index) =>
     lines.slice(Math.max(0, index - context), index + context + 1).some(([mark]) => mark !== ' '),

@@ -17,21 +17,21 @@ import {
 import { type Bounds, boundsText, type CountRange, requireBounds, within } from './range.js'
 import type { MatcherInput } from './received.js'
 
-/** What a matcher found. The same object answers `expect(…)`, `expect(…).not` and a search. */
+/** Result of a matcher, for `expect(…)`, `expect(…).not` and searches. */
 export interface Verdict {
   readonly pass: boolean
-  /** `seq` of the entries that fit. */
+  /** `seq` of the matching entries. */
   readonly matched: readonly number[]
   /**
-   * The failure as data: of the assertion, or of its `.not`.
-   * @param place the test that asks, for the command that runs it again
+   * Returns the failure of the assertion, or of its `.not`, as data.
+   * @param place location of the test, for the command that runs it again
    */
   failure(not: boolean, place?: TestLocation): FailureData
-  /** The same as a text. */
+  /** Returns the failure as text. */
   explain(not: boolean, place?: TestLocation): string
 }
 
-/** A verdict; what only a failure needs is composed once it is asked for. */
+/** Creates a verdict. The failure is composed only when it is read. */
 export function verdict(
   pass: boolean,
   failure: Verdict['failure'],
@@ -47,37 +47,37 @@ export function verdict(
   }
 }
 
-/** How often a matcher must find its pattern. */
+/** Options of a matcher. */
 export interface MatchOptions {
-  /** How many must fit: a number, `'>=2'`, `'<=3'`, `'2..4'` or `{ min, max }`. Default: one or more. */
+  /** Number of things that must match: a number, `'>=2'`, `'<=3'`, `'2..4'` or `{ min, max }`. Default: one or more. */
   readonly times?: CountRange
 }
 
 export interface MatcherSearch<T> {
   readonly matcher: string
-  /** The arguments of the call, for the first line of a failure. */
+  /** Arguments of the call, for the first line of a failure. */
   readonly call: readonly unknown[]
   readonly evidence: MatcherInput
-  /** Everything that may fit; read anew for each question. */
+  /** Returns all candidates, read again for each call. */
   readonly things: () => Iterable<T>
-  /** The same or fewer, when a cheaper look tells that the others cannot fit. */
+  /** Returns the candidates that can match, if a cheaper search finds them. */
   readonly likely?: () => Iterable<T>
   readonly test: PatternTest<T>
   readonly candidate: (thing: T) => Candidate
   readonly times: Bounds | undefined
   /** `published message`, `published messages`. */
   readonly noun: readonly [one: string, many: string]
-  /** Sentences for typical mistakes, given what nearly fitted. */
+  /** Returns hints for typical mistakes, given the nearest candidates. */
   readonly hints?: (nearest: readonly ScoredCandidate<T>[], place: TestLocation | undefined) => readonly string[]
-  /** Which entries the timeline shows; all by default. */
+  /** Returns whether the timeline shows an entry; all by default. */
   readonly shown?: (entry: Entry) => boolean
-  /** The end of a failure instead of a timeline. */
+  /** Returns the end of a failure instead of a timeline. */
   readonly story?: (thing: T | undefined) => string
 }
 
 const foundShown = 5
 
-/** Looks for the pattern; everything that only a failure needs waits until it is told. */
+/** Searches candidates that match the pattern. A failure is composed only when it is read. */
 export function search<T>(given: MatcherSearch<T>): Verdict {
   const { times } = given
   const enough = times === undefined ? 1 : times.max + 1
@@ -118,7 +118,7 @@ function explanation<T>(
     call: callLine(evidence, not, given.matcher, given.call),
     ...(not ? unwanted(given, ranking) : missing(given, ranking)),
     hints: isShort ? (given.hints?.(ranking.nearest, place) ?? []) : [],
-    // The story of a run tells of its failed messages.
+    // The report of a workflow run already shows its failed messages.
     isMissing: isShort && given.story === undefined,
     mayRepeat: isShort ? attemptsOf(given, near?.thing) : ledTo(given, ranking.found),
     isUnwanted: !isShort,
@@ -128,7 +128,7 @@ function explanation<T>(
   })
 }
 
-/** Of too many: whether an entry is one of those that were found, or the publishing of its message. */
+/** Returns a test for entries among too many matches, and for the publishing of their messages. */
 function ledTo<T>({ evidence, candidate }: MatcherSearch<T>, found: readonly T[]): (entry: Entry) => boolean {
   const seqs = new Set(found.map((thing) => candidate(thing).seq))
   const messages = new Set(
@@ -137,7 +137,7 @@ function ledTo<T>({ evidence, candidate }: MatcherSearch<T>, found: readonly T[]
   return (entry) => seqs.has(entry.seq) || (entry.type === 'published' && messages.has(entry.messageId))
 }
 
-/** Of a delivery that is another one than expected: whether an entry is one of its attempts. */
+/** Returns a test for the attempts of the nearest message. */
 function attemptsOf<T>({ evidence, candidate }: MatcherSearch<T>, near: T | undefined): (entry: Entry) => boolean {
   const seq = near === undefined ? undefined : candidate(near).seq
   const ends = [...evidence.ofType('attempt'), ...evidence.ofType('dead-letter')]
@@ -145,13 +145,13 @@ function attemptsOf<T>({ evidence, candidate }: MatcherSearch<T>, near: T | unde
   return (entry) => entry.type === 'attempt' && entry.messageId === delivery?.messageId
 }
 
-/** What the call had as arguments, as far as they say something. */
+/** Returns the arguments of a call without empty ones. */
 export function callOf(pattern: object, options: MatchOptions | undefined): readonly unknown[] {
   if (options?.times !== undefined) return [pattern, options]
   return Object.keys(pattern).length === 0 ? [] : [pattern]
 }
 
-/** `expect(queue).not.toHavePublished({ … })`. */
+/** Returns the call of a matcher as text: `expect(queue).not.toHavePublished({ … })`. */
 export function callLine(evidence: MatcherInput, not: boolean, matcher: string, given: readonly unknown[]): string {
   const shown = given.map((value) => withoutSecrets(value, evidence.redaction))
   return `expect(${evidence.role})${not ? '.not' : ''}.${matcher}(${argumentList(shown)})`
@@ -189,12 +189,12 @@ function unwanted<T>(given: MatcherSearch<T>, { found }: RankedMatches<T>): Pick
   const [one, many] = given.noun
   const { times } = given
   const expected =
-    times === undefined ? `no ${one} like this` : `any number of ${many} like this but ${boundsText(times)}`
+    times === undefined ? `no ${one} like this` : `any number of ${many} like this except ${boundsText(times)}`
   if (found.length === 0) return { expected: `Expected ${expected}, found none.`, parts: [] }
   return { expected: `Expected ${expected}, found ${found.length}:`, parts: [fitting(given, found, found.length > 1)] }
 }
 
-/** @param isTooMany which ones they are is the question: their ids are written out */
+/** @param isTooMany whether full IDs are printed, to distinguish the matches */
 function fitting<T>(given: MatcherSearch<T>, found: readonly T[], isTooMany: boolean): string[] {
   const first = startOf(given.evidence)
   const lines = found.slice(0, foundShown).map((thing) => {
@@ -204,7 +204,7 @@ function fitting<T>(given: MatcherSearch<T>, found: readonly T[], isTooMany: boo
   return found.length > foundShown ? [...lines, `  … and ${found.length - foundShown} more`] : lines
 }
 
-/** Titles only tell the date when it is not that of the first entry. */
+/** Returns the time of the first entry. Titles contain a date only if it differs from this one. */
 export function startOf(evidence: MatcherInput): number {
   return evidence.entries[0]?.at ?? 0
 }
@@ -213,16 +213,18 @@ function article(noun: string): string {
   return /^[aeiou]/i.test(noun) ? 'an' : 'a'
 }
 
-/** The range in the last argument of a matcher; `undefined` for one or more. */
+/** Returns the range in the last argument of a matcher; `undefined` means one or more. */
 export function timesOf(matcher: string, options: unknown): Bounds | undefined {
   if (options === undefined) return undefined
   if (!isPlainObject(options)) {
-    throw new TypeError(`${matcher}() takes { times: … } as its last argument, got ${literal(options)}.`)
+    throw new TypeError(
+      `${matcher}(): the last argument must be { times: … } (got ${literal(options)}). Put all fields into one pattern.`,
+    )
   }
   const other = Object.keys(options).find((name) => name !== 'times')
   if (other !== undefined) {
     throw new TypeError(
-      `${matcher}() knows no option ${literal(other)}; fields go into one pattern, and the only option is { times: 2 }.`,
+      `${matcher}(): unknown option ${literal(other)}. Put all fields into one pattern; the only option is { times: 2 }.`,
     )
   }
   return options.times === undefined ? undefined : requireBounds(matcher, 'times', options.times)

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { type SandboxAsymmetricMatchers, type SandboxMatchers, sandboxMatchers } from './index.js'
 
-// One line in a setup file: import 'stuntdouble/vitest/extend'
+// Usage, in a setup file: import 'stuntdouble/vitest/extend'
 
 declare module 'vitest' {
   interface Matchers<R extends void | Promise<void> = void | Promise<void>, T = unknown>

@@ -1,5 +1,5 @@
-// `stuntdouble/vitest4/extend`, for Vitest 3.2 and 4: what matchers/vitest.ts declares, in the form of their types. One
-// program cannot hold both, so this is written by hand, is no part of ours, and the build takes it along as it is.
+// Types of `stuntdouble/vitest4/extend`, for Vitest 3.2 and 4. They equal those of matchers/vitest.ts, but one TypeScript
+// program cannot contain both. So this file is not compiled here, and the build copies it unchanged.
 import type { SandboxAsymmetricMatchers, SandboxMatchers } from '../matchers.js'
 
 declare module 'vitest' {

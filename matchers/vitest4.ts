@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { sandboxMatchers } from './index.js'
 
-// One line in a setup file: import 'stuntdouble/vitest4/extend'. For Vitest 3.2 and 4; vitest4-types.d.ts has its types.
+// Usage, in a setup file of Vitest 3.2 or 4: import 'stuntdouble/vitest4/extend'. Its types are in vitest4-types.d.ts.
 
 expect.extend(sandboxMatchers)

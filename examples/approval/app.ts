@@ -3,8 +3,8 @@ import { Client } from '@upstash/workflow'
 import { serve, type WorkflowBindings } from '@upstash/workflow/hono'
 import { Hono } from 'hono'
 
-// Expenses that somebody has to approve within three days. As one would deploy it: the vendor's own SDKs, addresses and
-// keys from the environment. Nothing in this file knows that it is being tested.
+// An app for expenses that need approval within three days. It is written for production: it uses the vendor's SDKs,
+// reads URLs and keys from the environment, and contains no code for tests.
 
 export interface Expense {
   readonly id: string
@@ -54,7 +54,7 @@ app.get('/expenses/:id', async (c) => {
 app.post('/expenses/:id', async (c) => {
   const { id } = c.req.param()
   const { approved } = await c.req.parseBody()
-  // With the run's id the answer is kept if it comes before the run waits for it.
+  // With the ID of the run, the event is kept if it arrives before the run waits for it.
   const eventData = { approved: approved === 'yes' }
   await new Client({ token: process.env.QSTASH_TOKEN! }).notify({
     eventId: decisionOn(id),

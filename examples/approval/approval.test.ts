@@ -5,7 +5,7 @@ const test = base.override('sandboxOptions', { startAt: '2030-01-01T09:00:00Z', 
 const company = 'https://company.test'
 const run = 'wfr_dinner'
 
-/** As the browser sends a form. */
+/** Sends a form as a browser does. */
 function post(path: string, fields: Record<string, string>): Response | Promise<Response> {
   return app.request(company + path, { method: 'POST', body: new URLSearchParams(fields) })
 }
@@ -17,7 +17,7 @@ test.beforeEach(({ sandbox: { destinations } }) => {
   destinations.respond(chat, 200)
 })
 
-test('an approved expense is paid', async ({ sandbox }) => {
+test('pays an approved expense', async ({ sandbox }) => {
   const { destinations, store, workflow } = sandbox
   const payments = destinations.record(bank)
   await hand(4_200)
@@ -30,7 +30,7 @@ test('an approved expense is paid', async ({ sandbox }) => {
   expect(sandbox).toHaveWorkflowWait('decision-dinner', { data: { approved: true } })
 })
 
-test('after three days nobody is asked any more', async ({ sandbox }) => {
+test('ends the approval after three days', async ({ sandbox }) => {
   const { clock, store } = sandbox
   await hand(4_200)
   await clock.drain()
@@ -40,7 +40,9 @@ test('after three days nobody is asked any more', async ({ sandbox }) => {
   expect(sandbox).toHaveWorkflowRun({ workflow: `${company}/api/approval`, state: 'success', result: 'expired' })
 })
 
-test('an answer that comes before the run waits is heard', async ({ sandbox: { clock, destinations, workflow } }) => {
+test('accepts an approval that arrives before the run waits', async ({
+  sandbox: { clock, destinations, workflow },
+}) => {
   destinations.respond(bank, 200)
   await hand(4_200)
   await post('/expenses/dinner', { approved: 'yes' })
@@ -48,7 +50,7 @@ test('an answer that comes before the run waits is heard', async ({ sandbox: { c
   expect(workflow.getRun(run).result).toBe('approved')
 })
 
-test('the bank is down for a minute', async ({ sandbox }) => {
+test('retries while the bank is down for a minute', async ({ sandbox }) => {
   const { workflow } = sandbox
   workflow.stubEvent('decision-dinner', { approved: true })
   workflow.stubStep('pay').throws(new Error('bank is down'), { times: 2 })

@@ -1,4 +1,4 @@
-// The app on Node alone.
+// Serves the app with Node.js only.
 import { createServer } from 'node:http'
 import { Readable } from 'node:stream'
 import { app } from './app.ts'

@@ -4,7 +4,7 @@ import { assertResilient } from 'stuntdouble/fast-check'
 
 const orders = 'https://shop.test/orders'
 
-/** Charges an order once, however often it is delivered: it remembers the message. */
+/** Charges an order once for any number of deliveries, because it remembers the message ID. */
 async function charge(request: Request, _: unknown, { store }: Sandbox): Promise<Response> {
   const { id } = (await request.json()) as { id: number }
   const seen = `seen:${request.headers.get('service-message-id')}`

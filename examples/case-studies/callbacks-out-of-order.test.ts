@@ -4,12 +4,12 @@ import * as asItWas from './callbacks-out-of-order/broken.ts'
 import * as mended from './callbacks-out-of-order/fixed.ts'
 import { story } from './story.ts'
 
-const cause = /callbacks .*came out of order: the one about attempt 1 .*after the one about attempt 2/
+const cause = /Callbacks .*out of order: first the one about attempt 2 .*then the one about attempt 1/
 
 story('callbacks-out-of-order', { asItWas, mended, cause }, (test, app) => {
-  test('a document that was read stays read', async ({ sandbox: { clock, destinations, store } }) => {
+  test('keeps a document done after a late callback', async ({ sandbox: { clock, destinations, store } }) => {
     destinations.script(app.reader, [fault.status(503)])
-    // Our site is being deployed while the first report comes.
+    // The site is being deployed while the first callback arrives.
     destinations.on(app.reportUrl, app.report).script(app.reportUrl, [fault.status(502)])
 
     await app.read('faust')

@@ -6,7 +6,7 @@ import { story } from './story.ts'
 const cause = /messages: expected at most 3, received 6/
 
 story('costly-click', { asItWas, mended, cause }, (test, app) => {
-  test('a click costs three messages and five commands at most', async ({ sandbox }) => {
+  test('costs at most three messages and five commands per click', async ({ sandbox }) => {
     sandbox.destinations.respond('https://shop.test/*', 200)
     await app.buy({ customer: 'ben', items: { cup: 1 } })
     await sandbox.clock.drain()

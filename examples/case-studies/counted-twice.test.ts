@@ -4,10 +4,10 @@ import * as asItWas from './counted-twice/broken.ts'
 import * as mended from './counted-twice/fixed.ts'
 import { story } from './story.ts'
 
-const cause = /POST .* was sent .*got no answer, although it was done/
+const cause = /POST .* was sent .*got no response although its work was done/
 
 story('counted-twice', { asItWas, mended, cause }, (test, app) => {
-  test('the first visitor has number 1', async ({ sandbox: { faults } }) => {
+  test('gives number 1 to the first visitor', async ({ sandbox: { faults } }) => {
     faults.add({ on: 'store.request', times: 1, fault: fault.lostAck() })
 
     expect(await app.buy('Ada')).toBe(1)

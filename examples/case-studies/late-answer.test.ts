@@ -4,10 +4,10 @@ import * as asItWas from './late-answer/broken.ts'
 import * as mended from './late-answer/fixed.ts'
 import { story } from './story.ts'
 
-const cause = /attempt 1 .*answered 200, 1 s after the timeout, so attempt 2/
+const cause = /Attempt 1 .*responded with 200, 1 s after the timeout, so attempt 2/
 
 story('late-answer', { asItWas, mended, cause }, (test, app) => {
-  test('a contract is mailed once', async ({ sandbox: { clock, destinations, store } }) => {
+  test('mails a contract once', async ({ sandbox: { clock, destinations, store } }) => {
     destinations.on(app.sendUrl, app.sendContract).script(app.sendUrl, [fault.lateResponse()])
 
     await app.completed({ id: 'lease', signers: ['ada'] })

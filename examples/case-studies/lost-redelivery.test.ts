@@ -4,10 +4,12 @@ import * as asItWas from './lost-redelivery/broken.ts'
 import * as mended from './lost-redelivery/fixed.ts'
 import { story } from './story.ts'
 
-const cause = /taken for a duplicate and not delivered: .*fetch-teapots-2030-01-01.*failed for good/
+const cause = /not delivered because it is a duplicate: .*fetch-teapots-2030-01-01.*dead-letter queue/
 
 story('lost-redelivery', { asItWas, mended, cause }, (test, app) => {
-  test('what failed is fetched when the webhook is sent again', async ({ sandbox: { clock, destinations, store } }) => {
+  test('fetches a failed repository when the webhook is sent again', async ({
+    sandbox: { clock, destinations, store },
+  }) => {
     destinations.on(app.fetchUrl, app.fetchRepository).script(app.fetchUrl, [fault.status(500)])
     const push = { repository: 'teapots', day: '2030-01-01' }
 

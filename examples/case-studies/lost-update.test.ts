@@ -7,7 +7,7 @@ import { story } from './story.ts'
 const cause = /Lost update/
 
 story('lost-update', { asItWas, mended, cause }, (test, app) => {
-  test('three visitors take a seat each', async () => {
+  test('sells one seat to each of three visitors', async () => {
     const tried = await exploreInterleavings({
       setup: ({ store }) => store.run('SET', 'seats', 100),
       clients: { ada: app.takeSeat, ben: app.takeSeat, cleo: app.takeSeat },

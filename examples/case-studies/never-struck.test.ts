@@ -7,7 +7,7 @@ import { story } from './story.ts'
 const cause = /Fault 'status' on store\.request \(.*never-struck\.test\.ts:14\) was never injected: no store request/
 
 story('never-struck', { asItWas, mended, cause }, (test, app) => {
-  test('the page is there while the store is down', async ({ sandbox: { faults, store } }) => {
+  test('serves the page while the store is down', async ({ sandbox: { faults, store } }) => {
     store.run('SET', 'page:home', 'Welcome!')
     await app.page('home')
 

@@ -4,15 +4,15 @@ import * as asItWas from './old-keys/broken.ts'
 import * as mended from './old-keys/fixed.ts'
 import { story } from './story.ts'
 
-const cause = /signature is valid, by the key that is current since the keys were rotated at 09:00:05/
+const cause = /signature is valid: it uses the key that is current since the keys were rotated at 09:00:05/
 
 story('old-keys', { asItWas, mended, cause }, (test, app) => {
-  test('a click survives a rotation of the keys', async ({ sandbox: { clock, destinations, queue } }) => {
+  test('accepts a click after a key rotation', async ({ sandbox: { clock, destinations, queue } }) => {
     destinations.on(app.clicksUrl, app.clicked).script(app.clicksUrl, [fault.status(503)])
 
     queue.publish({ to: app.clicksUrl, body: { link: 'abc' }, retries: 1 })
     await clock.advance('5s')
-    queue.signingKeys.rotate() // the app still has the pair of before
+    queue.signingKeys.rotate() // the app still has the previous keys
     await clock.drain()
 
     expect(queue).toHaveDelivered({ to: app.clicksUrl, attempts: [503, 200] })

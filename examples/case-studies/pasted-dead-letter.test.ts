@@ -7,7 +7,7 @@ import { story } from './story.ts'
 const cause = /code under test.*500.*Cannot read properties of null \(reading 'percent'\)[\s\S]*still fails as recorded/
 
 story('pasted-dead-letter', { asItWas, mended, cause }, (test, app) => {
-  test('order 4711 of production', async () => {
+  test('processes order 4711 of production', async () => {
     const play = await playScenario(recorded, {
       setup: (sandbox) => {
         sandbox.destinations.on('https://shop.example.org/api/orders', app.takeOrder)

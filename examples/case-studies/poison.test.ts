@@ -3,10 +3,10 @@ import * as asItWas from './poison/broken.ts'
 import * as mended from './poison/fixed.ts'
 import { story } from './story.ts'
 
-const cause = /msg_y64… waits in queue accounts: msg_xTq… must answer first/
+const cause = /msg_y64… waits in queue accounts: msg_xTq… must finish first/
 
 story('poison', { asItWas, mended, cause, options: { strict: { pending: false } } }, (test, app) => {
-  test('a change that cannot be read does not hold up the next one', async ({ sandbox }) => {
+  test('delivers the next change after an unreadable one', async ({ sandbox }) => {
     const { clock, destinations, queue } = sandbox
     destinations.on(app.changesUrl, app.applyChange)
 

@@ -4,10 +4,10 @@ import * as asItWas from './published-twice/broken.ts'
 import * as mended from './published-twice/fixed.ts'
 import { story } from './story.ts'
 
-const cause = /POST .* was sent .*got no answer, although it was done/
+const cause = /POST .* was sent .*got no response although its work was done/
 
 story('published-twice', { asItWas, mended, cause }, (test, app) => {
-  test('an order is shipped once while the queue has trouble', async ({ sandbox }) => {
+  test('ships an order once while the queue fails', async ({ sandbox }) => {
     const { clock, destinations, faults, queue } = sandbox
     destinations.respond(app.warehouse, 201)
     faults.add(

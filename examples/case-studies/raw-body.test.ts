@@ -4,13 +4,13 @@ import * as asItWas from './raw-body/broken.ts'
 import * as mended from './raw-body/fixed.ts'
 import { story } from './story.ts'
 
-const cause = /signature is valid for the bytes that were sent\. .*verify the raw text/
+const cause = /signature is valid for the bytes that were sent\. .*Verify the raw text/
 
 story('raw-body', { asItWas, mended, cause }, (test, app) => {
-  test('prices are taken over', async ({ sandbox: { clock, destinations, queue } }) => {
+  test('accepts signed prices', async ({ sandbox: { clock, destinations, queue } }) => {
     destinations.on(app.pricesUrl, app.takePrices)
 
-    // The warehouse writes JSON in its own way.
+    // The warehouse serializes JSON differently from JSON.stringify().
     await new Client().publish({ url: app.pricesUrl, body: '{"teapot": 19.90, "cup": 4.00}', retries: 0 })
     await clock.drain()
 

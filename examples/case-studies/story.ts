@@ -1,27 +1,27 @@
 import { test as base, type FixtureOptions, type SandboxFixtures } from 'stuntdouble/vitest'
 import { afterAll, test as check, describe, expect, vi } from 'vitest'
 
-// The frame around the stories: each test is run against an app as it was, where it must fail, and as it was mended.
-// What it prints when it fails is kept beside the app, for docs/case-studies.md.
+// Runs each case study: its test must fail with the broken app and pass with the fixed app. The failure is stored next to
+// the app, for docs/case-studies.md.
 
-/** `test` of `stuntdouble/vitest`, as far as the stories use it. */
+/** The part of `test` from `stuntdouble/vitest` that the case studies use. */
 export type StoryTest = (title: string, body: (fixtures: SandboxFixtures) => Promise<void>) => void
 
 export interface Story<App> {
   readonly asItWas: App
   readonly mended: App
-  /** What the failure has to say above its timeline. */
+  /** Expression that the failure must match above its timeline. */
   readonly cause: RegExp
-  /** Options of the fixture, for both, or for each of them. */
+  /** Options of the fixture, for both apps or for each of them. */
   readonly options?: FixtureOptions | { readonly asItWas: FixtureOptions; readonly mended: FixtureOptions }
 }
 
-/** More is not read at two in the morning. */
+/** Maximum lines above the timeline. */
 const maxLines = 15
 
 /**
- * Runs the test of a story against both apps.
- * @param name of the folder with the apps, in which the failure is kept as `failure.txt`
+ * Runs the test of a case study with both apps.
+ * @param name name of the folder with the apps, in which the failure is stored as `failure.txt`
  * @example story('late-answer', { asItWas, mended, cause: /came too late/ }, (test, app) => { test('…', async ({ sandbox }) => { … }) })
  */
 export function story<App>(
@@ -30,29 +30,29 @@ export function story<App>(
   write: (test: StoryTest, app: App) => void,
 ): void {
   const each = 'asItWas' in options ? options : { asItWas: options, mended: options }
-  describe(`${name}, as it was`, () => {
+  describe(`${name}, broken app`, () => {
     const test = testWith(each.asItWas)
     const told: string[] = []
     test.beforeEach(({ task, onTestFailed }) => {
-      // What is printed must not depend on the day; the fixture's own option would move along.
+      // The output must not depend on the date. With `timers`, the fixture fakes the time itself.
       if (each.asItWas.timers === undefined) vi.setSystemTime('2026-11-22T12:00:00Z')
-      // Registered before those of the fixture, so it is called after them.
+      // This hook is registered before those of the fixture, so it is called after them.
       onTestFailed(() => void told.push(...(task.result?.errors ?? []).map(({ message }) => asPrinted(message))))
     })
-    // Not before the failure is told, which comes after the hooks of the test.
+    // The failure is composed after the hooks of the test, so the real time is restored later.
     afterAll(() => void vi.useRealTimers())
     write(test.fails as StoryTest, asItWas)
-    check('the failure names the cause', async () => {
+    check('names the cause in its failure', async () => {
       expect(told).toHaveLength(1)
       const [text] = told as [string]
       const above = aboveTimeline(text)
       expect(above).toMatch(cause)
       expect(above.split('\n').length, above).toBeLessThanOrEqual(maxLines)
-      // When the text has changed for the better: npm run docs -- stories
+      // To accept a new text: npm run docs -- stories
       await expect(`${text}\n`).toMatchFileSnapshot(`./${name}/failure.txt`)
     })
   })
-  describe(`${name}, as it was mended`, () => write(testWith(each.mended) as StoryTest, mended))
+  describe(`${name}, fixed app`, () => write(testWith(each.mended) as StoryTest, mended))
 }
 
 function testWith(options: FixtureOptions): typeof base {
@@ -62,19 +62,19 @@ function testWith(options: FixtureOptions): typeof base {
 
 const root = new URL('../..', import.meta.url)
 
-/** Without colors, and with paths as they are in the repository. */
+/** Returns a message without colors, with paths relative to the repository. */
 function asPrinted(message: string): string {
   return (
     message
       .replace(/\x1b\[[\d;]*m/g, '')
       .replaceAll(root.href, '')
       .replaceAll(root.pathname, '')
-      // Of vitest.config.ts here; a user has one project or none.
+      // The projects of this repository are removed, because users have one project or none.
       .replace(/ --project=\S+/, '')
   )
 }
 
-/** The timeline begins with its first day. */
+/** Returns the text above the timeline, which begins with a date. */
 function aboveTimeline(text: string): string {
   return text.split(/\n(?=\d{4}-\d\d-\d\d\n)/)[0]!.trimEnd()
 }

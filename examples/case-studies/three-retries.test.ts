@@ -3,10 +3,10 @@ import { story } from './story.ts'
 import * as asItWas from './three-retries/broken.ts'
 import * as mended from './three-retries/fixed.ts'
 
-const cause = /3 retries are 4 attempts/
+const cause = /3 retries mean 4 attempts/
 
 story('three-retries', { asItWas, mended, cause }, (test, app) => {
-  test('a provider that is down is asked three times', async ({ sandbox: { clock, destinations, queue } }) => {
+  test('asks a provider that is down three times', async ({ sandbox: { clock, destinations, queue } }) => {
     destinations.respond(app.textUrl, 503)
 
     await app.sendCode('+49 30 1234', '4711')

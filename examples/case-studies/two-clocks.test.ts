@@ -6,7 +6,7 @@ const cause = /timers: 'follow'/
 const options = { asItWas: {}, mended: { timers: 'follow' } } as const
 
 story('two-clocks', { asItWas: app, mended: app, cause, options }, (test, app) => {
-  test('a minute later the visitor may log in again', async ({ sandbox: { clock } }) => {
+  test('admits the visitor again a minute later', async ({ sandbox: { clock } }) => {
     await app.logIn('ada')
     await app.logIn('ada')
     expect((await app.logIn('ada')).status).toBe(429)

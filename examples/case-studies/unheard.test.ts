@@ -4,10 +4,11 @@ import { story } from './story.ts'
 import * as asItWas from './unheard/broken.ts'
 import * as mended from './unheard/fixed.ts'
 
-const cause = /failed for good:.*callbacks to https:..studio.test.api.done, 503.*; failure callback msg_\w+… to/
+const cause =
+  /went to the dead-letter queue:.*callbacks to https:..studio.test.api.done, 503.*; failure callback msg_\w+… to/
 
 story('unheard', { asItWas, mended, cause }, (test, app) => {
-  test('somebody hears of it when our own site does not', async ({ sandbox: { clock, destinations } }) => {
+  test('reports failed videos while its own site is down', async ({ sandbox: { clock, destinations } }) => {
     destinations.script(app.renderer, [fault.pass(), fault.status(422), fault.status(422), fault.status(422)])
     destinations.respond(app.doneUrl, 503).respond(app.failedUrl, 503)
 

@@ -4,7 +4,7 @@ import { assertResilient, type ResilienceError } from 'stuntdouble/fast-check'
 import { expect, test } from 'vitest'
 import { charge, charged, chargeOnce, checkout, failed, routes } from './shop.ts'
 
-// The defect of main.ts, found without knowing that it is there.
+// Property checks that find the defect of main.ts.
 
 const order = { id: '4711', cents: 1_990 }
 const sandbox = { seed: 7, startAt: '2030-01-01T09:00:00Z', intercept: 'fetch' } as const
@@ -14,23 +14,23 @@ const subject = {
   holds: ({ store }: Sandbox) => store.get(`charged:${order.id}`) === String(order.cents),
 }
 
-test('one lost acknowledgement is enough to charge twice', async () => {
+test('charges twice after one lost acknowledgment', async () => {
   const handler = { [routes.charge]: charge, [routes.charged]: charged, [routes.failed]: failed }
   const found = (await assertResilient({ ...subject, handler }).catch((error: unknown) => error)) as ResilienceError
   expect(found.faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } }])
   expect(found.message).toMatch(/^Fails after \d+ of 100 fault plans \(seed 1, shrunk from \d faults to 1\):$/m)
-  expect(found.message).toMatch(/^ {2}attempt 1 +lost-ack +the handler ran and answered 200, its answer was lost$/m)
+  expect(found.message).toMatch(/^ {2}attempt 1 +lost-ack +the handler ran and responded 200, its response was lost$/m)
   expect(found.message).toMatch(/^ {2}attempt 2 +ok +answered 200$/m)
   expect(found.message).toContain('  → charged:4711 = "3980", without faults "1990"')
 })
 
-test('the handler that remembers messages charges once, whatever goes wrong', async () => {
+test('charges once for any fault with the handler that remembers messages', async () => {
   const handler = { [routes.charge]: chargeOnce, [routes.charged]: charged, [routes.failed]: failed }
   const { runs } = await assertResilient({ ...subject, handler })
   expect(runs).toBe(100)
 })
 
-test('and it is idempotent, but for what it remembers and what it reports', async () => {
+test('is idempotent except for its marker and its report', async () => {
   const handler = { [routes.charge]: chargeOnce, [routes.charged]: charged }
   const ignoreKeys = ['seen:*', 'reports']
   await assertIdempotent(handler, {

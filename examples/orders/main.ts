@@ -15,7 +15,7 @@ console.log(`The customer ordered for ${euros(order.cents)}.`)
 console.log(`The first handler charged ${euros(charges)}: its answer to attempt 2 was lost, so the queue tried again.`)
 console.log(`The second handler charged ${euros(chargesOnce)}: it knew the message id of attempt 2.`)
 
-/** Plays the outage once, prints what happened, and returns what the customer was charged. */
+/** Runs the outage once, prints the timeline and returns the amount that the customer was charged. */
 async function perform(chargeRoute: Route): Promise<number> {
   using sandbox = createSandbox({ seed: 7, startAt: '2030-01-01T09:00:00Z' })
   const { clock, destinations, queue, store, traffic } = sandbox

@@ -3,7 +3,7 @@ import { test as base, expect } from 'stuntdouble/vitest'
 import { describe } from 'vitest'
 import { charge, charged, chargeOnce, checkout, failed, requestShipping, routes } from './shop.ts'
 
-// The story of main.ts as a user of the package would test this shop.
+// Tests of the shop for the outage of main.ts.
 
 const test = base.override('sandboxOptions', {
   seed: 7,
@@ -12,8 +12,8 @@ const test = base.override('sandboxOptions', {
 })
 const order = { id: '4711', cents: 1_990 }
 
-describe('when the answer to the second attempt is lost', () => {
-  test('the handler as it was written charges twice', async ({ sandbox: { clock, destinations, queue, store } }) => {
+describe('a lost response to the second attempt', () => {
+  test('makes the simple handler charge twice', async ({ sandbox: { clock, destinations, queue, store } }) => {
     destinations.on(routes.charge, charge).on(routes.charged, charged)
     destinations.script(routes.charge, [fault.status(500), fault.lostAck(), fault.pass()])
 
@@ -25,7 +25,7 @@ describe('when the answer to the second attempt is lost', () => {
     expect(store.run('LRANGE', 'reports', 0, -1)).toEqual(['attempt 1: 500', 'attempt 2: 0', 'attempt 3: 200'])
   })
 
-  test('the handler that remembers messages charges once', async ({ sandbox: { clock, destinations, store } }) => {
+  test('makes the handler that remembers messages charge once', async ({ sandbox: { clock, destinations, store } }) => {
     destinations.on(routes.charge, chargeOnce).on(routes.charged, charged)
     destinations.script(routes.charge, [fault.status(500), fault.lostAck(), fault.pass()])
 
@@ -36,14 +36,16 @@ describe('when the answer to the second attempt is lost', () => {
   })
 })
 
-test('an order that cannot be shipped ends as a dead letter, and the shop hears of it once', async ({ sandbox }) => {
+test('moves an order that cannot be shipped to the dead-letter queue and notifies the shop once', async ({
+  sandbox,
+}) => {
   const { clock, destinations, queue, store } = sandbox
   destinations.respond(routes.ship, 503).on(routes.failed, failed)
 
   await requestShipping(order)
   await clock.drain()
 
-  // 12 s, 148 s, 1808 s and 22026 s: the default back-off of four retries.
+  // The default backoff of four retries is 12 s, 148 s, 1,808 s and 22,026 s.
   expect(clock.now()).toBe(Date.parse('2030-01-01T15:39:54Z'))
   expect(queue).toHaveDeadLetter({ to: routes.ship })
   expect(store.run('SCARD', 'given-up')).toBe(1)

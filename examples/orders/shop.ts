@@ -1,8 +1,8 @@
 import { Client, Receiver } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
 
-// A small shop as one would deploy it: the vendor's own SDKs, addresses and keys from the environment, three routes.
-// Nothing in this file knows that it is being tested.
+// A small shop for production: it uses the vendor's SDKs, reads URLs and keys from the environment, and has three routes.
+// It contains no code for tests.
 
 export interface Order {
   readonly id: string
@@ -19,7 +19,7 @@ export const routes: Readonly<Record<'charge' | 'ship' | 'charged' | 'failed', s
   failed: `${shop}/api/failed`,
 }
 
-/** What the customer's click does: hand the order to the queue and answer at once. */
+/** Publishes the order to the queue and responds immediately. */
 export async function checkout(order: Order): Promise<void> {
   const queue = new Client()
   await queue.publishJSON({
@@ -37,14 +37,14 @@ export async function requestShipping(order: Order): Promise<void> {
   await queue.publishJSON({ url: routes.ship, body: order, retries: 4, failureCallback: routes.failed })
 }
 
-/** Charges the customer whenever it is called. The queue delivers at least once, so this is the defect. */
+/** Charges the customer in each delivery. This is the defect, because the queue delivers at least once. */
 export const charge: Route = async (request) => {
   const order = await verified<Order>(request)
   await new Redis(redisSettings()).incrby(`charged:${order.id}`, order.cents)
   return Response.json({ charged: order.cents })
 }
 
-/** Charges once for each message: its id is the same on every attempt, and SET NX remembers it. */
+/** Charges once per message: SET NX remembers its ID, which is the same in every attempt. */
 export const chargeOnce: Route = async (request) => {
   const order = await verified<Order>(request)
   const redis = new Redis(redisSettings())
@@ -53,21 +53,21 @@ export const chargeOnce: Route = async (request) => {
   return Response.json({ charged: first === 'OK' ? order.cents : 0 })
 }
 
-/** Receives the report on every delivery attempt of a charge. */
+/** Receives the callback about each attempt of a charge. */
 export const charged: Route = async (request) => {
   const report = await verified<{ status: number; retried: number }>(request)
   await new Redis(redisSettings()).rpush('reports', `attempt ${report.retried + 1}: ${report.status}`)
   return new Response()
 }
 
-/** Receives the orders that the queue gave up on. */
+/** Receives the failure callbacks of orders. */
 export const failed: Route = async (request) => {
   const report = await verified<{ dlqId: string; url: string }>(request)
   await new Redis(redisSettings()).sadd('given-up', report.dlqId)
   return new Response()
 }
 
-/** The body of a delivery, once its signature has been checked. */
+/** Verifies the signature of a delivery and returns its body. */
 async function verified<T>(request: Request): Promise<T> {
   const body = await request.text()
   const receiver = new Receiver({

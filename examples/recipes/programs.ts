@@ -1,4 +1,4 @@
-// What the nightly scripts of the recipes share: the server of this package and a built app, each a program of its own.
+// Shared code of the nightly scripts of recipes: it starts the server of this package and a built app as processes.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -6,19 +6,19 @@ import { fileURLToPath } from 'node:url'
 
 type Environment = Readonly<Record<string, string>>
 
-/** A program that runs until the story is over. */
+/** A program that runs until the script ends. */
 export interface Program extends AsyncDisposable {
-  /** What it has printed so far. */
+  /** Returns its output so far. */
   readonly output: () => string
 }
 
-/** `stuntdouble serve`, asked over plain HTTP. */
+/** A process of `stuntdouble serve`, used over plain HTTP. */
 export interface Services extends Program {
-  /** What the SDKs read. */
+  /** Environment for the SDKs. */
   readonly env: Environment
-  /** An order of the control API for the tenant `main`. */
+  /** Calls an operation of the control API for the tenant `main`. */
   readonly control: Control
-  /** What the app has answered to the queue since the start or the last reset, in order; status 0 for no answer. */
+  /** Returns the statuses of the app's responses to the queue since the start or the last reset; 0 for no response. */
   readonly attempts: () => Promise<{ readonly status: number; readonly body: string }[]>
 }
 
@@ -27,7 +27,7 @@ type Control = (method: 'GET' | 'POST', path: string, body?: unknown) => Promise
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const patience = 60_000
 
-/** Ends the script, with success, and a sentence that says why there was nothing to do, when something is missing. */
+/** Ends the script successfully with a message if a requirement is missing. */
 export function needs(what: Readonly<Record<string, string>>): void {
   const missing = Object.entries({ ...what, [cli]: 'Nothing is built: npm run build.' }).find(
     ([path]) => !existsSync(path),
@@ -37,7 +37,7 @@ export function needs(what: Readonly<Record<string, string>>): void {
   process.exit(0)
 }
 
-/** A server on a free port, whose time moves when it is told to. */
+/** Starts a server on a free port with a manual clock. */
 export async function startServices(): Promise<Services> {
   const program = start(process.execPath, [cli, 'serve', '--port', '0', '--clock', 'manual'], process.cwd(), {})
   await until('stuntdouble serve', program, () => program.output().includes('\nready'))
@@ -58,7 +58,7 @@ export async function startServices(): Promise<Services> {
   return { ...program, env, control, attempts }
 }
 
-/** Builds, in this process's time. @throws with what was printed when the build fails */
+/** Runs a build synchronously. @throws Error with the output when the build fails */
 export function build(command: readonly string[], cwd: string, env: Environment): void {
   const [script = '', ...words] = command
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...words], {
@@ -70,7 +70,7 @@ export function build(command: readonly string[], cwd: string, env: Environment)
   if (status !== 0) throw new Error(`The build ended with ${status}.\n${stdout}\n${stderr}`)
 }
 
-/** An app that is ready when its `origin` answers, whatever it answers. */
+/** Starts an app and waits until its `origin` responds with any status. */
 export async function startApp(
   command: readonly string[],
   cwd: string,
@@ -87,7 +87,7 @@ export async function startApp(
   return program
 }
 
-/** A port of this machine at which nobody listens. */
+/** Returns an unused port of this machine. */
 export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -98,7 +98,7 @@ export async function freePort(): Promise<number> {
 }
 
 function start(program: string, words: readonly string[], cwd: string, env: Environment): Program {
-  // A group of its own: what the program starts ends with it.
+  // The program gets its own process group, so that its child processes end with it.
   const child = spawn(program, words, { cwd, env: { ...process.env, ...env }, detached: true })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 const folder = new URL('./histories/', import.meta.url)
 
-test.each(readdirSync(folder))('%s goes on with the code of today', async (name) => {
+test.each(readdirSync(folder))('%s continues with the current code', async (name) => {
   const history = JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as RunHistory
   const app = async ({ destinations }: Sandbox) => destinations.on(history.url, (await import('./route.js')).POST)
   expect((await replay(history, app)).incompatible).toEqual([])

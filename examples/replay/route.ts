@@ -1,6 +1,6 @@
 import { serve } from '@upstash/workflow/nextjs'
 
-/** An order is shipped a month after it was paid. */
+/** Ships an order a month after its payment. */
 export const { POST } = serve<{ id: number }>(async (context) => {
   const { charge } = await context.run('charge', () => ({ charge: `ch_${context.requestPayload.id}` }))
   await context.sleep('cooling off', '30d')

@@ -6,7 +6,7 @@ import { assertCrashSafe, type CrashSafetyError } from 'stuntdouble/checks'
 import { expect, test } from 'vitest'
 import { sandbox } from './sandbox.ts'
 
-// After the sandbox: the route reads its environment as it loads.
+// Import the route after the sandbox, because it reads its environment on import.
 
 import { POST } from './app/api/trip/route.ts'
 import { air, awardCarelessly, stay, type Trip } from './trip.ts'
@@ -14,13 +14,13 @@ import { air, awardCarelessly, stay, type Trip } from './trip.ts'
 const url = 'https://travel.test/api/trip'
 const trip: Trip = { id: 't1', traveler: 'ada' }
 
-/** Where the app and those that it calls live. @returns what books a trip */
+/** Registers the app and the external hosts. @returns a function that books a trip */
 function travel({ destinations }: Sandbox, route = POST): () => Promise<unknown> {
   destinations.on(url, route).respond(`${air}*`, 201).respond(`${stay}*`, 201)
   return () => new Client({ token: process.env.QSTASH_TOKEN! }).trigger({ url, body: trip, workflowRunId: trip.id })
 }
 
-test('a trip is booked, and the traveler has the points', async () => {
+test('books a trip and adds the points of the traveler', async () => {
   const { clock, store } = sandbox
   await travel(sandbox)()
   await clock.drain()
@@ -28,7 +28,7 @@ test('a trip is booked, and the traveler has the points', async () => {
   expect(store).toHaveKey('points:ada', { value: { t1: '100' } })
 })
 
-test('no hotel: the flight is canceled, although the airline is down for a while', async () => {
+test('cancels the flight if no hotel is free, although the airline is down for a while', async () => {
   const { clock, destinations, queue } = sandbox
   const book = travel(sandbox)
   destinations.respond(stay, 409).script(`${air}/t1`, [fault.status(503), fault.status(503)])
@@ -38,7 +38,7 @@ test('no hotel: the flight is canceled, although the airline is down for a while
   expect(queue).toHaveDelivered({ to: `${air}/t1`, attempts: 3 })
 })
 
-test('the points cannot be written: a person is told', async () => {
+test('notifies a person if the points cannot be written', async () => {
   const { store, workflow } = sandbox
   await travel(sandbox)()
   workflow.stubStep('points').throws(new Error('READONLY'))
@@ -49,13 +49,13 @@ test('the points cannot be written: a person is told', async () => {
   expect(store.run('SMEMBERS', 'needs a person')).toEqual(['t1'])
 })
 
-test('wherever the process dies, the traveler has one flight, one hotel and the points of one trip', async () => {
+test('books one flight, one hotel and the points of one trip for any crash', async () => {
   const { plans: schedules, skipped } = await assertCrashSafe(travel)
   expect(schedules).toBeGreaterThan(20)
   expect(skipped).toBe(0)
 })
 
-test('points that are added up are found: a process that dies adds them twice', async () => {
+test('finds points that are added twice after a crash', async () => {
   const careless = serve<Trip>(async (context) => {
     await context.run('points', () => awardCarelessly(Redis.fromEnv(), context.requestPayload))
   })

@@ -1,6 +1,6 @@
 import type { Redis } from '@upstash/redis'
 
-// What a trip consists of, and how each part is booked and taken back.
+// The parts of a trip, and how each part is booked and canceled.
 
 export interface Trip {
   readonly id: string
@@ -10,7 +10,7 @@ export interface Trip {
 export const air = 'https://air.test/bookings'
 export const stay = 'https://stay.test/bookings'
 
-/** With the key of the trip, a booking that is asked for twice is made once. */
+/** Books once per key of a trip, also if the request is repeated. */
 export const bookFlight = ({ id, traveler }: Trip) => ({
   url: air,
   method: 'POST' as const,
@@ -21,15 +21,15 @@ export const bookFlight = ({ id, traveler }: Trip) => ({
 
 export const bookHotel = ({ id, traveler }: Trip) => ({ ...bookFlight({ id, traveler }), url: stay })
 
-/** Has to succeed, so it is tried for longer. */
+/** Cancels a booking. It must succeed, so it has more retries. */
 export const cancelFlight = ({ id }: Trip) => ({ url: `${air}/${id}`, method: 'DELETE' as const, retries: 5 })
 
-/** A field for each trip: whoever writes it again writes the same. */
+/** Writes the points into one field per trip, so that writing again has no effect. */
 export async function award(redis: Redis, { id, traveler }: Trip): Promise<void> {
   await redis.hset(`points:${traveler}`, { [id]: 100 })
 }
 
-/** As it was written first: adds once more whenever the process dies before its step is submitted. */
+/** Defective variant: it adds the points again if the process dies before the step is submitted. */
 export async function awardCarelessly(redis: Redis, { traveler }: Trip): Promise<void> {
   await redis.incrby(`points of ${traveler}`, 100)
 }

@@ -1,4 +1,4 @@
-// One figure: a caption, the facts, and the lines as SVG.
+// Draws one chart: a caption, single values, and the lines as SVG.
 
 const [width, height, left, bottom, top] = [800, 220, 48, 24, 8]
 const colours = ['#2563eb', '#16a34a', '#d97706', '#dc2626']
@@ -49,7 +49,7 @@ function drawing(title, lines, document) {
   return picture
 }
 
-/** The line, its name, and each of its numbers for whoever points at it. */
+/** Draws a line with its name, and a tooltip for each value. */
 function drawLine({ name, points }, index, x, y, document) {
   const stroke = colours[index % colours.length]
   const group = shape(document, 'g', { 'data-line': name })

@@ -15,7 +15,7 @@ const periods = ['1h', '3h', '12h', '1d', '3d', '7d', '30d'] as const
 
 test.override('sandboxOptions', { startAt: '2030-01-15T12:00:00Z' })
 
-/** An afternoon: three orders, one of them in vain, and a search index with a busy half hour. */
+/** Runs an afternoon: three orders, one of which fails, and a search index with a busy half hour. */
 async function afternoon({ clock, destinations, queue, stats }: Sandbox): Promise<void> {
   destinations.script(orders, [
     fault.status(200),
@@ -53,7 +53,7 @@ function sourceOf({ urls, fetch, stats, tokens }: Sandbox) {
   }
 }
 
-test('the charts show what the matchers see', async ({ sandbox }) => {
+test('shows the counts of the matchers in the charts', async ({ sandbox }) => {
   await afternoon(sandbox)
   const { queue } = sandbox
   for (const period of periods) {
@@ -64,14 +64,14 @@ test('the charts show what the matchers see', async ({ sandbox }) => {
     expect(total(chart, 'messages')).toBe(sandbox.traffic.ofType('attempt').length)
     expect(shown(chart, 'messages today')).toBe(String(total(chart, 'messages')))
     expect([total(chart, 'delivered'), total(chart, 'retried'), total(chart, 'failed')]).toEqual([2, 2, 1])
-    // Five attempts of a hundred-thousandth of a dollar each.
+    // Each of the five attempts costs a hundred-thousandth of a dollar.
     expect(shown(chart, 'this month')).toBe('$0.000050')
-    // What was sent: the bodies of five attempts. The answers had none.
+    // The bandwidth is that of the five request bodies, because the responses have no body.
     expect(shown(chart, 'bandwidth today')).toBe(`${3 + 3 + 3 + 7 + 7} B`)
   }
 })
 
-test('the charts show what sandbox.stats tells', async ({ sandbox }) => {
+test('shows values of sandbox.stats in the charts', async ({ sandbox }) => {
   await afternoon(sandbox)
   for (const period of periods) {
     const { queue, search } = await readUsage(sourceOf(sandbox), period)
@@ -90,14 +90,14 @@ test('the charts show what sandbox.stats tells', async ({ sandbox }) => {
   }
 })
 
-test('a time stamp of either shape', () => {
+test('parses both formats of timestamps', () => {
   expect(timeOf('2025-10-01 11:33:05.585757103 +0000 UTC')).toBe(Date.parse('2025-10-01T11:33:05.585Z'))
   expect(timeOf('2025-09-04 15:12:52.76649148 +0000 UTC')).toBe(Date.parse('2025-09-04T15:12:52.766Z'))
   expect(timeOf('2025-10-23 17:34:00.000 +0000 UTC')).toBe(Date.parse('2025-10-23T17:34:00Z'))
   expect(() => timeOf('2025-10-23T17:34:00Z')).toThrow('no time stamp')
 })
 
-test('an error of the API is told', async ({ sandbox }) => {
+test('shows an error of the API', async ({ sandbox }) => {
   const source = sourceOf(sandbox)
   await expect(readUsage({ ...source, headers: {} }, '1h')).rejects.toThrow('401: unauthorized')
   await expect(readUsage(source, '2h')).rejects.toThrow('400: invalid period')
@@ -106,7 +106,7 @@ test('an error of the API is told', async ({ sandbox }) => {
 const executablePath = findChromium()
 if (executablePath === undefined) console.warn(`The page of the usage dashboard was not opened: ${noChromium}`)
 else {
-  test('the page itself, in a browser, over a server', { timeout: 60_000 }, async () => {
+  test('shows the page in a browser, with a server', { timeout: 60_000 }, async () => {
     await using server = await startServer({ port: 0, clock: 'manual', startAt: '2030-01-15T12:00:00Z' })
     const sandbox = server.tenant('main')
     await afternoon(sandbox)

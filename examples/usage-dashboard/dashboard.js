@@ -1,4 +1,4 @@
-// The page: asks its own server, which knows the key, and draws.
+// The page: it fetches the data from its own server, which has the key, and draws the charts.
 import { drawChart } from './chart.js'
 import { readUsage } from './figures.js'
 

@@ -1,4 +1,4 @@
-// What the charts show, out of the two answers. Knows nothing of pages and nothing of the test double: it is written
+// Converts the two responses into charts. It does not depend on the page or on the test double: it is written
 // against the public documents of the two endpoints.
 
 /**
@@ -7,7 +7,7 @@
  */
 
 /**
- * Asks both endpoints and makes a chart out of each answer.
+ * Fetches both endpoints and returns a chart for each response.
  * @param {Source} source
  * @param {string} period
  * @returns {Promise<{ queue: Chart, search: Chart }>}
@@ -24,7 +24,7 @@ async function ask({ fetch, headers }, url, period) {
   throw new Error(`${answer.status}: ${messageOf(text)}`)
 }
 
-/** Errors carry their text in `error` or in `message`, or are nothing but text. */
+/** Returns the text of an error: in `error`, in `message`, or the body itself. */
 function messageOf(text) {
   try {
     const { error, message } = JSON.parse(text)
@@ -72,8 +72,8 @@ function searchChart(report) {
 }
 
 /**
- * The queue's daily arrays cover the whole month, future days too, and every day carries the time of day of the request:
- * today is the one that lies in the last interval of the period.
+ * Returns the value of today. The queue's daily arrays cover the whole month with future days, and every day has the time
+ * of the request, so today is the day in the last interval of the period.
  */
 function todayOf(days, period) {
   const [before, last] = period.slice(-2).map(({ x }) => timeOf(x))
@@ -89,7 +89,7 @@ function fact(name, value) {
 }
 
 /**
- * Milliseconds of `2025-10-01 11:33:05.585757103 +0000 UTC`: up to nine decimals, zeros at the end dropped.
+ * Returns the milliseconds of `2025-10-01 11:33:05.585757103 +0000 UTC`, which has up to nine decimals without trailing zeros.
  * @param {string} stamp
  */
 export function timeOf(stamp) {

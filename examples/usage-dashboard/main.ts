@@ -1,13 +1,13 @@
-// The dashboard's own server: it knows the key of the management API, and the page does not. Runs on Node alone.
+// The dashboard's server, which has the key of the management API; the page does not. It needs only Node.js.
 import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 
 export interface Settings {
-  /** Base address of the management API. */
+  /** Base URL of the management API. */
   readonly mgmt: string
   readonly user: string
   readonly key: string
-  /** The word that the path of the queue's statistics begins with: `/v2/{word}/stats/{id}`. */
+  /** First segment in the path of the queue's statistics: `/v2/{word}/stats/{id}`. */
   readonly word: string
   readonly queueId: string
   readonly searchId: string

@@ -6,10 +6,10 @@ import { literal } from '../literal.js'
 import type { MatcherInput } from '../received.js'
 import { grouped } from './circumstance.js'
 
-// The SDK ends a call of an endpoint by throwing WorkflowAbort as soon as it has submitted a step. A call that goes on
-// after that has caught what was thrown, or did not await the step. The log proves it: the call did something more.
+// The SDK throws WorkflowAbort in an endpoint as soon as it has submitted a step. A delivery that continues after that
+// has caught the error, or does not await the step. The log proves it, because the same delivery did something else.
 
-/** A request with which an endpoint submitted a step for the first time, or several beside each other. */
+/** A request with which an endpoint submitted one step, or several parallel steps, for the first time. */
 interface Submission {
   readonly runId: string
   readonly name: string
@@ -19,11 +19,11 @@ interface Submission {
 type Call = EntryOf<'attempt'>
 
 const swallowed =
-  'a try/catch around it (or finally, Promise.allSettled(), Promise.any()) swallowed WorkflowAbort, or it is not awaited'
-/** How the SDK begins to say that a route ended before its first step. */
+  'code around it (try/catch, finally, Promise.allSettled(), Promise.any()) swallowed WorkflowAbort, or it is not awaited'
+/** Start of the SDK's response when a route ends before its first step. */
 const unstarted = 'Failed to authenticate Workflow request'
 
-/** Calls of workflow endpoints that went on after they had submitted a step. */
+/** Returns hints for deliveries to workflow endpoints that continued after they had submitted a step. */
 export function swallowedAborts(evidence: MatcherInput): string[] {
   const ends = new Map(
     evidence.ofType('workflow').flatMap((end) => (end.state === 'RUN_SUCCESS' ? [[end.runId, end] as const] : [])),
@@ -46,7 +46,7 @@ function submissionsIn(evidence: MatcherInput): Submission[] {
   for (const entry of [...evidence.ofType('step'), ...evidence.ofType('wait'), ...evidence.ofType('invoke')]) {
     const { runId, stepId, stepName, cause = 0 } = entry
     const request = causes.get(cause) ?? cause
-    // A step that is submitted again is no other one: its client got no answer, or its plan came before.
+    // A step may be submitted again, because its client got no response or its plan came first. It is the same step.
     const step = `${stepId} ${runId}`
     if (!known.has(step) && !steps.has(request)) steps.set(request, { runId, name: stepName })
     known.add(step)
@@ -62,19 +62,19 @@ function isAccepted({ response: answer }: EntryOf<'request'>): boolean {
   return answer !== undefined && answer.status >= 200 && answer.status < 300
 }
 
-/** The step of `context.call()` in a request that submits one: it has no entry before the third party has answered. */
+/** Returns the `context.call()` step of a request, which has no entry until the third party has responded. */
 function calledIn({ body, service }: EntryOf<'request'>): { runId: string; name: string } | undefined {
   if (service !== 'queue' || !body.includes('toCallback')) return undefined
   const [first] = [parsedJson(text(body))].flat() as { readonly headers?: object }[]
   const headers = Object.entries(first?.headers ?? {})
-  const told = (end: string): unknown => headers.find(([name]) => name.toLowerCase().endsWith(end))?.[1]
-  const [runId, name] = [told('workflow-runid'), told('workflow-stepname')]
+  const headerOf = (end: string): unknown => headers.find(([name]) => name.toLowerCase().endsWith(end))?.[1]
+  const [runId, name] = [headerOf('workflow-runid'), headerOf('workflow-stepname')]
   return typeof runId === 'string' && typeof name === 'string' ? { runId, name } : undefined
 }
 
 /**
- * The calls during which no other one of their run was under way, with all that the run did in the meantime. A handler
- * that was given up may still run: after a call without an answer nobody can tell.
+ * Yields the deliveries that did not overlap with another delivery of their run, so that what the run did meanwhile is
+ * theirs. It stops at a delivery without a response, because its handler may still run.
  */
 function* loneCalls(calls: readonly Call[]): Generator<Call> {
   let ended = 0
@@ -90,7 +90,7 @@ function endOf({ endedAfterSeq = Number.POSITIVE_INFINITY }: Call): number {
   return endedAfterSeq
 }
 
-/** What calls did after their first step: they submitted another one, or ended the run. Why one failed nobody knows. */
+/** Returns hints for deliveries that submitted another step, or ended the run, after their first step. */
 function wentOn(
   submissions: readonly Submission[],
   calls: Iterable<Call>,
@@ -109,9 +109,9 @@ function wentOn(
     const { name, request } = first
     const lead = `The call that submitted step ${quoted(name)} (#${request.seq})`
     if (second !== undefined)
-      told.push(`${lead} went on and submitted step ${quoted(second.name)} (#${second.request.seq}): ${swallowed}.`)
+      told.push(`${lead} continued and submitted step ${quoted(second.name)} (#${second.request.seq}): ${swallowed}.`)
     else if (end !== undefined && isIn(end.seq) && isRequest(end.cause, evidence)) {
-      // WorkflowAbort is thrown when the answer has come.
+      // The SDK throws WorkflowAbort once it has the response to the submission.
       const why = endedBefore(request, end.cause!) ? swallowed : 'the step is not awaited'
       told.push(`${lead} also ended run ${plainText(end.runId)} (#${end.seq}): ${why}.`)
     }
@@ -123,7 +123,7 @@ function endedBefore({ endedAfterSeq = Number.POSITIVE_INFINITY }: EntryOf<'requ
   return endedAfterSeq < seq
 }
 
-/** Steps that came when their run had succeeded already: the queue refused them. */
+/** Returns hints for steps that the queue rejected because their run had already succeeded. */
 function submittedAfter(ends: ReadonlyMap<string, EntryOf<'workflow'>>, evidence: MatcherInput): string[] {
   return evidence.ofType('request').flatMap((request) => {
     if (request.response?.status !== 400) return []
@@ -138,7 +138,7 @@ function submittedAfter(ends: ReadonlyMap<string, EntryOf<'workflow'>>, evidence
   })
 }
 
-/** Routes that met no step: the SDK refuses the call, whatever the reason was. */
+/** Returns hints for routes that ended without a step, which the SDK rejects for any reason. */
 function endedUnstarted(evidence: MatcherInput): string[] {
   const refused = evidence
     .ofType('attempt')
@@ -146,7 +146,7 @@ function endedUnstarted(evidence: MatcherInput): string[] {
   return [...grouped(refused, ({ workflowRunId = '' }) => workflowRunId)].map(([runId, attempts]) => {
     const { seq } = attempts[0]!
     const where = attempts.length === 1 ? `(#${seq})` : `in ${attempts.length} attempts (first: #${seq})`
-    return `The route of run ${plainText(runId)} ended before its first step, and the SDK answered 400 ${where}: it returned early, a try/catch around the step swallowed what that throws, or the step is not awaited.`
+    return `The route of run ${plainText(runId)} ended before its first step, and the SDK responded with 400 ${where}: it returned early, a try/catch around the step swallowed WorkflowAbort, or the step is not awaited.`
   })
 }
 
@@ -154,7 +154,7 @@ function isUnstarted(outcome: Call['outcome']): boolean {
   return outcome?.status === 400 && text(outcome.body).includes(unstarted)
 }
 
-/** The steps in the body of a request that submits some. */
+/** Returns the steps in the body of a request. */
 function stepsIn({ body, service }: EntryOf<'request'>): { readonly stepId: number; readonly stepName: string }[] {
   const parsed = service === 'queue' ? parsedJson(text(body)) : undefined
   return (Array.isArray(parsed) ? parsed : [parsed]).flatMap((one: unknown) => {

@@ -7,18 +7,18 @@ import { isNews, timeline } from '../../src/report/timeline.js'
 import type { RenderContext } from '../../src/report/timeline-writer.js'
 import type { MatcherInput } from '../received.js'
 
-/** Faults that are shown whatever else there is no room for. */
+/** Maximum number of faults that are shown before other entries. */
 const maxFaults = 3
 
-/** What a failure is about, among all that happened. */
+/** The entries that a failure is about. */
 export interface Subject {
-  /** `seq` of the entries that the verdict speaks of, the most important one first. */
+  /** `seq` of the entries that the verdict names, the most important one first. */
   readonly focus: readonly number[]
-  /** Other entries that say something about it; all by default. */
+  /** Filter of other related entries; all by default. */
   readonly shown?: ((entry: Entry) => boolean) | undefined
 }
 
-/** The log of one failure, read once. */
+/** Index of the log for one failure. */
 export class Chain {
   readonly nesting: Nesting
   readonly repetitions: Repetitions
@@ -26,7 +26,7 @@ export class Chain {
   readonly #bySeq: ReadonlyMap<number, Entry>
   readonly #led: ReadonlySet<number>
   readonly #firstAttempts = new Map<string, Entry[]>()
-  /** The entries of the story itself: what led to the focus, what it is about, and what followed. */
+  /** Entries of the chain itself: causes of the focus, the focus, and what followed. */
   readonly own: ReadonlySet<number>
 
   constructor(
@@ -48,12 +48,12 @@ export class Chain {
     return this.#entries.length === 0
   }
 
-  /** Whether the focus is this entry, or came of it. */
+  /** Returns whether this entry is in the focus or caused an entry of the focus. */
   ledBy(entry: Entry): boolean {
     return this.#led.has(entry.seq)
   }
 
-  /** Whether a message of the story goes to this address. */
+  /** Returns whether a message of the chain goes to this URL. */
   isAt(url: string): boolean {
     for (const seq of this.#led) {
       const entry = this.#bySeq.get(seq)!
@@ -62,16 +62,16 @@ export class Chain {
     return false
   }
 
-  /** Whether the story of the focus has this entry; everything does when there is no focus. */
+  /** Returns whether the chain of the focus contains this entry. Without a focus, it contains every entry. */
   has(entry: Entry): boolean {
     return this.subject.focus.length === 0 || this.own.has(entry.seq)
   }
 
   /**
-   * The story in at most so many lines: the focus and what the failure names first, then the rest of their chain, then
-   * what stands nearest to it. Callbacks that went well and are not what it is about are only counted.
-   * @param named `seq` of the entries that the text above the story names, the most important one first
-   * @param thrown errors of handlers that were told already
+   * Returns the timeline in at most `most` lines: first the focus and the entries that the failure names, then the
+   * remaining chain, then the nearest other entries. Delivered callbacks outside the focus are only counted.
+   * @param named `seq` of the entries that the text above the timeline names, the most important one first
+   * @param thrown handler errors that the failure already shows
    */
   lines(most: number, named: readonly number[], thrown: Iterable<string>): string[] {
     if (this.isEmpty) return ['(no traffic)']
@@ -106,7 +106,7 @@ export class Chain {
 
   #name = (id: string): string => this.evidence.name(id)
 
-  /** The focus and what led to it. */
+  /** Returns the focus and its causes. */
   #ledTo(focus: readonly number[]): Set<number> {
     const led = new Set<number>()
     for (const seq of focus) {
@@ -119,7 +119,7 @@ export class Chain {
     return led
   }
 
-  /** What led to the focus, all about the messages in that, and what came of both. */
+  /** Returns the causes of the focus, all entries about their messages, and the effects of both. */
   #followed(): Set<number> {
     const messages = new Set<string>()
     for (const seq of this.#led) {
@@ -135,14 +135,14 @@ export class Chain {
     return own
   }
 
-  /** A request may have led to many messages: only the one in question counts, but all commands of its pipeline do. */
+  /** Returns whether an entry belongs to its cause. Of a request with many messages only one counts, but all its commands do. */
   #belongs(entry: Entry, above: number, messages: ReadonlySet<string>): boolean {
     if (!this.#led.has(above) || entry.type === 'fault' || entry.type === 'command') return true
     const cause = this.#bySeq.get(above)!
     return 'messageId' in cause && messages.has(cause.messageId)
   }
 
-  /** Callbacks that arrived, are not in focus, and of which nothing came that is wanted. */
+  /** Returns the delivered callbacks that are outside the focus and caused no wanted entry. */
   #foldedCallbacks(
     news: readonly Entry[],
     wanted: ReadonlySet<number>,
@@ -164,21 +164,21 @@ export class Chain {
     return { entries, messages: delivered.size }
   }
 
-  /** The entries that must be there: what the failure is about, what the text above names, and the beginning of what is shown of a message. */
+  /** Returns the entries that must be shown: the focus, those that the text above names, and the first attempts of their messages. */
   #required(named: readonly number[]): Entry[] {
     const entries = [...this.subject.focus.slice(0, 1), ...named].flatMap((seq) => this.#bySeq.get(seq) ?? [])
     return [...new Set(entries.flatMap((entry) => [entry, ...this.#beginning(entry)]))]
   }
 
-  /** The first attempt of a message of which a later one is shown. */
+  /** Returns the first attempt of a message, if a later attempt is shown. */
   #beginning(entry: Entry): Entry[] {
     if (entry.type !== 'attempt' || entry.retried === 0) return []
     return this.#firstAttempts.get(entry.messageId) ?? []
   }
 
   /**
-   * As many as the lines have room for: what is required, then the chain of the focus, and of everything else what stands
-   * nearest to it. Of what is required each has at least its first line before others get more.
+   * Selects entries until the lines are used up: required entries, then the chain of the focus, then the nearest others.
+   * Each required entry gets its first line before any entry gets more.
    */
   #chosen(entries: readonly Entry[], named: readonly number[], most: number): Selection {
     const { shown = () => true, focus } = this.subject
@@ -205,7 +205,7 @@ export class Chain {
     return room.chosen
   }
 
-  /** An entry, what it stands below: its request, its delivery, and how its message began. */
+  /** Returns an entry with its parents (request, delivery) and the first attempt of its message. */
   #withPlace(entry: Entry): Entry[] {
     const place = [entry]
     for (let one = entry; one.type !== 'attempt' && (one === entry || !('messageId' in one)); ) {
@@ -218,7 +218,7 @@ export class Chain {
     return place.flatMap((one) => [one, ...this.#beginning(one)])
   }
 
-  /** How many lines an entry takes at most. */
+  /** Returns a function for the maximum number of lines of an entry. */
   #rows(): (entry: Entry) => number {
     const wording: EntryWording = { bodies: 80, name: this.#name, redaction: this.evidence.redaction }
     const known = new Map<Entry, number>()
@@ -233,10 +233,10 @@ export class Chain {
   }
 }
 
-/** Which entries are shown, each in full or by its first line only. */
+/** The entries that are shown, each in full or by its first line only. */
 type Selection = ReadonlyMap<Entry, 'full' | 'brief'>
 
-/** A selection of entries that does not take more lines than there is room for. */
+/** A selection of entries within a maximum number of lines. */
 class Room {
   chosen: Selection = new Map()
   readonly #places: ReadonlyMap<Entry, number>
@@ -249,7 +249,7 @@ class Room {
     this.#places = new Map(entries.map((entry, index) => [entry, index]))
   }
 
-  /** @returns whether all of them have a place now */
+  /** @returns whether all entries fit */
   add(entries: readonly Entry[], how: 'full' | 'brief'): boolean {
     const more = entries.filter((entry) => this.#places.has(entry) && this.#isMore(entry, how))
     if (more.length === 0) return true
@@ -264,7 +264,7 @@ class Room {
     return now === undefined || (now === 'brief' && how === 'full')
   }
 
-  /** With the marks of what is left out, and the dates. */
+  /** Counts the lines of a selection, including dates and lines such as `… 3 entries left out`. */
   #rows(selection: Selection): number {
     let rows = 0
     let after = -1
@@ -282,7 +282,7 @@ class Room {
   }
 }
 
-/** How many entries are left out before one that is shown, by its `seq`. */
+/** Returns how many entries are left out before each shown entry, by its `seq`. */
 function gapsOf(entries: readonly Entry[], selection: Selection): ReadonlyMap<number, number> {
   const gaps = new Map<number, number>()
   let leftOut = 0
@@ -300,7 +300,7 @@ function everything({ role }: MatcherInput): string {
   return role === 'traffic' ? 'traffic.timeline()' : 'sandbox.traffic.timeline()'
 }
 
-/** The nearest ones to a place, nearest first; of those that are equally near the earlier one. */
+/** Returns the entries nearest to a `seq`, nearest first. Of two equally near entries, the earlier one is first. */
 function nearest(entries: readonly Entry[], center: number, most: number): Entry[] {
   let at = entries.findIndex(({ seq }) => seq >= center)
   if (at === -1) at = entries.length

@@ -2,27 +2,28 @@ import type { Entry, EntryOf } from '../../src/kernel/traffic-log.js'
 import type { Nesting } from '../../src/report/nesting.js'
 import type { MatcherInput } from '../received.js'
 
-/** A log, read once for all rows. */
+/** A log, indexed once for all hints. */
 export interface Log {
   readonly evidence: MatcherInput
   readonly nesting: Nesting
-  /** Whether an entry belongs to what failed, and is told there; `undefined` when nothing is told yet. */
+  /** Returns whether an entry belongs to the failure; `undefined` when the failure has no chain. */
   readonly isOwn: ((seq: number) => boolean) | undefined
-  /** Whether it would explain the failure that several attempts did this, or what this one did. */
+  /** Returns whether the failure would be explained by several attempts that caused this entry. */
   readonly mayRepeat: (entry: Entry) => boolean
-  /** The delivery in which something happened. */
+  /** Returns the delivery during which an entry was recorded. */
   readonly attemptOf: (entry: Entry) => EntryOf<'attempt'> | undefined
 }
 
+/** Something in the log that may explain a failure. */
 export interface Circumstance {
   readonly sentence: string
-  /** `seq` of the entries that it is made of. */
+  /** `seq` of the entries that prove it. */
   readonly seqs: readonly number[]
-  /** It only explains what is missing. */
+  /** Whether it only explains something that is missing. */
   readonly explainsMissing?: boolean
 }
 
-/** Things by a name, in the order in which each name first came. */
+/** Groups things by name, in the order in which the names first occur. */
 export function grouped<T>(things: Iterable<T>, nameOf: (thing: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>()
   for (const thing of things) {

@@ -1,14 +1,14 @@
 import type { FailureData } from '../../src/report/failure.js'
 import { failureParts, failureText } from '../../src/report/failure-text.js'
 
-/** The colours of a runner, which knows whether its terminal has any. */
+/** Color functions of a runner, which knows whether its terminal supports color. */
 interface Colours {
   readonly EXPECTED_COLOR: (text: string) => string
   readonly RECEIVED_COLOR: (text: string) => string
   readonly DIM_COLOR: (text: string) => string
 }
 
-/** A failure in the colours of the runner that prints it; without them the same text. */
+/** Returns the text of a failure in the colors of the runner, or without color when the runner has none. */
 export function painted(failure: FailureData, utils: unknown): string {
   if (isPlain() || !hasColours(utils)) return failureText(failure)
   const { call, verdict, story } = failureParts(failure)
@@ -20,7 +20,7 @@ export function painted(failure: FailureData, utils: unknown): string {
   ].join('\n')
 }
 
-/** Workers of Vitest have colours without a terminal, too; their environment tells whether there is one. */
+/** Returns whether color is off. Vitest workers have color functions without a terminal, so the environment decides. */
 function isPlain(): boolean {
   const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } }
   const { NO_COLOR, FORCE_COLOR, FORCE_TTY } = process?.env ?? {}
@@ -33,7 +33,7 @@ function hasColours(utils: unknown): utils is Colours {
   return [EXPECTED_COLOR, RECEIVED_COLOR, DIM_COLOR].every((colour) => typeof colour === 'function')
 }
 
-/** As runners write it: `expect(queue).toHavePublished({ … })`; a long pattern goes on below. */
+/** Colors the call as runners do: `expect(queue).toHavePublished({ … })`. A long pattern continues on the next lines. */
 function callLine(line: string, { EXPECTED_COLOR, RECEIVED_COLOR, DIM_COLOR }: Colours): string {
   const parts = /^(expect\()(\w+)(\)\.(?:not\.)?)(\w+)(\()(.*?)(\)?)$/.exec(line)
   if (parts === null) return line
@@ -56,7 +56,7 @@ function verdictLine(line: string, colours: Colours): string {
     .join('')
 }
 
-/** `✗ status: expected 200, received 503`. */
+/** Colors one difference: `✗ status: expected 200, received 503`. */
 function missed(item: string, { EXPECTED_COLOR, RECEIVED_COLOR }: Colours): string {
   const parts = /^(.*?: expected )(.*?)(, received )(.*?)(\s*)$/.exec(item)
   if (parts === null) return RECEIVED_COLOR(item)
@@ -65,7 +65,7 @@ function missed(item: string, { EXPECTED_COLOR, RECEIVED_COLOR }: Colours): stri
   return `${lead!.replace('✗', RECEIVED_COLOR('✗'))}${told}`
 }
 
-/** The number and the time of an entry step back; where it went wrong stands out. */
+/** Dims the number and the time of an entry, and highlights errors. */
 function storyLine(line: string, { DIM_COLOR, RECEIVED_COLOR }: Colours): string {
   const lead = /^ +#\d+ +[\d:.]+ +(?:\+\S+ +)?/.exec(line)?.[0]
   if (lead === undefined) return DIM_COLOR(line)

@@ -7,42 +7,42 @@ import { causesOf, type Failed } from './failure-causes.js'
 import { sandboxOf } from './sandbox-facts.js'
 import { replayCommand, type TestLocation } from './test-location.js'
 
-/** Lines of a whole failure, and of what stands above its story. */
+/** Maximum lines of a failure, and of the part above its timeline. */
 const maxLines = 40
 const maxAbove = 15
 const maxHints = 4
 const maxOfCall = 6
 const maxNotes = 8
 
-/** What a matcher found, from which its failure is composed. All texts are safe to print. */
+/** Result of a matcher, from which its failure is composed. All texts are safe to print. */
 export interface MatcherFinding extends Subject {
   readonly evidence: MatcherInput
   readonly place: TestLocation | undefined
   /** `expect(queue).toHaveDelivered({ … })`. */
   readonly call: string
-  /** What was expected, in a sentence. */
+  /** Text about what was expected. */
   readonly expected: string
-  /** What there was instead, nearest first: parts that do not fit are left out, and the first one is cut. */
+  /** Received values, nearest first. Parts that exceed the maximum are left out, and the first one is shortened. */
   readonly parts: readonly (readonly string[])[]
-  /** Sentences for typical mistakes, the most telling one first. */
+  /** Hints for typical mistakes, the most likely one first. */
   readonly hints?: readonly string[]
-  /** Something is missing that dead letters may explain. */
+  /** Whether something is missing, which dead letters may explain. */
   readonly isMissing?: boolean
-  /** Whether it would explain the failure that several attempts did this, or what this one did; nothing would by default. */
+  /** Returns whether several attempts that caused this entry would explain the failure; always `false` by default. */
   readonly mayRepeat?: ((entry: Entry) => boolean) | undefined
-  /** It is about something that is there, and should not be, or not so often. */
+  /** Whether the failure is about something that exists and should not, or exists too often. */
   readonly isUnwanted?: boolean
-  /** The failure itself is about what is left, unused faults included. */
+  /** Whether the failure itself lists unused faults. */
   readonly tellsUnused?: boolean
-  /** A sentence above the timeline. */
+  /** Line above the timeline. */
   readonly lead?: string
-  /** The end of the failure instead of a timeline. */
+  /** Replaces the timeline at the end of the failure. */
   readonly story?: string | undefined
 }
 
 /**
- * A failure of at most 40 lines, of which 15 stand above the story: the causes that the log proves, what was expected and
- * what came instead, hints, the way back, and the chain of what happened.
+ * Composes a failure of at most 40 lines, of which at most 15 are above the timeline: proven causes, what was expected
+ * and received, hints, the command that replays the test, and the timeline.
  */
 export function composeFailure(finding: MatcherFinding): FailureData {
   const { evidence, call, expected, parts, place, focus } = finding
@@ -70,17 +70,17 @@ export function composeFailure(finding: MatcherFinding): FailureData {
   return { ...above, timeline: [...lead, ...story] }
 }
 
-/** A test that fails for a reason of its own, or for what it has left behind. */
+/** A test that failed for another reason than a matcher, or because of what it left behind. */
 interface TestEnding extends Pick<Failed, 'message' | 'said' | 'waits' | 'standstill'> {
-  /** Whether hints are given, too. */
+  /** Whether hints are included. */
   readonly withHints?: boolean
-  /** It has been said already that nothing asked the sandbox. */
+  /** Whether the failure already states that no request reached the sandbox. */
   readonly saysUnasked?: boolean
 }
 
 /**
- * What a world has to say about a test that no matcher failed: its causes, that nothing asked it; then how to run the
- * test again, and the story.
+ * Composes what the sandbox adds to a test that failed without a matcher: causes, whether the app used the sandbox, the
+ * command that replays the test, and the timeline.
  */
 export function composeEnding(received: object, place: TestLocation | undefined, ending: TestEnding): FailureData {
   const evidence = evidenceOf('story', received, 'sandbox')
@@ -88,7 +88,7 @@ export function composeEnding(received: object, place: TestLocation | undefined,
   const { withHints, saysUnasked, ...failed } = ending
   const { message = '', said, waits, standstill } = failed
   const { proven, hints, details } = causesOf(evidence, { chain, isMissing: true, mayRepeat: () => true, ...failed })
-  // Who waits, and an app whose requests were refused, need something else.
+  // A test that waits, and an app whose requests were rejected, have another cause.
   const isAtWork = waits !== undefined || (standstill !== undefined && hints.includes(standstill))
   const isSaid = isAtWork || saysUnasked === true || sandboxOf(evidence).refused.length > 0
   const asked = isSaid ? [] : unasked(evidence)
@@ -105,31 +105,31 @@ export function composeEnding(received: object, place: TestLocation | undefined,
   return { ...head, timeline: chain.lines(maxLines - above.length - 2, named, details) }
 }
 
-/** Whether the code under test did anything here, told when it did not. */
+/** Returns a hint when the app did not use the sandbox. */
 function unasked({ entries, received }: MatcherInput): string[] {
   const { policy } = received as { readonly policy?: { readonly maxTrafficEntries?: number } }
-  // Without a log nobody knows.
+  // Without a log, the use of the sandbox is unknown.
   if (policy?.maxTrafficEntries === 0 || entries.some((entry) => !isPreparing(entry))) return []
-  const who = entries.length === 0 ? 'Nothing asked this sandbox' : 'Only the test itself used this sandbox'
+  const lead = entries.length === 0 ? 'The app did not use this sandbox' : 'Only the test itself used this sandbox'
   return [
-    `${who}: no request reached it and no message was published. The code under test finds it with sandbox.env or sandbox.fetch; a client that a module makes as it loads needs useSandbox() in a setup file.`,
+    `${lead}: no request reached it and no message was published. Give the app sandbox.env or sandbox.fetch; a client that a module creates on import needs useSandbox() in a setup file.`,
   ]
 }
 
-/** Whether the test did it to prepare. A command over a connection is a request of the app, and so may be what was dropped. */
+/** Returns whether the test itself made the entry. Commands over a connection and dropped entries may be the app's. */
 function isPreparing(entry: Entry): boolean {
   return preparing.has(entry.type) && (entry.type !== 'command' || entry.via === 'direct')
 }
 
 const preparing: ReadonlySet<string> = new Set(['command', 'keyspace', 'clock', 'setting'])
 
-/** `seq` of the entries that lines name, as `#17`. */
+/** Returns the `seq` of the entries that lines name, such as `#17`. */
 function namedIn(lines: readonly string[]): number[] {
   const named = lines.flatMap((line) => [...line.matchAll(/#(\d+)\b/g)].map(([, seq]) => Number(seq)))
   return [...new Set(named)]
 }
 
-/** Whole parts as long as there is room; of the first one at least its beginning. */
+/** Returns as many whole parts as fit, and at least the start of the first part. */
 function fitting(parts: readonly (readonly string[])[], room: number): string[] {
   const [first = [], ...others] = parts
   const shown = first.length <= room ? [...first] : cutTo(first, Math.max(room, 3))
@@ -140,26 +140,26 @@ function fitting(parts: readonly (readonly string[])[], room: number): string[] 
   return shown
 }
 
-/** A pattern of many fields is known to who wrote it: its beginning and its end. */
+/** Shortens a call with many lines to its start and its end. */
 function squeezed(call: string): string[] {
   const lines = call.split('\n')
   if (lines.length <= maxOfCall) return lines
   return [...lines.slice(0, maxOfCall - 2), '  …', lines.at(-1)!]
 }
 
-/** Of lines that are compared those go first that are equal on both sides. */
+/** Shortens compared lines. Lines that are equal on both sides are removed first. */
 function cutTo(all: readonly string[], most: number): string[] {
   const lines = all.filter((line) => line !== '' && !/^ {12}/.test(line))
   if (lines.length <= most) return lines
   return [...lines.slice(0, most - 1), `      … ${lines.length - most + 1} more lines`]
 }
 
-/** Fewer lines hold no entry with its date and what is left out around it. */
+/** Minimum lines for an entry with its date and the lines about entries that are left out. */
 const fewestLines = 5
 
 /**
- * A story of another kind, and below it the entries that the text above names, which it does not number: those of causes
- * in up to half of the lines, candidates where it leaves room.
+ * Returns a report without entry numbers, followed by the entries that the text above names. Entries of causes get up to
+ * half of the lines; entries of candidates get what the report leaves.
  */
 function storyWith(
   story: string,
@@ -177,7 +177,7 @@ function storyWith(
   return [...shortened(story, most - lines.length - 1), '', ...lines]
 }
 
-/** Its beginning and its end: what failed stands there. */
+/** Shortens a report to its start and its end, because the failing step is at one of them. */
 function shortened(story: string, most: number): string[] {
   const lines = story.split('\n')
   if (lines.length <= most) return lines
@@ -190,13 +190,13 @@ function shortened(story: string, most: number): string[] {
   ]
 }
 
-/** What stands above the story, with the line that says how to come back. */
+/** Returns the lines above the timeline, including the replay command. */
 function linesOf(failure: FailureData): string[] {
   const { call, verdict, story } = failureParts(failure)
   return [...call, ...verdict, ...story]
 }
 
-/** What it takes to come back to this place; `undefined` for a request that was taken out of its log. */
+/** Returns how to replay the test; `undefined` for a request without a log. */
 export function wayBack(
   evidence: MatcherInput,
   seq: number | undefined,

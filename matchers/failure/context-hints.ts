@@ -5,10 +5,10 @@ import type { Circumstance, Log } from './circumstance.js'
 import { failedForGood, guarded, skippedSlots } from './missing-hints.js'
 import { doneAgain, overtaken, repeated, takenForDuplicates } from './repetitions.js'
 
-// What happened in a log that a matcher did not ask for and that often is why it failed. Each kind is one row below:
-// sentences about what the entries say, never guesses about what the code under test meant.
+// Finds things in the log that no matcher asked about and that often cause its failure. Each row is one kind. Hints state
+// what the entries prove; they don't guess what the app meant.
 
-/** In the order in which they are told. */
+/** The kinds of hints, in the order in which they are printed. */
 const rows: readonly ((log: Log) => Circumstance[])[] = [
   doneAgain,
   repeated,
@@ -22,10 +22,10 @@ const rows: readonly ((log: Log) => Circumstance[])[] = [
 const most = 3
 
 /**
- * What else the log has to say, those sentences first that are about what failed.
- * @param isOwn whether an entry belongs to what failed; `undefined` when nobody knows what it is about
- * @param isMissing something was expected that is not there: what has kept it from happening may be anywhere
- * @param mayRepeat whether it would explain the failure that several attempts did this, or what this one did
+ * Returns hints from the log, those about the failure itself first.
+ * @param isOwn whether an entry belongs to the failure; `undefined` when the failure has no chain
+ * @param isMissing whether something expected is missing, so that any entry may explain it
+ * @param mayRepeat whether several attempts that caused an entry would explain the failure
  */
 export function hintsFromContext(
   evidence: MatcherInput,

@@ -12,36 +12,36 @@ import { machineTimeHint } from './machine-time.js'
 import { otherToken, type SandboxFacts, sandboxOf, wasUnhandled } from './sandbox-facts.js'
 import { fromHere } from './test-location.js'
 
-/** What is known about a failure when its causes are looked for. */
+/** Facts about a failure that are known before its causes are determined. */
 export interface Failed {
   readonly chain: Chain
   /** Hints of the matcher that failed. */
   readonly hints?: readonly string[] | undefined
-  /** Something that was expected is missing: anything in the log may have kept it from happening. */
+  /** Whether something expected is missing, so that any entry of the log may explain it. */
   readonly isMissing?: boolean | undefined
-  /** Whether it would explain the failure that several attempts did this, or what this one did; nothing would by default. */
+  /** Returns whether several attempts that caused this entry would explain the failure; always `false` by default. */
   readonly mayRepeat?: ((entry: Entry) => boolean) | undefined
-  /** It is about something that is there. */
+  /** Whether the failure is about something that exists. */
   readonly isUnwanted?: boolean | undefined
-  /** The failure itself lists what is unused. */
+  /** Whether the failure itself lists unused faults. */
   readonly tellsUnused?: boolean | undefined
-  /** The text of a failure that no matcher wrote. */
+  /** The text of a failure that no matcher composed. */
   readonly message?: string | undefined
-  /** Sentences of a failure that this package has composed: they are not said again. */
+  /** Messages that the failure already contains and that are not repeated. */
   readonly said?: ReadonlySet<string> | undefined
-  /** Who waits in virtual time while nothing moves it. */
+  /** Hint about code that waits for virtual time while nothing moves it. */
   readonly waits?: string | undefined
-  /** What the app waited for while time stood still. */
+  /** Hint about what the app waited for while virtual time did not move. */
   readonly standstill?: string | undefined
 }
 
 /** The causes of a failure, each as lines that are safe to print. */
 export interface Causes {
-  /** What the log proves. */
+  /** Causes that the log proves. */
   readonly proven: readonly string[]
-  /** What explains the failure, or is only likely, the most telling one first. */
+  /** Likely causes, the most likely one first. */
   readonly hints: readonly string[]
-  /** Errors of handlers that `proven` names, as the details of a timeline tell them. */
+  /** Handler errors that `proven` names, as the details of a timeline print them. */
   readonly details: readonly string[]
 }
 
@@ -57,8 +57,8 @@ const maxUnanswered = 2
 const maxAborts = 2
 
 /**
- * Requests that were refused for a token that the test had set. Tests refuse one on purpose, too: the failure is the error
- * that came of it, or about something that is missing, and nothing else has reached that service since.
+ * Requests that were rejected because of a token that the test had set. Tests also reject requests on purpose. So this
+ * is a cause only if the failure is the resulting error, or if something is missing and that request was the last one.
  */
 const refusedTokens: Cause = ({ evidence, message, isUnwanted, isMissing }) => {
   const requests = evidence.ofType('request')
@@ -74,20 +74,20 @@ const refusedTokens: Cause = ({ evidence, message, isUnwanted, isMissing }) => {
     const refused =
       message !== undefined ? own.findLast((one) => isRefused(one) && isToldIn(one)) : isLast ? own.at(-1) : undefined
     return refused !== undefined && isRefused(refused)
-      ? evidence.redaction.text(`#${refused.seq} was answered 401. ${plainText(refused.note!)}`)
+      ? evidence.redaction.text(`#${refused.seq} was rejected with 401. ${plainText(refused.note!)}`)
       : []
   })
 }
 
 /**
- * Requests of the app that were refused or that nobody answered, and deliveries of what the failure is about: those say it
- * once for each url, unless its last one was answered.
+ * Rejected or unhandled requests of the app, and unhandled deliveries that the failure is about. A URL is named once, and
+ * not at all if its last delivery got a response.
  */
 const unanswered: Cause = ({ world, evidence, chain, isUnwanted, message = '', said }) => {
   const runs = evidence.entries.flatMap((one) =>
     'runId' in one && chain.subject.focus.includes(one.seq) ? one.runId : [],
   )
-  // That nobody answers explains what came of it, and nothing else that is there.
+  // An unhandled delivery explains what it caused, but not something else that exists.
   const concerns = (attempt: EntryOf<'attempt'>): boolean =>
     isUnwanted === true
       ? chain.ledBy(attempt)
@@ -100,18 +100,18 @@ const unanswered: Cause = ({ world, evidence, chain, isUnwanted, message = '', s
     .map((sentence) => evidence.redaction.text(fromHere(sentence)))
     .filter((sentence) => said?.has(sentence) !== true && !message.includes(sentence))
   const more = all.length - maxUnanswered
-  return [...all.slice(0, maxUnanswered), ...(more > 0 ? [`… and ${more} more that nobody answered.`] : [])]
+  return [...all.slice(0, maxUnanswered), ...(more > 0 ? [`… and ${more} more rejected or unhandled requests.`] : [])]
 }
 
 const thrown: Cause = ({ thrown }) => thrown.lines
 
-/** Calls of workflow endpoints that went on after they had submitted a step. */
+/** Deliveries to workflow endpoints that continued after they had submitted a step. */
 const aborts: Cause = ({ evidence }) =>
   swallowedAborts(evidence)
     .slice(0, maxAborts)
     .map((sentence) => evidence.redaction.text(sentence))
 
-/** Faults, scripts and stubs that nothing met. */
+/** Unused faults, script steps and stubs. */
 const unused: Cause = ({ world, evidence, tellsUnused, message = '', said }) => {
   const sentences = world.unused
     .map((sentence) => fromHere(sentence))
@@ -119,14 +119,14 @@ const unused: Cause = ({ world, evidence, tellsUnused, message = '', said }) => 
   const [first, ...others] = tellsUnused === true ? [] : sentences
   if (first === undefined) return []
   const told = evidence.redaction.text(first)
-  return [others.length === 0 ? told : `${told} ${others.length} more never did.`]
+  return [others.length === 0 ? told : `${told} ${others.length} more are unused.`]
 }
 
-/** Of a test that ended in another way than by its timeout, such a wait explains nothing. */
+/** Waits for virtual time, which only explain a test that ended by its timeout. */
 const waiting: Cause = ({ waits, standstill, message = '' }) =>
   isTimeout.test(message) ? [standstill ?? [], waits ?? []].flat() : []
 
-/** As Vitest and Jest end a test that takes too long. */
+/** Matches the error of Vitest and Jest for a test that takes too long. */
 const isTimeout = /timed out|exceeded timeout|time-?out/i
 
 const ofMatcher: Cause = ({ hints = [] }) => hints
@@ -136,16 +136,16 @@ const ofLog: Cause = ({ evidence, chain, isMissing, mayRepeat = () => false }) =
   return hintsFromContext(evidence, isOwn, isMissing === true, mayRepeat)
 }
 
-/** An app that reads the clock of the machine: the log only suggests it. */
+/** An app that reads the machine's clock, which the log suggests but does not prove. */
 const machineTime: Cause = ({ evidence, message }) => [machineTimeHint(evidence, message) ?? []].flat()
 
-/** Every failure names its causes in this order: what the log proves comes first, what is only likely last. */
+/** The order in which a failure names its causes: proven ones first, likely ones last. */
 const causes = {
   proven: [refusedTokens, unanswered, thrown, aborts, unused],
   hints: [waiting, ofMatcher, ofLog, machineTime],
 } as const satisfies Record<string, readonly Cause[]>
 
-/** The causes of a failure, in their order. */
+/** Returns the causes of a failure, in the order in which they are printed. */
 export function causesOf(evidence: MatcherInput, failed: Failed): Causes {
   const looked = {
     ...failed,

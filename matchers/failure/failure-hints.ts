@@ -7,13 +7,13 @@ import { timeSeenFrom } from '../../src/report/shown-times.js'
 import { headerMap } from '../comparison-kinds.js'
 import { isPlainObject, literal } from '../literal.js'
 import { isOpen, type MessageLifecycle, stateOf } from '../message-lifecycle.js'
-import type { ScoredCandidate } from '../near-misses.js'
+import { type ScoredCandidate, weightOf } from '../near-misses.js'
 import type { MatcherInput } from '../received.js'
 import { wrongWithSignature } from '../signatures.js'
 import { changesWhenRewritten } from '../spellings.js'
 import { waitHint } from './forecasts.js'
 
-/** Sentences for slips that the ✗ alone does not explain. */
+/** Returns hints for mistakes in a pattern that the ✗ alone does not explain. */
 export function hintsOf(
   evidence: MatcherInput,
   pattern: { readonly to?: unknown; readonly headers?: unknown },
@@ -23,7 +23,7 @@ export function hintsOf(
   const { to } = pattern
   if (typeof to === 'string' && !/^[a-z]+:\/\//i.test(to) && !to.startsWith('*')) {
     hints.push(
-      `to is compared with the whole url: write 'https://${plainText(to)}', or '*${plainText(to)}' for any host.`,
+      `\`to\` is compared with the whole URL. Write 'https://${plainText(to)}', or '*${plainText(to)}' for any host.`,
     )
   }
   const prefixed = prefixHint(evidence, pattern.headers)
@@ -36,10 +36,10 @@ export function hintsOf(
   return hints
 }
 
-/** Entries whose headers a hint reads: reading those of an attempt signs it. */
+/** Maximum number of entries whose headers a hint reads, because reading those of an attempt signs it. */
 const maxRead = 200
 
-/** The prefix of the service's own headers is another word in each dialect. */
+/** Returns a hint for a header with the prefix of another dialect. */
 function prefixHint(evidence: MatcherInput, wanted: unknown): string | undefined {
   if (!isPlainObject(wanted)) return undefined
   const seen = new Set<string>()
@@ -53,7 +53,7 @@ function prefixHint(evidence: MatcherInput, wanted: unknown): string | undefined
     const rest = lower.slice(lower.indexOf('-'))
     const other = [...seen].find((header) => header !== lower && header.includes('-') && header.endsWith(rest))
     if (!seen.has(lower) && other !== undefined && rest.length > 2) {
-      return `there is no header ${literal(name)}, but ${literal(other)}: headers of the service carry the prefix of their publisher's words.`
+      return `No header is named ${literal(name)}; there is ${literal(other)}. Service headers have the prefix of the publisher's dialect.`
     }
   }
   return undefined
@@ -61,7 +61,7 @@ function prefixHint(evidence: MatcherInput, wanted: unknown): string | undefined
 
 const maxWaits = 3
 
-/** Messages that have not come to their end: until when they wait, why, and the call that gets them there. */
+/** Returns hints about pending messages: until when and why they wait, and the call that delivers them. */
 export function waitHints(
   evidence: MatcherInput,
   stories: Iterable<MessageLifecycle>,
@@ -77,7 +77,7 @@ export function waitHints(
   const [first, ...rest] = open.slice(0, maxWaits)
   if (first === undefined) return []
   const told = [waitHint(evidence, first)]
-  // Others matter when it waits for them, or when none of them is nearer than another.
+  // Other messages matter if the first one waits for them, or if no candidate is near.
   const isNear = near.includes(first)
   for (const story of rest) {
     if (!isNear || told.some((hint) => hint.includes(evidence.name(story.id)))) told.push(waitHint(evidence, story))
@@ -85,7 +85,7 @@ export function waitHints(
   return told
 }
 
-/** Deliveries that an app refused with 401: whether it was right about their signatures. */
+/** Returns hints about deliveries that the app rejected with 401: whether their signatures are valid. */
 export function refusalHints(evidence: MatcherInput, nearest: readonly ScoredCandidate<MessageLifecycle>[]): string[] {
   return nearest.flatMap(({ thing: { id, last } }) => {
     if (last?.outcome?.status !== 401 || isPrepared(last, evidence)) return []
@@ -93,35 +93,37 @@ export function refusalHints(evidence: MatcherInput, nearest: readonly ScoredCan
     if (flaws === undefined) return []
     const name = evidence.name(id)
     if (flaws.length > 0)
-      return [`${name} was refused with 401, and rightly so: wrong with its signature is ${flaws.join(', ')}.`]
+      return [
+        `${name} was rejected with 401, and its signature is invalid: ${flaws.join(', ')} ${flaws.length === 1 ? 'does' : 'do'} not match.`,
+      ]
     const rotations = evidence
       .ofType('setting')
       .filter((entry) => entry.resource === 'signing-keys' && entry.seq < last.seq)
     if (rotations.length > 0) return [`${name} ${refusedSince(rotations, last)}`]
     return [
-      `${name} was refused with 401 although its signature is valid for the bytes that were sent. ${whatVerifyingTakes(last.body)}`,
+      `${name} was rejected with 401, although its signature is valid for the bytes that were sent. ${whatVerifyingTakes(last.body)}`,
     ]
   })
 }
 
-/** Whether the test itself gave the answer, by a rule, a script or a destination without code: no app has verified anything. */
+/** Returns whether the test itself prepared the response with a rule, a script or a fixed response. Then no app verified it. */
 function isPrepared(attempt: EntryOf<'attempt'>, evidence: MatcherInput): boolean {
   const { reply } = attempt as Partial<Attempt>
   const isScripted = attempt.fault === 'status' || reply?.isGiven === true
   return isScripted || evidence.ofType('fault').some(({ cause, fault }) => cause === attempt.seq && fault === 'status')
 }
 
-/** An app that was started before keys were rotated has the former pair, of which the second is the current one now. */
+/** Returns the hint for an app that started before the rotation: its `next` key is the current key now. */
 function refusedSince(rotations: readonly EntryOf<'setting'>[], refused: EntryOf<'attempt'>): string {
   const { at, seq } = rotations.at(-1)!
   const known =
     rotations.length === 1
-      ? 'An app that has the keys of before knows it as the next signing key, and has to verify with both.'
-      : `They were rotated ${rotations.length} times: an app that has the keys of the beginning does not know it.`
-  return `was refused with 401 although its signature is valid, by the key that is current since the keys were rotated at ${timeSeenFrom(at, refused.at)} (#${seq}). ${known}`
+      ? 'An app that loaded its keys before has this key as the next signing key, so it must verify with both keys.'
+      : `They were rotated ${rotations.length} times, so an app with the first keys does not have it. Load the keys again.`
+  return `was rejected with 401, although its signature is valid: it uses the key that is current since the keys were rotated at ${timeSeenFrom(at, refused.at)} (#${seq}). ${known}`
 }
 
-/** Of attempts, the pattern names as many as there were retries. */
+/** Returns a hint when the pattern expects as many attempts as there were retries. */
 export function retriesHints(
   { attempts }: { readonly attempts?: unknown },
   nearest: readonly ScoredCandidate<MessageLifecycle>[],
@@ -133,14 +135,30 @@ export function retriesHints(
   )
   return isMistaken && wanted !== 0
     ? [
-        `${plural(Number(wanted), 'retry is', 'retries are')} ${Number(wanted) + 1} attempts: the first one is no retry.`,
+        `${plural(Number(wanted), 'retry means', 'retries mean')} ${Number(wanted) + 1} attempts, because the first attempt is not a retry. Expect ${Number(wanted) + 1} attempts, or publish with one retry less.`,
       ]
     : []
 }
 
-/** Frameworks that parse a body hand their app other bytes than those that were signed. Where these differ, that is all. */
+/** Returns why the nearest message has no dead letter: one of its attempts delivered it. */
+export function deliveredHints(
+  evidence: MatcherInput,
+  nearest: readonly ScoredCandidate<MessageLifecycle>[],
+): string[] {
+  const [near] = nearest
+  if (near === undefined || stateOf(near.thing) !== 'DELIVERED') return []
+  if (near.compared.some(({ name, differences }) => weightOf(name) >= 1 && differences.length > 0)) return []
+  const { id, last } = near.thing
+  if (last === undefined) return []
+  const attempts = plural(last.maxRetries + 1, 'attempt')
+  return [
+    `${evidence.name(id)} has no dead letter, because attempt ${last.retried + 1} (#${last.seq}) delivered it. Make all of its ${attempts} fail to get one.`,
+  ]
+}
+
+/** Returns how to verify a signature. Frameworks that parse a body give the app other bytes than those that were signed. */
 function whatVerifyingTakes(body: Bytes): string {
   return changesWhenRewritten(body) === true
-    ? 'Its body changes when it is parsed and serialized again: verify the raw text, await request.text(), not JSON.stringify(await request.json()).'
-    : 'Verify with the keys of this sandbox (sandbox.env has them) and with the url that the message was published to.'
+    ? 'Its body changes when it is parsed and serialized again. Verify the raw text, await request.text(), not JSON.stringify(await request.json()).'
+    : 'Verify with the keys of this sandbox, which are in sandbox.env, and with the URL that the message was published to.'
 }

@@ -6,19 +6,19 @@ import { timeSeenFrom } from '../../src/report/shown-times.js'
 import { blockOf, type MessageLifecycle, stateOf, waitOf } from '../message-lifecycle.js'
 import type { MatcherInput } from '../received.js'
 
-// Until when messages wait: as the queue forecasts it where there is one, else as far as the log tells.
+// Returns until when messages wait. The queue's forecast is used if there is a queue, and otherwise the log.
 
-/** Who can look ahead. */
+/** A queue that forecasts deliveries. */
 type Forecaster = Partial<Pick<Queue, 'forecast' | 'explain'>>
 
-/** The queues of the evidence, one for each region; none for a log alone. */
+/** Returns the queues of the evidence, one per region, or an empty list for a log. */
 function facesOf({ received, role }: MatcherInput): readonly (Forecaster | undefined)[] {
   if (role === 'traffic') return []
   const { queue, queues = [queue] } = received as { queue?: Forecaster; queues?: readonly Forecaster[] }
   return role === 'sandbox' ? queues : [received as Forecaster]
 }
 
-/** What the queue answers that knows the message. */
+/** Asks each queue until one knows the message. */
 function askedOf<T>(evidence: MatcherInput, ask: (face: Forecaster) => T | undefined): T | undefined {
   for (const face of facesOf(evidence)) {
     if (typeof face?.forecast !== 'function') continue
@@ -26,16 +26,16 @@ function askedOf<T>(evidence: MatcherInput, ask: (face: Forecaster) => T | undef
       const answer = ask(face)
       if (answer !== undefined) return answer
     } catch {
-      // Another region's message; or the world was reset since, and only its log knows it.
+      // The message belongs to another region, or the sandbox was reset and only the log has it.
     }
   }
   return undefined
 }
 
-/** A message that has not come to its end: until when it waits, why, and the call that gets it there. */
+/** Returns a hint about a pending message: until when and why it waits, and the call that delivers it. */
 export function waitHint(evidence: MatcherInput, story: MessageLifecycle): string {
   const name = evidence.name(story.id)
-  if (stateOf(story) === 'ACTIVE') return `${name} is being delivered right now. Await sandbox.clock.drain() first.`
+  if (stateOf(story) === 'ACTIVE') return `${name} is being delivered now. Await sandbox.clock.drain() first.`
   const now = evidence.context.now?.() ?? evidence.entries.at(-1)?.at ?? 0
   const forecast = askedOf(evidence, (queue) => queue.forecast?.(story.id))
   if (forecast === undefined) return loggedHint(name, story, now)
@@ -48,14 +48,14 @@ export function waitHint(evidence: MatcherInput, story: MessageLifecycle): strin
 
 const placed = / (?:flow-control key|in queue) [^:]+(: .*)\. Its next attempt /s
 
-/** Its place in a line, in the words of the queue: the limit, who is before it, what a pause has cost. */
+/** Returns the position of a message as `queue.explain()` states it: the limit, the messages before it, the effect of a pause. */
 function placeIn(evidence: MatcherInput, messageId: string): string {
   const place = askedOf(evidence, (queue) => placed.exec(queue.explain?.(messageId) ?? '')?.[1]) ?? ''
   const named = place.replace(/\bmsg_\w{8,}/g, (id) => evidence.name(id)).replace(/, which ends at [-\d]+ [:.\d]+/, '')
   return evidence.redaction.text(named)
 }
 
-/** The same without a queue to ask. */
+/** Returns the same hint from the log alone. */
 function loggedHint(name: string, story: MessageLifecycle, now: number): string {
   const block = blockOf(story)
   if (block !== undefined) return `${name} waits: ${plainText(block)}.`
@@ -64,7 +64,7 @@ function loggedHint(name: string, story: MessageLifecycle, now: number): string 
 }
 
 function notMoved(name: string): string {
-  return `${name} is due but time has not moved. Await sandbox.clock.drain() first.`
+  return `${name} is due, but the clock has not moved. Await sandbox.clock.drain() first.`
 }
 
 function untilHint(name: string, until: number, now: number, reason: string): string {
@@ -72,12 +72,12 @@ function untilHint(name: string, until: number, now: number, reason: string): st
   return `${name} waits ${formatDuration(until - now)}, until ${timeSeenFrom(until, now)}${why}. ${move(until - now)}`
 }
 
-/** The call that gets there. */
+/** Returns the call that moves the clock far enough. */
 function move(left: number): string {
   return `Await sandbox.clock.advance('${formatDuration(left)}') or clock.drain() first.`
 }
 
-/** The rule behind a wait that ends at a known time. */
+/** Returns the reason for a wait that ends at a known time. */
 function reasonOf(story: MessageLifecycle, until: number): string {
   const wait = waitOf(story)
   if (wait?.until === until) return wait.reason
@@ -87,7 +87,7 @@ function reasonOf(story: MessageLifecycle, until: number): string {
   return published?.queue === undefined ? '' : `its turn in queue ${published.queue}`
 }
 
-/** `: flow-control key k holds it, rate 5 of 5; `: the limit that decided, without what was true only then. */
+/** Returns the limit that holds a message, without values that have changed since: `: flow-control key k holds it, rate 5 of 5; `. */
 function placeOf(story: MessageLifecycle): string {
   const block = blockOf(story)?.replace(/, for [\w.]+ more|, \d+ before it/g, '')
   if (block !== undefined) return `: ${plainText(block)}; `
@@ -102,9 +102,9 @@ function causeText(
 ): string {
   if (because.kind === 'pause') {
     const what = 'queue' in because ? `queue ${because.queue}` : `flow-control key ${because.flowControlKey}`
-    return `${plainText(what)} is paused, and nothing there starts before somebody resumes it.`
+    return `${plainText(what)} is paused, so it starts no delivery. Resume it first.`
   }
-  const earliest = notBefore > now ? ` It starts not before ${timeSeenFrom(notBefore, now)}.` : ''
+  const earliest = notBefore > now ? ` It starts no earlier than ${timeSeenFrom(notBefore, now)}.` : ''
   return `${answersText(evidence, because)}.${earliest} Await sandbox.clock.drain() first.`
 }
 
@@ -116,11 +116,11 @@ function answersText(
 ): string {
   const names = [
     ...messageIds.map((id) => evidence.name(id)),
-    ...scheduleIds.map((id) => `what schedule ${plainText(id)} publishes`),
+    ...scheduleIds.map((id) => `the message of schedule ${plainText(id)}`),
   ]
-  if (names.length === 0) return 'a fault holds it until another delivery has gone'
+  if (names.length === 0) return 'a fault holds it until another delivery has started'
   const more = names.length - maxNamed
   const listed = `${names.slice(0, maxNamed).join(', ')}${more > 0 ? ` and ${more} others` : ''}`
-  if (!first) return `it depends on the answer of ${listed}`
-  return names.length === 1 ? `${listed} must answer first` : `one of ${listed} must answer first`
+  if (!first) return `it depends on the response to ${listed}`
+  return names.length === 1 ? `${listed} must finish first` : `one of ${listed} must finish first`
 }

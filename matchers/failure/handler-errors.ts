@@ -14,27 +14,27 @@ import { grouped } from './circumstance.js'
 import { sandboxOf } from './sandbox-facts.js'
 import { fromHere } from './test-location.js'
 
-/** What handlers threw, told once, with the place in the user's code. */
+/** Errors of handlers, each once, with its location in the user's code. */
 export interface HandlerErrors {
   readonly lines: readonly string[]
-  /** Those of them that say it is this with which the test has failed. */
+  /** The lines about the error with which the test failed. */
   readonly same: readonly string[]
-  /** The same as the details of a timeline tell it. */
+  /** The errors as the details of a timeline print them. */
   readonly details: readonly string[]
 }
 
-/** One time that a handler threw, as the log has it. */
+/** One error of a handler in the log. */
 interface Throw {
   readonly handler: string
-  readonly unit: 'attempt' | 'call'
-  /** As `errorText()` makes it. */
+  readonly unit: 'attempt' | 'request'
+  /** Result of `errorText()`. */
   readonly text: string
 }
 
-/** The lines that tell of an error. */
+/** The lines about one error. */
 interface ToldThrow {
   readonly lines: readonly string[]
-  /** The test has failed with it. */
+  /** Whether the test failed with this error. */
   readonly isFailure: boolean
 }
 
@@ -49,8 +49,8 @@ const maxLine = 200
 const maxDetail = 600
 
 /**
- * Of the deliveries and calls that matter: each error once, however many attempts met it.
- * @param told the failure of the test, where it has one: what a handler threw may be that
+ * Returns the handler errors of the deliveries and outbound requests in question, each error once.
+ * @param told text of the test's failure, which may be a handler error
  */
 export function thrownIn(evidence: MatcherInput, chain: Chain, told = ''): HandlerErrors {
   const errors = sandboxOf(evidence).errors.map((error) => ({ error, text: errorText(error) }))
@@ -79,18 +79,18 @@ function attemptsThatThrew(evidence: MatcherInput, chain: Chain): Throw[] {
   })
 }
 
-/** Handlers of `sandbox.outbound` that threw: the app saw a 500 of a host that is the test's own code. */
+/** Returns errors of `sandbox.outbound` handlers, for which the app received status 500. */
 function callsThatThrew(evidence: MatcherInput, chain: Chain, errors: readonly PrintedError[]): Throw[] {
   const texts = new Map<unknown, string>(errors.map(({ text }) => [utf8(text), text]))
   return evidence.ofType('outbound').flatMap((call): Throw[] => {
     const text = call.response?.status === 500 ? texts.get(call.response.body) : undefined
     if (text === undefined || !concerns(chain, call)) return []
-    const handler = `The handler that stands for ${plainText(call.method)} ${urlText(call.url, evidence.redaction)}`
-    return [{ handler, unit: 'call', text }]
+    const handler = `The outbound handler for ${plainText(call.method)} ${urlText(call.url, evidence.redaction)}`
+    return [{ handler, unit: 'request', text }]
   })
 }
 
-/** An assertion that fails again at its place is the same, though its text has other times and candidates. */
+/** Returns a key for equal errors. A matcher that fails again at the same location is equal, even with other times in its text. */
 function sameError({ handler, text }: Throw, errors: readonly PrintedError[]): string {
   return `${handler}\n${firstLine(text)}\n${placeIn(errors, text)}`
 }
@@ -103,9 +103,9 @@ function toldThrow(
 ): ToldThrow {
   const { handler, unit, text } = group.at(-1)!
   const texts = new Set(group.map((one) => one.text))
-  // An attempt whose answer was lost says that instead. A part of a log has no other attempts than its own.
+  // The note of an attempt whose response was lost has no error, so the errors are counted, too. A log alone has none.
   const known = errors.filter((one) => texts.has(one.text))
-  const count = evidence.role === 'traffic' || unit === 'call' ? group.length : Math.max(group.length, known.length)
+  const count = evidence.role === 'traffic' || unit === 'request' ? group.length : Math.max(group.length, known.length)
   const often = count === 1 ? '' : ` in ${plural(count, unit)}`
   if (known.some(({ error }) => failure === verdictIn(messageOf(error))))
     return { lines: [`${handler} threw this${often}.`], isFailure: true }
@@ -116,22 +116,22 @@ function toldThrow(
   const lines = [
     `${handler} threw${often}: ${safe(first)}`,
     ...marks.map((line) => `  ${safe(line)}`),
-    // Not `at`: Jest takes all that follows such a line for a stack.
+    // The line must not begin with `at`, because Jest would treat all following lines as a stack.
     ...(where === '' ? [] : [`  in ${where}`]),
   ]
   return { lines, isFailure: false }
 }
 
-/** The first line of an error, and those that say what was expected and what there was. */
+/** Returns the first line of an error and the lines with expected and received values. */
 function marksIn(text: string): string[] {
   const [first = '', ...others] = withoutColours(text).split('\n')
-  // Of a matcher not what had been thrown before, nor its story.
+  // The failure of a matcher also contains earlier errors and a timeline, which are left out.
   const { received = others } = failureOf({ message: text }) ?? {}
   const marks = received.map((line) => line.trim()).filter((line) => /✗|^(?:Expected|Received)[\w ]*: /.test(line))
   return [first, ...marks.slice(0, maxMarks)]
 }
 
-/** A failure of a matcher without the command that replays it and the story. */
+/** Returns the failure of a matcher without its replay command and timeline. */
 function verdictIn(text: string): string {
   return withoutTimeline(text, failureOf({ message: text })?.replay)
 }
@@ -153,7 +153,7 @@ function placeIn(errors: readonly PrintedError[], text: string): string {
   return error instanceof Error ? fromHere(callerLine(error)) : ''
 }
 
-/** In the story that is told, or at the address that it is about. */
+/** Returns whether an entry is in the chain of the failure, or has a URL that the chain is about. */
 function concerns(chain: Chain, entry: EntryOf<'attempt'> | EntryOf<'outbound'>): boolean {
   return chain.has(entry) || chain.isAt(entry.url)
 }

@@ -2,13 +2,12 @@ import type { RedactedFields } from '../../src/kernel/traffic-log.js'
 import type { Redaction } from '../../src/report/redaction.js'
 import { isAsymmetric } from '../literal.js'
 
-/** Deeper values are not printed. */
+/** Maximum depth to which secrets are searched. */
 const deepest = 8
 
 /**
- * A value as a failure may print it: the world's own secrets, what looks like one, and fields that are named like one
- * are hidden.
- * @param name of the field or header that holds it
+ * Returns a value without secrets: tokens of the sandbox, text that looks like a secret, and fields with the name of one.
+ * @param name name of the field or header that holds the value
  */
 export function withoutSecrets(value: unknown, redaction: Redaction, name?: string, depth = 0): unknown {
   if (typeof value === 'string') return textWithout(value, redaction, name)
@@ -16,14 +15,14 @@ export function withoutSecrets(value: unknown, redaction: Redaction, name?: stri
   const inner = (item: unknown, of?: string): unknown => withoutSecrets(item, redaction, of, depth + 1)
   if (Array.isArray(value)) {
     const [first, second] = value
-    // A header, as captured requests list them.
+    // A header of a captured request is a pair of name and value.
     if (value.length === 2 && typeof first === 'string' && typeof second === 'string')
       return [first, inner(second, first)]
     return value.map((item) => inner(item, name))
   }
   if (value instanceof Set) return new Set([...value].map((item) => inner(item, name)))
   if (value instanceof RegExp || value instanceof Date || value instanceof Uint8Array) return value
-  // Entries and views say by themselves what may be seen of them: behind them is the engine.
+  // `toJSON()` of entries and views leaves out the engine behind them.
   const { toJSON } = value as { toJSON?: () => unknown }
   if (typeof toJSON === 'function') return inner(toJSON.call(value), name)
   return Object.fromEntries(Object.entries(value).map(([field, item]) => [field, inner(item, field)]))
@@ -33,13 +32,13 @@ function textWithout(value: string, redaction: Redaction, name: string | undefin
   return name !== undefined && redaction.isSecretName(name) ? redaction.header(name, value) : redaction.text(value)
 }
 
-/** The name at the end of a path: `password` of `.user.password` and of `['password'][0]`. */
+/** Returns the name at the end of a path: `password` of `.user.password` and of `['password'][0]`. */
 export function nameAt(path: string): string | undefined {
   const [, plain, quoted] = /(?:\.([^.[\]]+)|\['((?:[^'\\]|\\.)*)'\])(?:\[\d+\])*$/.exec(path) ?? []
   return plain ?? quoted
 }
 
-/** What a message's publisher asked to hide with `Redact-Fields`: in an entry, or in the story of a message. */
+/** Returns the fields that a publisher hid with `Redact-Fields`, from an entry or from the lifecycle of a message. */
 export function redactOf(thing: unknown): RedactedFields | undefined {
   const { redact, published, last } = thing as { redact?: RedactedFields; published?: unknown; last?: unknown }
   return (
@@ -49,7 +48,7 @@ export function redactOf(thing: unknown): RedactedFields | undefined {
   )
 }
 
-/** Whether its publisher hides a place in a field of a pattern. */
+/** Returns whether the publisher hid the value at a path of a field. */
 export function isHidden(field: string, path: string, redact: RedactedFields | undefined): boolean {
   if (redact === undefined) return false
   if (field === 'body' || field === 'sourceBody') return redact.body

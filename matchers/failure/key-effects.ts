@@ -2,20 +2,20 @@ import { type Bytes, text } from '../../src/kernel/bytes.js'
 import type { Entry, EntryOf } from '../../src/kernel/traffic-log.js'
 import type { Log } from './circumstance.js'
 
-// What deliveries have changed in the data store for certain, judged by how each key is when the attempt has ended. The
-// log has no values, but many commands carry them. Of what a script wrote, say, nobody knows whether it was there before.
+// Finds the keys that a delivery certainly changed, by their state at its end. The log has no values, but many commands
+// contain them. The value that a script wrote, for example, is unknown.
 
-/** A key that an attempt left in another state than it had before. */
+/** A key whose state an attempt changed. */
 export interface KeyEffect {
   readonly key: Bytes
   readonly attempt: EntryOf<'attempt'>
-  /** The first entry that says so. */
+  /** The first entry that proves it. */
   readonly entry: Entry
   /** The changes and their commands. */
   readonly entries: readonly Entry[]
 }
 
-/** A value, one that is not known, or `undefined` for a key that does not exist. Two that are not known may be equal. */
+/** A value, a symbol for an unknown value, or `undefined` for a missing key. Two unknown values may be equal. */
 type State = string | symbol | undefined
 
 interface Change {
@@ -25,7 +25,7 @@ interface Change {
   readonly after: State
 }
 
-/** Effects on keys, in the order in which they began. Locks are none: whoever works has to take them each time. */
+/** Returns effects on keys, in the order in which they began. Locks don't count, because each attempt must take them again. */
 export function keyEffects({ evidence, attemptOf }: Pick<Log, 'evidence' | 'attemptOf'>): KeyEffect[] {
   const byAttempt = new Map<EntryOf<'attempt'>, Map<Bytes, Change[]>>()
   const locks = new Set<Bytes>()
@@ -48,12 +48,12 @@ export function keyEffects({ evidence, attemptOf }: Pick<Log, 'evidence' | 'atte
   return effects.sort((one, other) => one.entry.seq - other.entry.seq)
 }
 
-/** @param locks gets the keys that a command took only where they were free */
+/** @param locks receives the keys that a command set only if they were missing */
 function* changesIn(entries: readonly Entry[], locks: Set<Bytes>): Generator<Change> {
   const states = new Map<Bytes, State>()
   let events: EntryOf<'keyspace'>[] = []
   for (const entry of entries) {
-    // The changes of a command stand before it.
+    // The log has the changes of a command before the command.
     if (entry.type === 'keyspace') events.push(entry)
     if (entry.type !== 'command') continue
     for (const event of events) {
@@ -70,9 +70,9 @@ function* changesIn(entries: readonly Entry[], locks: Set<Bytes>): Generator<Cha
   }
 }
 
-/** Events after which there is no such key. */
+/** Events after which the key is missing. */
 export const removals: RegExp = /^(?:del|expired|evicted|rename_from|move_from)$/
-/** A time to live is no value. */
+/** Events that change only the TTL. */
 const unrelated = /^(?:expire|persist|hexpire|hpersist)$/
 
 function stateAfter({ event, key }: EntryOf<'keyspace'>, command: EntryOf<'command'>, before: State): State {
@@ -100,7 +100,7 @@ function stringState(value: unknown): State {
 
 const hash = 'hash '
 
-/** A hash whose fields are known, with others. */
+/** Returns the state of a known hash with more fields. */
 function hashState(before: State, words: readonly string[]): State {
   if (before !== undefined && (typeof before === 'symbol' || !before.startsWith(hash))) return Symbol('hset')
   const fields = new Map<string, string>(before === undefined ? [] : JSON.parse(before.slice(hash.length)))
@@ -108,10 +108,10 @@ function hashState(before: State, words: readonly string[]): State {
   return hash + JSON.stringify([...fields].sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-/** Events that leave a key with more than it held: nothing of the same kind takes it back. */
+/** Events that add elements to a key, so that repeating them never restores its state. */
 const growth = /^(?:[lr]push|sadd|xadd|pfadd)$/
 
-/** Whether the key is another one for certain than before. What others changed meanwhile makes it unclear. */
+/** Returns whether the state of a key has certainly changed. Changes by others in between make it uncertain. */
 function hasChanged(changes: readonly Change[]): boolean {
   const { before } = changes[0]!
   const { after } = changes.at(-1)!

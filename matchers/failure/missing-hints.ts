@@ -8,9 +8,9 @@ import type { MatcherInput } from '../received.js'
 import { type Circumstance, grouped, type Log } from './circumstance.js'
 import { removals } from './key-effects.js'
 
-// What did not happen: runs that were skipped, keys that were taken, messages that failed for good.
+// Finds what did not happen: fires of schedules, `SET … NX` on existing keys, and messages in the dead-letter queue.
 
-/** Runs of schedules that did not happen, told once for each reason. */
+/** Returns skipped fires of schedules, once per reason. */
 export function skippedSlots({ evidence }: Log): Circumstance[] {
   const from = evidence.entries[0]?.at ?? 0
   const slots = evidence
@@ -18,23 +18,23 @@ export function skippedSlots({ evidence }: Log): Circumstance[] {
     .filter((entry) => entry.resource === 'schedule' && entry.change === 'skipped')
   return [...grouped(slots, ({ name, value }) => `${name}\n${value?.because}`).values()].map((skipped) => {
     const [{ name, at, value }] = skipped as [EntryOf<'setting'>]
-    const more = skipped.length === 1 ? '' : ` and ${skipped.length - 1} more`
+    const more = skipped.length === 1 ? '' : ` and at ${plural(skipped.length - 1, 'later time')}`
     return {
-      sentence: `the schedule ${quoted(name, 60)} skipped its run of ${timeSeenFrom(at, from)}${more}: ${value?.because}.`,
+      sentence: `Schedule ${quoted(name, 60)} did not fire at ${timeSeenFrom(at, from)}${more}: ${value?.because}.`,
       seqs: skipped.map(({ seq }) => seq),
       explainsMissing: true,
     }
   })
 }
 
-/** `SET … NX` of the code under test that found the key, and neither got it later nor went on to change it. */
+/** Returns `SET … NX` commands of the app that found an existing key, unless the app later set or changed that key. */
 export function guarded({ evidence, attemptOf }: Log): Circumstance[] {
-  /** The commands that made the keys that there are. */
+  /** The commands that created the existing keys. */
   const makers = new Map<Bytes, EntryOf<'command'>>()
   const refused = new Map<Bytes, Circumstance & { readonly messageId: string | undefined }>()
   let events: EntryOf<'keyspace'>[] = []
   for (const entry of evidence.entries) {
-    // The changes of a command stand before it.
+    // The log has the changes of a command before the command.
     if (entry.type === 'keyspace') events.push(entry)
     if (entry.type !== 'command') continue
     const messageId = attemptOf(entry)?.messageId
@@ -50,9 +50,9 @@ export function guarded({ evidence, attemptOf }: Log): Circumstance[] {
     const key = guardKey(entry)
     if (key === undefined || entry.error !== undefined || (entry.reply !== null && entry.reply !== 0)) continue
     const maker = makers.get(key)
-    const since = maker === undefined ? '' : `, since #${maker.seq} at ${timeSeenFrom(maker.at, entry.at)}`
+    const since = maker === undefined ? '' : `, created by #${maker.seq} at ${timeSeenFrom(maker.at, entry.at)}`
     refused.set(key, {
-      sentence: `#${entry.seq} ${commandLine(entry.argv, evidence.redaction)} found the key there already${since}.`,
+      sentence: `#${entry.seq} ${commandLine(entry.argv, evidence.redaction)} had no effect, because the key already existed${since}. Delete the key first, or let it expire.`,
       seqs: [entry.seq],
       explainsMissing: true,
       messageId,
@@ -73,7 +73,7 @@ function guardKey({ argv, via }: EntryOf<'command'>): Bytes | undefined {
 
 const maxLetters = 3
 
-/** Dead letters, but for one that the failure is about: what should have come of them did not. */
+/** Returns dead letters that the failure is not about, because their effects are missing. */
 export function failedForGood({ evidence, isOwn }: Log): Circumstance[] {
   const letters = evidence.ofType('dead-letter').filter(({ seq }) => isOwn?.(seq) !== true)
   if (letters.length === 0) return []
@@ -84,14 +84,14 @@ export function failedForGood({ evidence, isOwn }: Log): Circumstance[] {
   const more = alike.size > maxLetters ? `; and others` : ''
   return [
     {
-      sentence: `${plural(letters.length, 'message')} failed for good: ${told.join('; ')}${more}.`,
+      sentence: `${plural(letters.length, 'message')} went to the dead-letter queue: ${told.join('; ')}${more}.`,
       seqs: letters.map(({ seq }) => seq),
       explainsMissing: true,
     },
   ]
 }
 
-/** `failure callback msg_xTq… to https://…, 503 Service Unavailable`; several to one address are counted. */
+/** Returns `failure callback msg_xTq… to https://…, 503 Service Unavailable`, with a number for several to one URL. */
 function letterText({ name, redaction }: MatcherInput, letters: readonly EntryOf<'dead-letter'>[]): string {
   const [{ kind, messageId, url, status, error }] = letters as [EntryOf<'dead-letter'>]
   const noun = kind.replace('-', ' ')

@@ -10,99 +10,110 @@ import type { MatcherInput } from '../received.js'
 import { type Circumstance, grouped, type Log } from './circumstance.js'
 import { keyEffects } from './key-effects.js'
 
-// What came more than once, or in another order: by delivery, by request, by publishing.
+// Finds what happened more than once or out of order: effects of deliveries, requests, callbacks and duplicates.
 
-/** The same was done in two attempts of one message: the first did its work and did not count. */
+/** Returns effects that two attempts of a message had, because the first attempt did its work but did not succeed. */
 export function doneAgain(log: Log): Circumstance[] {
   const { evidence, mayRepeat } = log
-  const done = new Map<string, { attempts: Set<EntryOf<'attempt'>>; deed: string; first: Entry; seqs: number[] }>()
-  for (const { deed, attempt, entry, entries } of deedsOf(log)) {
+  const done = new Map<string, Repeated>()
+  for (const { deed, advice, attempt, entry, entries } of deedsOf(log)) {
     if (![attempt, ...entries].some(mayRepeat)) continue
     const name = `${attempt.messageId} ${deed}`
-    const known = done.get(name) ?? { attempts: new Set(), deed, first: entry, seqs: [] }
+    const known = done.get(name) ?? { attempts: new Set(), deed, advice, first: entry, seqs: [] }
     known.attempts.add(attempt)
     known.seqs.push(...entries.map(({ seq }) => seq))
     done.set(name, known)
   }
   return [...done.values()]
     .filter(({ attempts }) => attempts.size > 1)
-    .map(({ attempts, deed, first: entry, seqs }) => {
+    .map(({ attempts, deed, advice, first: entry, seqs }) => {
       const [first, second] = [...attempts] as [EntryOf<'attempt'>, EntryOf<'attempt'>]
-      const again = attempts.size === 2 ? 'did it again' : `and ${attempts.size - 2} more did it again`
+      const again = attempts.size === 2 ? 'did so again' : `and ${attempts.size - 2} more did so again`
       return {
-        sentence: `${evidence.name(first.messageId)} ${deed} in each of ${attempts.size} attempts: attempt ${first.retried + 1} (#${first.seq}) did, but ${unheard(entry)}${endOf(first)}, so attempt ${second.retried + 1} (#${second.seq}) ${again}.`,
+        sentence: `${evidence.name(first.messageId)} ${deed} in each of ${attempts.size} attempts. Attempt ${first.retried + 1} (#${first.seq}) did so, but ${unheard(entry)}${endOf(first)}, so attempt ${second.retried + 1} (#${second.seq}) ${again}. ${advice}`,
         seqs: [...seqs, first.seq, second.seq],
       }
     })
 }
 
-/** What a delivery changed for others. */
+interface Repeated extends Pick<Deed, 'deed' | 'advice'> {
+  readonly attempts: Set<EntryOf<'attempt'>>
+  readonly first: Entry
+  readonly seqs: number[]
+}
+
+/** An effect of a delivery. */
 interface Deed {
-  /** The end of a sentence that begins with who did it. */
+  /** Text of the effect, as a predicate whose subject is the message. */
   readonly deed: string
+  /** How to make a repetition harmless. */
+  readonly advice: string
   readonly attempt: EntryOf<'attempt'>
   readonly entry: Entry
   readonly entries: readonly Entry[]
 }
 
-/** In the order of the log. */
+/** Returns the effects of deliveries, in the order of the log. */
 function deedsOf(log: Pick<Log, 'evidence' | 'attemptOf'>): Deed[] {
   const { evidence, attemptOf } = log
   const onKeys = keyEffects(log).map(({ key, ...effect }): Deed => {
-    return { ...effect, deed: `changed the key ${quoted(text(key), 60)}` }
+    const advice = 'Make the handler idempotent, for example with a marker per message.'
+    return { ...effect, deed: `changed the key ${quoted(text(key), 60)}`, advice }
   })
   const others = evidence.entries.flatMap((entry): Deed[] => {
-    const deed = deedOf(entry, evidence)
-    const attempt = deed === undefined ? undefined : attemptOf(entry)
-    return deed === undefined || attempt === undefined ? [] : [{ deed, attempt, entry, entries: [entry] }]
+    const told = deedOf(entry, evidence)
+    const attempt = told === undefined ? undefined : attemptOf(entry)
+    return told === undefined || attempt === undefined ? [] : [{ ...told, attempt, entry, entries: [entry] }]
   })
   return [...onKeys, ...others].sort((one, other) => one.entry.seq - other.entry.seq)
 }
 
-function deedOf(entry: Entry, { redaction }: MatcherInput): string | undefined {
+function deedOf(entry: Entry, { redaction }: MatcherInput): Pick<Deed, 'deed' | 'advice'> | undefined {
   if (entry.type === 'published' && entry.kind === 'message' && !entry.deduplicated) {
-    return `published to ${urlText(entry.url, redaction)}`
+    const advice = 'Publish with a deduplication ID that is the same in each attempt.'
+    return { deed: `published to ${urlText(entry.url, redaction)}`, advice }
   }
   if (entry.type === 'outbound' && isForEach(entry) && wasDone(entry)) {
-    return `called ${entry.method} ${urlText(entry.url, redaction)}`
+    const advice = 'Send an Idempotency-Key header that is the same in each attempt.'
+    return { deed: `called ${entry.method} ${urlText(entry.url, redaction)}`, advice }
   }
   return undefined
 }
 
-/** Whether the host does its work again for each such call: others only read, or say what has to be in the end. [RFC 9110 9.2] */
+/** Returns whether the host repeats its work for each such request. Other methods read or are idempotent. [RFC 9110 9.2] */
 function isForEach({ method, headers }: EntryOf<'outbound'>): boolean {
   return /^(?:POST|PATCH)$/i.test(method) && !headers.some(([name]) => /^idempotency-key$/i.test(name))
 }
 
-/** Whether a foreign host did its work: its handler ran, and answered so, even where the app saw something else. */
+/** Returns whether the external host did its work: its handler ran and succeeded, even if the app saw another response. */
 function wasDone({ handlerRuns: handled, response: answer }: EntryOf<'outbound'>): boolean {
-  const [, answered = answer?.status] = /^the handler ran.* and answered (\d+)/.exec(answer?.note ?? '') ?? []
+  const [, answered = answer?.status] = /^the handler ran.* and responded (\d+)/.exec(answer?.note ?? '') ?? []
   return handled > 0 && Math.floor(Number(answered) / 100) === 2
 }
 
-/** A foreign host did its work, and the app did not hear of it. */
+/** Returns the text about a response that was lost after the external host had done its work. */
 function unheard(entry: Entry): string {
   return entry.type === 'outbound' && entry.response?.status === 0
-    ? 'got no answer from there although the work was done, and '
+    ? 'the response was lost after the host had done the work, and '
     : ''
 }
 
-/** Why an attempt that did something did not count. */
+/** Returns how an attempt ended without success. */
 function endOf({ outcome }: EntryOf<'attempt'>): string {
-  if (outcome === undefined) return 'it has not ended'
+  if (outcome === undefined) return 'the attempt has not ended'
   const { note, status, error } = outcome
   // Notes begin with what the handler did.
   if (note !== undefined) {
     return note
-      .replace(/^the handler ran and answered \d+, /, '')
-      .replace(/^the handler answered (\S+) /, 'it answered $1, ')
+      .replace(/^the handler ran and responded \d+, /, '')
+      .replace(/^the handler responded (\S+) /, 'the handler responded with $1, ')
   }
   return status === 0
-    ? `it got no answer (${error ?? 'none'})`
-    : `it was answered ${responseText(status, error, standardRedaction)}`
+    ? `the attempt got no response (${error ?? 'none'})`
+    : `the attempt ended with ${responseText(status, error, standardRedaction)}`
 }
 
-/** Requests that were sent again after an answer that asks for it or none, although one of them had done its work. */
+/** Returns requests that were sent again after an error or a lost response, although one of them had done its work. */
 export function repeated({ evidence, nesting }: Log): Circumstance[] {
   const done = new Set(evidence.entries.filter(({ type }) => type !== 'fault').map(({ cause }) => cause))
   const isDone = (entry: EntryOf<'request' | 'outbound'>): boolean =>
@@ -118,17 +129,23 @@ export function repeated({ evidence, nesting }: Log): Circumstance[] {
     const { method, url } = sequence[0]!
     const ends = sequence.map((entry) => {
       const { seq, response: answer } = entry
-      const end = answer?.status === 0 ? 'got no answer' : `was answered ${answer?.status}`
-      return `#${seq} ${end}${isDone(entry) ? ', although it was done' : ''}`
+      const end = answer?.status === 0 ? 'got no response' : `got status ${answer?.status}`
+      return `#${seq} ${end}${isDone(entry) ? ' although its work was done' : ''}`
     })
     return {
-      sentence: `${method} ${urlText(url, evidence.redaction)} was sent ${sequence.length + 1} times: ${ends.join('; ')}; then #${last}.`,
+      sentence: `${method} ${urlText(url, evidence.redaction)} was sent ${sequence.length + 1} times: ${ends.join('; ')}; then #${last} repeated it. ${repeatAdvice(sequence[0]!)}`,
       seqs: [...sequence.map(({ seq }) => seq), last],
     }
   })
 }
 
-/** Callbacks about one message that came in another order than what they tell. */
+function repeatAdvice(entry: EntryOf<'request' | 'outbound'>): string {
+  if (entry.type === 'outbound') return 'Send an Idempotency-Key header with it.'
+  if (entry.service === 'queue') return 'Publish with a deduplication ID.'
+  return 'Use commands that are safe to repeat, or turn off the retries of the client.'
+}
+
+/** Returns callbacks about one message that arrived in another order than its attempts. */
 export function overtaken({ evidence }: Log): Circumstance[] {
   const arrived = new Map<string, EntryOf<'attempt'>>()
   for (const attempt of evidence.ofType('attempt')) {
@@ -146,7 +163,7 @@ export function overtaken({ evidence }: Log): Circumstance[] {
       const told = (one: EntryOf<'published'>): string => `attempt ${reportedAttempt(evidence, one) ?? '?'}`
       return [
         {
-          sentence: `the callbacks about ${evidence.name(source)} came out of order: the one about ${told(early)} at ${timeOf(came.at)} (#${came.seq}), after the one about ${told(overtaker)} at ${timeOf(before.at)} (#${before.seq}).`,
+          sentence: `Callbacks about ${evidence.name(source)} arrived out of order: first the one about ${told(overtaker)} at ${timeOf(before.at)} (#${before.seq}), then the one about ${told(early)} at ${timeOf(came.at)} (#${came.seq}). Ignore a callback whose \`retried\` is lower than that of an earlier one.`,
           seqs: [early.seq, came.seq, before.seq],
         },
       ]
@@ -155,13 +172,13 @@ export function overtaken({ evidence }: Log): Circumstance[] {
   })
 }
 
-/** The attempt that a callback reports. */
+/** Returns the number of the attempt that a callback reports. */
 function reportedAttempt(evidence: MatcherInput, { cause }: EntryOf<'published'>): number | undefined {
   const attempt = evidence.ofType('attempt').find(({ seq }) => seq === cause)
   return attempt === undefined ? undefined : attempt.retried + 1
 }
 
-/** Messages that the queue accepted and did not deliver, because it knew them. */
+/** Returns duplicates, which the queue accepted and did not deliver. */
 export function takenForDuplicates({ evidence }: Log): Circumstance[] {
   return evidence.ofType('published').flatMap((again) => {
     if (!again.deduplicated) return []
@@ -170,15 +187,15 @@ export function takenForDuplicates({ evidence }: Log): Circumstance[] {
     const by =
       again.deduplicationId === undefined
         ? 'it has the same content'
-        : `it has the same deduplication id ${quoted(again.deduplicationId, 60)}`
+        : `it has the same deduplication ID ${quoted(again.deduplicationId, 60)}`
     const before =
       first === undefined || first === again
         ? evidence.name(again.messageId)
-        : `${evidence.name(again.messageId)} (#${first.seq}), published ${formatDuration(again.at - first.at)} before`
+        : `${evidence.name(again.messageId)} (#${first.seq}), published ${formatDuration(again.at - first.at)} earlier`
     const hasFailed = about.some(({ type, seq }) => type === 'dead-letter' && seq < again.seq)
     return [
       {
-        sentence: `#${again.seq} to ${urlText(again.url, evidence.redaction)} was taken for a duplicate and not delivered: ${by} as ${before}${hasFailed ? ', although that one had failed for good' : ''}.`,
+        sentence: `#${again.seq} to ${urlText(again.url, evidence.redaction)} was not delivered because it is a duplicate: ${by} as ${before}${hasFailed ? ', which went to the dead-letter queue' : ''}.${again.deduplicationId === undefined ? '' : ' Use another deduplication ID to deliver it.'}`,
         seqs: [again.seq],
         explainsMissing: true,
       },

@@ -13,12 +13,12 @@ import type { Text } from '../patterns.js'
 import type { MatcherInput } from '../received.js'
 import { wasUnhandled } from './sandbox-facts.js'
 
-// Sentences that name the cause: why there is no run, no step or no wait like the one that a test expects.
+// Hints that name why there is no workflow run, step or wait like the expected one.
 
 const maxNames = 5
 const maxAnswer = 320
 
-/** Why no run began at all. */
+/** Returns why no workflow run started. */
 export function noRunHints(evidence: MatcherInput): string[] {
   const { redaction } = evidence
   const asked = evidence.ofType('request').filter(isTrigger)
@@ -30,16 +30,16 @@ export function noRunHints(evidence: MatcherInput): string[] {
     const { status, body } = last.response!
     const error = parsedJson(text(body ?? ('' as never))) as { error?: unknown } | undefined
     const why = typeof error?.error === 'string' ? ` ${redaction.text(error.error)}` : ''
-    const answer = status === 0 ? 'had no answer' : `was refused with ${status}${excerpt(why, maxAnswer)}`
-    return [`no run began: ${last.method} ${urlText(last.url, redaction)} ${answer}.`]
+    const answer = status === 0 ? 'got no response' : `was rejected with ${status}${excerpt(why, maxAnswer)}`
+    return [`No workflow run started: ${last.method} ${urlText(last.url, redaction)} ${answer}.`]
   }
   const published = evidence.ofType('published').length
   if (published > 0)
     return [
-      `no run began: ${plural(published, 'message')} ${published === 1 ? 'was' : 'were'} published, and none of them triggers a workflow. client.trigger() does, or the endpoint of a workflow when the message reaches it: move the clock.`,
+      `No workflow run started: ${plural(published, 'message')} ${published === 1 ? 'was' : 'were'} published, but none triggered a workflow. Call client.trigger(), or advance the clock if a message goes to a workflow endpoint.`,
     ]
   return [
-    'no run began: nothing was sent to the queue. Trigger one, and check that its client has the address of the sandbox.',
+    'No workflow run started: the queue received no request. Trigger a run, and check that its client uses the URL of the sandbox.',
   ]
 }
 
@@ -49,7 +49,7 @@ function isTrigger({ service, method, url }: EntryOf<'request'>): boolean {
   return service === 'queue' && method === 'POST' && triggers.test(url)
 }
 
-/** Why a run is where it is; `undefined` for one that ended well. */
+/** Returns why a run is in its state, with the next step; `undefined` for a successful run. */
 export function causeOf(run: RunLifecycle, evidence: MatcherInput): string | undefined {
   const { state, failing, steps } = run
   const name = `run ${plainText(run.id)}`
@@ -60,24 +60,24 @@ export function causeOf(run: RunLifecycle, evidence: MatcherInput): string | und
     const { attempt, step } = failing
     const where = step === undefined ? 'before its next step' : `at step ${plainText(literal(step))}`
     const { next, note } = attempt.outcome!
-    // That nobody answers is a cause of its own, and told already.
+    // An unhandled delivery is a separate cause, which the failure already contains.
     const told = note === undefined || wasUnhandled.test(note) ? '' : ` (${note})`
     const answer = excerpt(evidence.redaction.text(outcomeText(attempt) + told), maxAnswer)
     const tries = plural(attempt.retried + 1, 'attempt')
     if (state === 'failed' || next === undefined) return `${name} failed ${where} after ${tries}: ${answer}`
-    return `${name} waits until ${at(next.at)} to try again ${where}: ${tries} failed, ${answer}`
+    return `${name} waits until ${at(next.at)} for its next attempt ${where}: ${tries} failed, ${answer}`
   }
   if (state === 'failed') return `${name} failed`
   const waiting = steps.find((step) => step.state === 'waiting')
   if (waiting?.wait !== undefined)
-    return `${name} waits for event ${eventText(waiting)} until ${at(waiting.wait.entry.until)}`
+    return `${name} waits for event ${eventText(waiting)} until ${at(waiting.wait.entry.until)}. ${sendOrDrain(eventText(waiting))}`
   const sleeping = steps.findLast((step) => sleepEnd(step) !== undefined)
   if (sleeping !== undefined)
-    return `${name} sleeps until ${at(sleepEnd(sleeping)!)}: move the clock, or workflow.skipSleeps()`
-  return `${name} has not ended: move the clock`
+    return `${name} sleeps until ${at(sleepEnd(sleeping)!)}. Advance the clock, or call workflow.skipSleeps()`
+  return `${name} has not ended. Advance the clock`
 }
 
-/** A name that no step of the runs has. */
+/** Returns a hint for a name that no step of the runs has. */
 export function missingStep(
   name: Text,
   runs: readonly RunLifecycle[],
@@ -85,35 +85,37 @@ export function missingStep(
   evidence: MatcherInput,
 ): string[] {
   if (typeof name !== 'string' || names.includes(name)) return []
-  const called = `no step ${literal(name)}`
+  const called = `No step is named ${literal(name)}`
   const near = nearest(name, names)
-  if (near !== undefined) return [`${called}; there is ${plainText(literal(near))}.`]
+  if (near !== undefined) return [`${called}. Did you mean ${plainText(literal(near))}?`]
   const causes = runs.flatMap((run) => causeOf(run, evidence) ?? []).slice(0, 3)
   if (causes.length > 0) return causes.map((cause) => `${called}: ${cause}.`)
-  return names.length === 0 ? [] : [`${called}; there are ${listed(names)}.`]
+  return names.length === 0 ? [] : [`${called}. The steps are ${listed(names)}.`]
 }
 
-/** A workflow that no run is of. */
+/** Returns a hint for a workflow without runs. */
 export function missingWorkflow(url: unknown, runs: readonly RunLifecycle[], { redaction }: MatcherInput): string[] {
   if (typeof url !== 'string' || url.includes('*')) return []
   const urls = [...new Set(runs.map((run) => run.url))]
   if (urls.length === 0 || urls.includes(url)) return []
   return [
-    `no run of ${literal(url)}; there are runs of ${urls
+    `No run belongs to workflow ${literal(url)}. There are runs of ${urls
       .slice(0, maxNames)
       .map((one) => urlText(one, redaction))
       .join(', ')}.`,
   ]
 }
 
-/** An event that no step waits for, or that has not come: perhaps under another name. */
+/** Returns hints for an event that no step waits for, or that was not sent or was sent under another name. */
 export function eventHints(event: Text, waits: readonly StepLifecycle[], evidence: MatcherInput): string[] {
   if (typeof event !== 'string') return []
   const own = waits.filter(({ wait }) => wait!.entry.eventId === event)
   if (own.length === 0) {
     const ids = waits.map(({ wait }) => wait!.entry.eventId)
     const near = nearest(event, ids) ?? ids[0]
-    return near === undefined ? [] : [`no wait for event ${literal(event)}; there is ${plainText(literal(near))}.`]
+    return near === undefined
+      ? []
+      : [`No step waits for event ${literal(event)}. A step waits for ${plainText(literal(near))}.`]
   }
   if (own.some(({ wait }) => wait!.notified !== undefined)) return []
   const sent = evidence.ofType('notify').filter(({ runIds }) => runIds.length === 0)
@@ -125,7 +127,7 @@ export function eventHints(event: Text, waits: readonly StepLifecycle[], evidenc
     return same.kept
       ? []
       : [
-          `Event ${literal(event)} was sent at ${at}, when no step waited for it. Sent to a run by its id, it is kept for the run's next wait.`,
+          `Event ${literal(event)} was sent at ${at}, when no step waited for it. Send it during the wait, or to the run by its ID, which keeps it for the run's next wait.`,
         ]
   }
   const other =
@@ -133,7 +135,7 @@ export function eventHints(event: Text, waits: readonly StepLifecycle[], evidenc
   return [`Event ${literal(event)} was never sent${other}.${stillWaiting(event, own)}`]
 }
 
-/** Until when the first of these steps waits, and what ends that. */
+/** Returns until when the first of these steps waits, and the calls that end the wait. */
 function stillWaiting(event: string, waits: readonly StepLifecycle[]): string {
   const open = waits.filter(({ run, state }) => run.state === 'started' && state === 'waiting')
   const [first] = open
@@ -141,7 +143,11 @@ function stillWaiting(event: string, waits: readonly StepLifecycle[]): string {
   const others = open.length === 1 ? '' : ` (and ${plural(open.length - 1, 'other step')})`
   const { until } = first.wait!.entry
   const end = `${dateOf(until)} ${timeOf(until).replace(/(:00)?\.000$/, '')}`
-  return ` Step ${plainText(literal(first.name))}${others} waits for it until ${end}. Send it with workflow.notify(${literal(event)}, data), or let it time out with clock.drain().`
+  return ` Step ${plainText(literal(first.name))}${others} waits for it until ${end}. ${sendOrDrain(literal(event))}.`
+}
+
+function sendOrDrain(event: string): string {
+  return `Send it with workflow.notify(${event}, data), or let it time out with clock.drain()`
 }
 
 function eventText({ wait }: StepLifecycle): string {
@@ -157,7 +163,7 @@ function listed(names: readonly string[]): string {
     .join(', ')}${more}`
 }
 
-/** A typo, not merely the least different: of a short name, any other is that. */
+/** Returns a name that differs by a typo. Of short names, even the least different one may have nothing in common. */
 function nearest(name: string, names: readonly string[]): string | undefined {
   const near = nearestName(name, names)
   return near === undefined || editDistance(name, near) >= Math.max(name.length, near.length) ? undefined : near

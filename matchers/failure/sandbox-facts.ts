@@ -6,19 +6,19 @@ import type { Sandbox } from '../../src/sandbox/sandbox.js'
 import type { Workflow } from '../../src/workflow/direct-workflows.js'
 import type { MatcherInput, Perhaps } from '../received.js'
 
-/** What a world knows beside its log. */
+/** Facts of a sandbox that are not in its log. */
 export interface SandboxFacts {
-  /** A sentence for each request of the app that was refused, or that nobody answered, safe to print. */
+  /** A message for each rejected or unhandled request of the app, safe to print. */
   readonly refused: readonly string[]
-  /** Whether a url is registered by now. */
+  /** Returns whether a URL has a destination now. */
   readonly answersAt: (url: string) => boolean
-  /** What handlers threw. */
+  /** Errors of handlers. */
   readonly errors: readonly unknown[]
-  /** A sentence for each fault, script and verb that nothing met, safe to print. */
+  /** A message for each unused fault, script and stub, safe to print. */
   readonly unused: readonly string[]
 }
 
-/** A sandbox, a copy of one on a server, or what a log says of its world; any part may be missing. */
+/** A sandbox, a copy of one on a server, or the context of a log. Any part may be missing. */
 interface UnknownRemote extends Perhaps<Sandbox, 'realHostRequests'> {
   readonly destinations?: Perhaps<Destinations, 'errors' | 'unused'> & Partial<Pick<Destinations, 'responderAt'>>
   readonly faults?: Perhaps<Sandbox['faults'], 'unused'>
@@ -27,19 +27,19 @@ interface UnknownRemote extends Perhaps<Sandbox, 'realHostRequests'> {
   readonly workflows?: readonly Perhaps<Workflow, 'unused'>[]
 }
 
-/** How the note of an attempt begins that met nobody. */
+/** Matches the note of an unhandled attempt. */
 export const wasUnhandled: RegExp = /^(?:No destination responds at |Delivery to )/
 
-/** How the note of a request begins that was refused for a token which came from a variable that the test had set. */
+/** Start of the note of a request that was rejected for a token from a variable that the test had set. */
 export const otherToken = "This is not the sandbox's token"
 
-/** Facts of the world that evidence comes from, empty when it is only a log. */
+/** Returns facts of the sandbox that the evidence comes from. They are empty for a log. */
 export function sandboxOf({ received, context, entries }: MatcherInput): SandboxFacts {
   const given = (received ?? {}) as UnknownRemote
   const world = given.faults === undefined ? ((context.world?.() ?? {}) as UnknownRemote) : given
   const errors = [world.destinations, world.outbound].flatMap((owner) => listOf(owner?.errors, owner))
   const { realHostRequests, outbound: calls, destinations } = world
-  // A server forwards nothing: what is not registered there got no answer.
+  // A server forwards nothing, so a request to an unregistered host got no response.
   const outbound = listOf(calls?.unanswered ?? calls?.unhandled, calls)
   return {
     refused: [...listOf(realHostRequests, world), ...outbound].map(asLine),
@@ -53,7 +53,7 @@ function asLine(sentence: unknown): string {
   return plainText(String(sentence))
 }
 
-/** What was prepared and never met, as sentences. */
+/** Returns a message for each unused script, fault and stub. */
 function unusedIn(
   { destinations, outbound, faults, workflows = [] }: UnknownRemote,
   log: MatcherInput['entries'],
@@ -72,7 +72,7 @@ function unmet(owner: UnknownRemote['outbound'], what: 'delivery' | 'call', log:
   return (listOf(owner?.unused, owner) as UnusedSteps[]).map((script) => unplayedText(script, what, log))
 }
 
-/** Some views offer a list, others a function that makes one. */
+/** Returns a list from a view that has it as a value or as a function. */
 export function listOf(given: unknown, owner: unknown): readonly unknown[] {
   const list = typeof given === 'function' ? given.call(owner) : given
   return Array.isArray(list) ? list : []

@@ -1,28 +1,28 @@
 import { plainText } from '../../src/report/safe-text.js'
 
-/** The test that asks, as its runner knows it. */
+/** Location of a test, as its runner reports it. */
 export interface TestLocation {
   readonly runner: 'vitest' | 'jest' | 'playwright'
-  /** Absolute, or relative to where the runner was started. */
+  /** Path, absolute or relative to the directory in which the runner was started. */
   readonly file: string
-  /** The names of suites, outermost first, and the test's own. */
+  /** Names of the suites, outermost first, and of the test. */
   readonly names?: readonly string[]
   readonly line?: number | undefined
   readonly project?: string | undefined
 }
 
-/** The variable from which the fixtures take the seed of a world, whatever its options say. */
+/** The environment variable that overrides the seed of a sandbox from a fixture. */
 export const seedVariable = 'STUNTDOUBLE_SEED'
 
 /**
- * The command that runs one test again, for a POSIX shell.
+ * Returns the command that runs one test again, for a POSIX shell.
  * @example STUNTDOUBLE_SEED=7 npx vitest run test/orders.test.ts -t 'a retried order'
  */
 export function replayCommand(place: TestLocation, seed: number | string | undefined): string {
   const file = fromHere(place.file)
   const words = {
     vitest: () => ['vitest', 'run', ...project(place), file, ...named(place)],
-    // Both take a file as an expression.
+    // Jest and Playwright treat a file as a regular expression.
     jest: () => ['jest', inExpression(file), ...named(place)],
     playwright: () => [
       'playwright',
@@ -39,29 +39,29 @@ function project({ project: name }: TestLocation): string[] {
   return name === undefined || name === '' ? [] : [`--project=${plainText(name)}`]
 }
 
-/** Longer names are cut: a filter looks for its text anywhere in the name. */
+/** Maximum length of a name in a filter, which matches anywhere in the name of a test. */
 const maxName = 200
 
 function named({ names = [] }: TestLocation): string[] {
-  // Versions of runners write blanks between names, or ` > `.
+  // The versions of Vitest separate names by a blank or by ` > `.
   const expression = names.map((name) => [...name.slice(0, maxName)].map(charInExpression).join('')).join('.*')
-  // A runner would take the word for an option.
+  // A runner would parse a leading dash as an option.
   return expression === '' ? [] : ['-t', expression.replace(/^-/, '[-]')]
 }
 
 function charInExpression(char: string): string {
   if (/[\\^$.*+?()[\]{}|]/.test(char)) return `\\${char}`
-  // Escapes of an expression, but for those that take a flag.
+  // `\u{…}` needs a flag, so any two characters match instead.
   const plain = plainText(char)
   return plain.startsWith('\\u{') ? '..' : plain
 }
 
-/** A path as an expression; a dot stands for itself well enough. */
+/** Escapes a path for a regular expression. A dot also matches itself and remains. */
 function inExpression(path: string): string {
   return path.replace(/[\\^$*+?()[\]{}|]/g, '\\$&')
 }
 
-/** A text with the paths in it as they are seen from where the runner was started. */
+/** Returns a text with paths relative to the working directory. */
 export function fromHere(text: string): string {
   const { process } = globalThis as { process?: { cwd?: () => string } }
   const here = process?.cwd?.()
@@ -69,12 +69,12 @@ export function fromHere(text: string): string {
   return here === undefined || here === '/' ? plain : plain.replaceAll(`${here}/`, '')
 }
 
-/** A word that a POSIX shell takes as it is. */
+/** Quotes an argument for a POSIX shell. */
 function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 
-/** What a runner tells a matcher of the test that it runs in. */
+/** Data that a runner passes to a matcher about its test. */
 interface RunnerState {
   readonly testPath?: unknown
   readonly currentTestName?: unknown
@@ -89,12 +89,12 @@ interface Task {
 
 let known: (() => TestLocation | undefined) | undefined
 
-/** For a runner that tells its matchers nothing: where to ask. */
+/** Sets the function that returns the location, for a runner that passes no data to its matchers. */
 export function askForPlace(place: () => TestLocation | undefined): void {
   known = place
 }
 
-/** The place of a matcher, by what its runner tells it; `undefined` outside of one. */
+/** Returns the location of a matcher's test; `undefined` outside of a runner. */
 export function placeOf(state: unknown): TestLocation | undefined {
   const { task, testPath, currentTestName } = (state ?? {}) as RunnerState
   if (typeof task === 'object' && task !== null) return placeOfTask(task)
@@ -104,7 +104,7 @@ export function placeOf(state: unknown): TestLocation | undefined {
   return { runner: 'jest', file: testPath, names: [name] }
 }
 
-/** The place of a test of Vitest. */
+/** Returns the location of a Vitest test. */
 export function placeOfTask(task: object): TestLocation | undefined {
   const { name = '', suite, file } = task as Task
   if (file?.filepath === undefined) return undefined
@@ -113,7 +113,7 @@ export function placeOfTask(task: object): TestLocation | undefined {
   return { runner: 'vitest', file: file.filepath, names, project: file.projectName }
 }
 
-/** The place of a test of Playwright. */
+/** Returns the location of a Playwright test. */
 export function placeOfInfo(info: {
   readonly file: string
   readonly line: number

@@ -6,18 +6,18 @@ import { plainText, quoted } from '../../src/report/safe-text.js'
 import type { MatcherInput } from '../received.js'
 import type { TestLocation } from './test-location.js'
 
-// A schedule without CRON_TZ fires in UTC, and whoever wrote it may have meant local time. What is meant is never
-// guessed: a zone is named when something mentions it and the expected time is that of the schedule there.
+// A schedule without CRON_TZ fires in UTC, although its author may have meant local time. The hint does not guess: it
+// names a zone only if the test or a schedule mentions it and the expected time is that of the schedule in this zone.
 
 const hour = 3_600_000
-/** How far zones are ahead of UTC and behind it, at most. */
+/** Maximum offset of time zones ahead of UTC and behind UTC, in hours. */
 const maxHours = { ahead: 14, behind: 12 }
 
 /**
- * Why a schedule fires at another hour than a test expects; `undefined` when no time zone explains it.
- * @param expected when it should fire
- * @param slot when it fires
- * @param schedules those that may mention a zone
+ * Returns why a schedule fires at another hour than a test expects; `undefined` when no time zone explains it.
+ * @param expected expected fire time
+ * @param slot actual fire time
+ * @param schedules schedules that may mention a zone
  */
 export function timeZoneHint(
   evidence: MatcherInput,
@@ -28,7 +28,7 @@ export function timeZoneHint(
   const { cron } = schedule.draft
   const [prefix = '', own] = /^\s*(?:CRON_TZ|TZ)=(\S+)\s+/.exec(cron) ?? []
   const fields = cron.slice(prefix.length).trim()
-  // It would do both: another slot is missing. A slot that came of a former cron says nothing of this one.
+  // If the cron has both fire times, another one is missing. A fire time of an earlier cron does not explain this one.
   if (slot === expected || firesAt(schedule, expected) || !firesAt(schedule, slot)) return undefined
   const local = localTime(slot, own ?? 'UTC')
   const isAt = (zone: string): boolean => localTime(expected, zone) === local
@@ -51,12 +51,12 @@ export function timeZoneHint(
   return `${told}, ${plural(apart / hour, 'hour')} ${expected < slot ? 'before' : 'after'} it.`
 }
 
-/** Whether a schedule fires at an instant, as far as it is of a kind that can say so. */
+/** Returns whether a schedule fires at an instant. */
 export function firesAt({ cron }: Schedule, at: number): boolean {
   return cron.next(at - 1) === at
 }
 
-/** Zones of the schedule, the environment and the test, by their IANA names. */
+/** Returns the IANA time zones that the schedules, the environment or the test mention. */
 function mentionedZones(schedule: Schedule, schedules: readonly Schedule[], place: TestLocation | undefined): string[] {
   const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } }
   const mentions = [
@@ -69,17 +69,17 @@ function mentionedZones(schedule: Schedule, schedules: readonly Schedule[], plac
   return [...new Set(names)].filter((name) => localTime(0, name) !== undefined)
 }
 
-/** `2030-01-01 02:30` as clocks of the zone show it; `undefined` when there is no such zone. */
+/** Returns the local time as `2030-01-01 02:30`; `undefined` for an unknown zone. */
 function localTime(at: number, timeZone: string): string | undefined {
   try {
-    // Swedish clocks write the date as ISO 8601 does.
+    // The Swedish locale formats dates as ISO 8601 does.
     return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(dateOf(at))
   } catch {
     return undefined
   }
 }
 
-/** Two instants to the minute, with their dates when these differ. */
+/** Returns two instants to the minute, with their dates if these differ. */
 function shownTimes(one: number, other: number): [string, string] {
   const from = iso(one).slice(0, 10) === iso(other).slice(0, 10) ? 11 : 0
   return [iso(one).slice(from, 16), iso(other).slice(from, 16)]

@@ -2,22 +2,22 @@ import { type Bytes, text } from '../../src/kernel/bytes.js'
 import type { Entry, EntryOf } from '../../src/kernel/traffic-log.js'
 import { removals } from './key-effects.js'
 
-/** The command that made a key without a time to live, or that ended the time to live which another one had given it. */
+/** The command that created a key without a TTL, or that removed the TTL of another command. */
 export interface WithoutTtl {
   readonly since: EntryOf<'command'>
   readonly ended?: EntryOf<'command'> | undefined
 }
 
-/** These make a key anew; others change what it holds, and leave its time to live. */
+/** Events that replace a key and its TTL. Others change its value and keep its TTL. */
 const replacements = /^(?:set|restore|rename_to|copy_to|move_to|\w+store)$/
 
-/** Why a key that exists does not expire, as far as the log says. */
+/** Returns why an existing key does not expire, if the log shows it. */
 export function withoutTtl(entries: readonly Entry[], key: Bytes): WithoutTtl | undefined {
   let found: WithoutTtl | undefined
   let expires: EntryOf<'command'> | undefined
   let events: string[] = []
   for (const entry of entries) {
-    // The changes of a command stand before it.
+    // The log has the changes of a command before the command.
     if (entry.type === 'keyspace' && entry.key === key) events.push(entry.event)
     if (entry.type !== 'command') continue
     const keeps = entry.argv.some((word, index) => index > 2 && text(word).toUpperCase() === 'KEEPTTL')
@@ -29,7 +29,7 @@ export function withoutTtl(entries: readonly Entry[], key: Bytes): WithoutTtl | 
         found = undefined
         expires = entry
       } else if (event === 'persist' || (replacements.test(event) && !keeps)) {
-        // Of a time to live that came with a dump the log does not know, and a script may give one and end it itself.
+        // The log does not show a TTL from a dump, and a script may set and remove a TTL itself.
         found = event === 'persist' && expires === undefined ? undefined : { since: entry }
         if (expires !== undefined && expires !== entry) found = { since: entry, ended: expires }
         expires = undefined

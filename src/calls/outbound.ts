@@ -453,7 +453,7 @@ export class Outbound {
       call.handlerRuns++
       return answering(call, scene.task).then(
         (answer) => {
-          tell(`answered ${answer.status}`)
+          tell(`responded ${answer.status}`)
           return answer
         },
         (error) => {
@@ -533,7 +533,7 @@ function noteOf(
 ): string | undefined {
   const { handlerRuns: handled } = call
   const times = handled > 1 ? ` ${handled} times` : ''
-  const seen = last === `answered ${status}`
+  const seen = last === `responded ${status}`
   const deed =
     handled === 0 ? 'the handler did not run' : `the handler ran${times}${last === undefined ? '' : ` and ${last}`}`
   const parts = [...(handled === 1 && seen ? [] : [deed]), ...outboundRequestInternals.of(call).told]

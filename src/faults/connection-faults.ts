@@ -115,7 +115,7 @@ const rows: FaultGroup<ConnectionStep> = {
         meets(_fault: FaultOf<'reset'>, moment) {
           const broken = brokenReply(networkErrors.reset)
           if (moment.phase === 'before') return broken
-          return afterwards(moment, (given) => ({ ...broken, note: `${outcomeText(given)}, its answer was lost` }))
+          return afterwards(moment, (given) => ({ ...broken, note: `${outcomeText(given)}, its response was lost` }))
         },
       }),
       'stream.open': resets,

@@ -156,7 +156,7 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
         meets: (_fault: FaultOf<'lost-ack'>, moment) =>
           afterwards(moment, (given) => ({
             ...brokenReply(networkErrors.reset),
-            note: given.error === undefined ? `${outcomeText(given)}, its answer was lost` : outcomeText(given),
+            note: given.error === undefined ? `${outcomeText(given)}, its response was lost` : outcomeText(given),
           })),
       }),
       'store.command': (_fault, moment) => {

@@ -199,7 +199,10 @@ const rows: FaultGroup<ResponseStep> = {
         meets({ status: code, headers, body }: StatusFault, moment) {
           const instead = moment.answer(code, headers, body)
           if (moment.phase === 'before') return instead
-          return afterwards(moment, (given) => ({ ...instead, note: `${outcomeText(given)}, its answer was replaced` }))
+          return afterwards(moment, (given) => ({
+            ...instead,
+            note: `${outcomeText(given)}, its response was replaced`,
+          }))
         },
       }),
       'stream.open': answersStatus,

@@ -77,7 +77,7 @@ export function afterwards(
 /** Describes what the handler did, for a note about a response that the queue did not see. */
 export function outcomeText(given: FaultyOutcome): string {
   return given.error === undefined
-    ? `the handler ran and answered ${given.status}`
+    ? `the handler ran and responded ${given.status}`
     : `the handler ran and failed: ${given.error}`
 }
 
@@ -88,7 +88,7 @@ export function brokenReply(error: string): FaultyOutcome {
 /** Sends no response for `forMs`, then closes the connection. Without `forMs`, the attempt runs into its timeout. */
 export function silence(moment: AttemptFaultContext, forMs: number | undefined, note?: string): Maybe<FaultyOutcome> {
   const told = note === undefined ? {} : { note }
-  if (forMs === undefined) return { ...brokenReply('no answer'), never: true, ...told }
+  if (forMs === undefined) return { ...brokenReply('no response'), never: true, ...told }
   return moment.sleep(forMs).then(() => ({ ...brokenReply(networkErrors.closed), ...told }))
 }
 

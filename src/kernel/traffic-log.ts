@@ -80,7 +80,7 @@ export interface LoggedOutboundResponse {
   /** Reason why there is no response, as the client receives it. */
   readonly error?: string
   /**
-   * Description of what happened, if the app did not see all of it: `the handler ran and answered 201, its answer was
+   * Description of what happened, if the app did not see all of it: `the handler ran and responded 201, its answer was
    * lost`.
    */
   readonly note?: string
@@ -199,7 +199,7 @@ export interface AttemptOutcome {
   readonly state: 'DELIVERED' | 'RETRY' | 'FAILED' | 'CANCELLED'
   /** For RETRY: the next attempt, its delay, and the rule for it. */
   readonly next?: { readonly at: number; readonly delayMs: number; readonly reason: string }
-  /** Description of what happened, if the queue did not see all of it: `the handler ran, its answer was lost`. */
+  /** Description of what happened, if the queue did not see all of it: `the handler ran, its response was lost`. */
   readonly note?: string
 }
 

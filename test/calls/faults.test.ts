@@ -118,7 +118,7 @@ describe('an outbound request that the app aborts', () => {
     expect(sandbox.traffic.ofType('outbound')).toMatchObject([
       {
         handlerRuns: 1,
-        response: { status: 0, error: 'the app gave up: Error: too slow', note: 'the handler ran and answered 201' },
+        response: { status: 0, error: 'the app gave up: Error: too slow', note: 'the handler ran and responded 201' },
       },
     ])
   })

@@ -21,7 +21,7 @@ describe('errors of handlers in failure messages', () => {
     ]
     for (const text of said) {
       expect(text).toMatch(
-        /The handler that stands for POST https:\/\/bank\.test\/charges threw in 2 calls: RangeError: no such account\n {2}in test\/calls\/handler-errors\.test\.ts:\d+:\d+\n/,
+        /The outbound handler for POST https:\/\/bank\.test\/charges threw in 2 requests: RangeError: no such account\n {2}in test\/calls\/handler-errors\.test\.ts:\d+:\d+\n/,
       )
     }
   })
@@ -146,7 +146,7 @@ describe('a failed expect() inside a handler', () => {
     sandbox.queue.publish({ to: shop, body: 'order 1', retries: 1 })
     await sandbox.clock.drain()
     const text = withTrace(leftovers(sandbox, {})!.message, sandbox)
-    expect(text).toMatch(/^The handler that stands for POST https:\/\/bank\.test\/charges threw .*in 2 calls\.$/m)
+    expect(text).toMatch(/^The outbound handler for POST https:\/\/bank\.test\/charges threw .*in 2 requests\.$/m)
   })
 
   test('is not marked for an error that is not an assertion or not the failure of the test', async () => {

@@ -45,7 +45,7 @@ describe('an outbound request', () => {
       { status: 0, error: 'read ECONNRESET', handled: 1 },
       { status: 201, handled: 1 },
     ])
-    expect(sandbox.traffic.timeline()).toContain('the handler ran and answered 201; by the script: lost-ack')
+    expect(sandbox.traffic.timeline()).toContain('the handler ran and responded 201; by the script: lost-ack')
   })
 
   test('has no cause when the test itself sends it', async () => {

@@ -93,28 +93,28 @@ describe('faults after the handler', () => {
       once(fault.lostAck()),
       0,
       'read: connection reset by peer',
-      'the handler ran and answered 200, its answer was lost',
+      'the handler ran and responded 200, its response was lost',
     ],
     [
       'reset after',
       once(fault.reset(), { phase: 'after' }),
       0,
       'read: connection reset by peer',
-      'the handler ran and answered 200, its answer was lost',
+      'the handler ran and responded 200, its response was lost',
     ],
     [
       'status after',
       once(fault.status(502), { phase: 'after' }),
       502,
       '502 Bad Gateway',
-      'the handler ran and answered 200, its answer was replaced',
+      'the handler ran and responded 200, its response was replaced',
     ],
     [
       'truncate',
       once(fault.truncate(5)),
       0,
       'unexpected EOF',
-      'the handler ran and answered 200, its body broke off after 5 of 13 bytes',
+      'the handler ran and responded 200, its body broke off after 5 of 13 bytes',
     ],
   ])('%s: the handler ran, the queue does not know, and the handler runs again', async (_, rule, code, error, note) => {
     const at = world(rule)
@@ -130,7 +130,7 @@ describe('faults after the handler', () => {
     at.publish('a', { timeout: '5s' })
     await at.drain()
     expect(at.attempts()[0]).toEqual([0, 0, 'context deadline exceeded', 5000])
-    expect(at.notes()[0]).toBe('the handler ran and answered 200, its headers arrived, its body did not')
+    expect(at.notes()[0]).toBe('the handler ran and responded 200, its headers arrived, its body did not')
     expect(at.handled).toHaveLength(2)
   })
 
@@ -139,7 +139,7 @@ describe('faults after the handler', () => {
     at.publish('a', { timeout: '5s' })
     await at.drain()
     expect(at.attempts()[0]).toEqual([0, 0, 'context deadline exceeded', 5000])
-    expect(at.notes()[0]).toBe('the handler answered 200 2 s after the timeout')
+    expect(at.notes()[0]).toBe('the handler responded 200 2 s after the timeout')
     expect(at.handled.map(([time]) => time)).toEqual([0, 15_000])
   })
 
@@ -161,7 +161,7 @@ describe('faults after the handler', () => {
       at.sandbox.queue.publish({ to: 'https://app.test/work', timeout: '5s', retries: 1 })
       await at.drain()
       const first = traffic.ofType('attempt')[0]!
-      expect(first.outcome).toMatchObject({ at: begun + 5000, note: 'the handler answered 200 2 s after the timeout' })
+      expect(first.outcome).toMatchObject({ at: begun + 5000, note: 'the handler responded 200 2 s after the timeout' })
       expect(worked[0]).toBe(begun)
       expect(
         traffic
@@ -182,7 +182,7 @@ describe('faults after the handler', () => {
     at.sandbox.queue.publish({ to: 'https://app.test/work', timeout: '5s', retries: 0 })
     await at.drain()
     await clock.advance('1m')
-    expect(traffic.ofType('attempt')[0]!.outcome!.note).toBe('the handler answered 200 2 s after the timeout')
+    expect(traffic.ofType('attempt')[0]!.outcome!.note).toBe('the handler responded 200 2 s after the timeout')
   })
 
   test('slowBody() takes time, or runs into the timeout', async () => {
@@ -419,7 +419,7 @@ describe('restarts and outages', () => {
       [0, 'RETRY'],
       [0, 'DELIVERED'],
     ])
-    expect(at.notes()[0]).toBe('the handler ran and answered 200, the service restarted before it knew')
+    expect(at.notes()[0]).toBe('the handler ran and responded 200, the service restarted before it knew')
   })
 
   test('a restart before the handler skips it', async () => {
@@ -456,7 +456,7 @@ describe('restarts and outages', () => {
       [65_000, 'slow'],
     ])
     expect(at.attempts()[0]).toEqual([0, 0, 'the service restarted', 5000])
-    expect(at.notes()[0]).toBe('the handler answered 200 5 s after the restart')
+    expect(at.notes()[0]).toBe('the handler responded 200 5 s after the restart')
   })
 
   test('deliveries wait for the end of an outage of the region', async () => {

@@ -469,5 +469,5 @@ test('a handler that waits for a slow body runs into the timeout of its delivery
     error: 'context deadline exceeded',
     at: start + 5000,
   })
-  expect(sandbox.traffic.ofType('attempt')[0]!.outcome!.note).toBe('the handler answered 200 7 s after the timeout')
+  expect(sandbox.traffic.ofType('attempt')[0]!.outcome!.note).toBe('the handler responded 200 7 s after the timeout')
 })

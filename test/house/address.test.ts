@@ -9,11 +9,11 @@ const manifests = Object.fromEntries(
 const repository = addressOf(manifests['']!)
 const filled = 'https://forge.test/ada/double'
 
-test('each package.json says what `repository` of the first one says', () => {
+test('each package.json has the fields that follow from `repository` of the root', () => {
   for (const folder of folders) expect(withAddress(manifests[folder]!, repository, folder)).toBe(manifests[folder])
 })
 
-test('both packages have one version, and the smaller one installs it', () => {
+test('both packages have one version, and create-stuntdouble installs it', () => {
   const [own, create] = folders.map(
     (folder) => JSON.parse(manifests[folder]!) as { version: string; dependencies: Record<string, string> },
   )
@@ -21,34 +21,34 @@ test('both packages have one version, and the smaller one installs it', () => {
   expect(create!.dependencies).toEqual({ stuntdouble: `^${own!.version}` })
 })
 
-test('each package refuses to be published before that is so', () => {
+test('each package rejects publishing until its fields match', () => {
   for (const folder of folders) {
     const { scripts } = JSON.parse(manifests[folder]!) as { scripts: Record<string, string> }
     expect(scripts.prepublishOnly).toMatch(/^node (?:\.\.\/\.\.\/)?test\/support\/address\.ts --check$/)
   }
 })
 
-describe('while it is empty', () => {
-  test.each(folders)('the fields are absent: %j', (folder) => {
+describe('an empty repository field', () => {
+  test.each(folders)('leaves out the fields: %j', (folder) => {
     const fields = Object.keys(JSON.parse(withAddress(manifests[folder]!, '', folder)))
     expect(fields).not.toEqual(expect.arrayContaining(['repository']))
     expect(fields.filter((name) => /^(?:repository|homepage|bugs)$/.test(name))).toEqual([])
   })
 
-  test('publishing is refused with where to write it', () => {
+  test('rejects publishing and names the field to set', () => {
     expect(refusal('', manifests)).toMatch(/package\.json.*node test\/support\/address\.ts/)
   })
 })
 
-describe('once it is filled', () => {
+describe('a repository field', () => {
   test.each(['https://forge.test/ada/double', { type: 'git', url: 'git+https://forge.test/ada/double.git' }])(
-    'however it is written: %j',
+    'accepts each form: %j',
     (repository) => expect(addressOf(JSON.stringify({ repository }))).toBe(filled),
   )
 
   const written = Object.fromEntries(folders.map((folder) => [folder, withAddress(manifests[folder]!, filled, folder)]))
 
-  test('each package leads there, and to its own folder', () => {
+  test('sets the fields of each package with its folder', () => {
     expect(JSON.parse(written['']!)).toMatchObject({
       homepage: 'https://forge.test/ada/double#readme',
       bugs: 'https://forge.test/ada/double/issues',
@@ -59,12 +59,12 @@ describe('once it is filled', () => {
     })
   })
 
-  test('everything else stays, in its order, and emptying it takes the fields away again', () => {
+  test('keeps all other fields, and removes its fields when it is emptied', () => {
     for (const folder of folders)
       expect(withAddress(written[folder]!, '', folder)).toBe(withAddress(manifests[folder]!, '', folder))
   })
 
-  test('publishing is refused until the fields are written, and then no more', () => {
+  test('rejects publishing until the fields are written', () => {
     const without = Object.fromEntries(folders.map((folder) => [folder, withAddress(manifests[folder]!, '', folder)]))
     expect(refusal(filled, without)).toBe(
       'package.json does not say what `repository` of package.json says: run node test/support/address.ts.',
@@ -77,7 +77,7 @@ describe('once it is filled', () => {
 })
 
 test.each(['forge.test/ada/double', 'git@forge.test:ada/double.git', `${filled}/`, `${filled}.git`, 'http://x', ' '])(
-  '%j is no address of a page',
+  'rejects %j, which is not a URL of a page',
   (address) => {
     expect(() => addressFields(address, '')).toThrow('without a slash at its end')
   },

@@ -15,7 +15,7 @@ describe.each([
     create = await bundled(withPoints)
   })
 
-  test('rules strike a request to the store and a delivery, or nothing does', async () => {
+  test('rules are injected into a request to the store and a delivery, or not at all', async () => {
     using sandbox = create()
     sandbox.destinations.respond('https://shop.test/*', 200)
     sandbox.faults.add([
@@ -31,14 +31,14 @@ describe.each([
   })
 })
 
-test('no measurement rewrites sources: they change, and it would find nothing to rewrite', () => {
+test('no measurement rewrites sources, because they change', () => {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(({ name }) => name.endsWith('.ts'))
   expect(files.length).toBeGreaterThan(30)
   for (const { parentPath, name } of files)
     expect(readFileSync(`${parentPath}/${name}`, 'utf8'), name).not.toMatch(/\bonLoad\b|\btransform\s*\(/)
 })
 
-describe('comparing two trees', () => {
+describe('comparison of two trees', () => {
   const measured = (figure: string, variant: string, amount: number): Measured => ({
     ...{ figure, variant, amount, baseline: 'peer', unit: 'µs', rounds: 15 },
     ...{ ratio: 1, low: 1, high: 1 },
@@ -63,7 +63,7 @@ describe('comparing two trees', () => {
     expect(both).toMatchObject({ onlyBefore: ['gone: ours'], onlyAfter: ['new: ours'] })
   })
 
-  test('marks what is more than a tenth above', () => {
+  test('marks figures that are more than 10 % higher', () => {
     expect(comparisonLines(both)).toEqual([
       'GET: ours   1.13 ×  (1.10 to 1.20)      20.0 to     22.5 µs  more than 1.1',
       'Only before: gone: ours',

@@ -37,13 +37,13 @@ test('the core runs in a browser: no module of Node, no require, only its own pa
   ).toEqual([])
 })
 
-test('so does the entry for msw', async () => {
+test('the entry for msw runs in a browser', async () => {
   const { code } = await bundle('src/adapters/msw.ts')
   expect(code).not.toMatch(/["'`]node:/)
   expect(code).not.toMatch(/\brequire\s*\(\s*["'`]/)
 })
 
-/** What is loaded with an entry, and not only when something asks for it. */
+/** Returns the modules that are loaded with an entry, without dynamic imports. */
 async function loadedWith(entry: string): Promise<{ texts: string[]; inputs: string[] }> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
@@ -71,14 +71,14 @@ async function loadedWith(entry: string): Promise<{ texts: string[]; inputs: str
   return { texts: outputFiles.map(({ text }) => text), inputs }
 }
 
-test('so does the client of a server, which loads the engine only for a snapshot', async () => {
+test('the client runs in a browser and loads the engine only for a snapshot', async () => {
   const { texts, inputs } = await loadedWith('src/client/connect.ts')
   for (const text of texts) expect(text).not.toMatch(/["'`]node:/)
   expect(inputs).toContain('src/client/connect.ts')
   expect(inputs.filter((path) => /^src\/(?:queue|protocol|sandbox)/.test(path))).toEqual([])
 })
 
-test('the core loads the engine of SEARCH commands and the stemmers only when somebody searches', async () => {
+test('the core loads the engine of SEARCH commands and the stemmers only for a search', async () => {
   const { inputs } = await loadedWith('src/index.ts')
   expect(inputs).toContain('src/store/search/load-search.ts')
   expect(inputs.filter((path) => /^src\/store\/search\/(?!load-search|query-options|stems)|@orama/.test(path))).toEqual(
@@ -86,17 +86,17 @@ test('the core loads the engine of SEARCH commands and the stemmers only when so
   )
 })
 
-test('the entry for msw does not carry the core along', async () => {
+test('the entry for msw does not contain the core', async () => {
   const { inputs } = await bundle('src/adapters/msw.ts', ['msw'])
   expect(Object.keys(inputs)).toEqual(['src/adapters/msw.ts'])
 })
 
-test('a module of Node would be noticed', async () => {
+test('the check detects a module of Node', async () => {
   await expect(bundle('src/sandbox/sandbox.ts')).resolves.toBeDefined()
   await expect(bundle('packages/server/src/listen-addresses.ts')).rejects.toThrow('node:net')
 })
 
-test('so does the entry for reports; the core goes without its page', async () => {
+test('the entry for reports runs in a browser, and the core does not contain its page', async () => {
   const { code, inputs } = await bundle('src/report/index.ts')
   expect(code).not.toMatch(/["'`]node:/)
   expect(packagesOf(inputs).filter((name) => !['@noble/hashes', 'valibot'].includes(name))).toEqual([])

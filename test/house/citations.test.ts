@@ -11,7 +11,7 @@ const sources = ['src', 'matchers', 'fixtures', 'packages', 'docs', 'test', 'ben
     .map((name) => `${folder}/${name}`),
 )
 
-/** What a page can be cited by: numbers and letters of its sections, and their names in lower case. */
+/** Returns the names by which a page can be cited: numbers and letters of its sections, and their titles in lower case. */
 interface Page {
   readonly numbers: ReadonlySet<string>
   readonly names: readonly string[]
@@ -34,9 +34,9 @@ const pages = new Map(
 
 interface Citation {
   readonly page: string
-  /** `1.5 to 1.11` is every section from the one to the other. */
+  /** Matches a range of sections: `1.5 to 1.11`. */
   readonly sections: readonly string[]
-  /** What follows, where a section may stand by its name. */
+  /** Matches a citation by the title of a section. */
   readonly rest: string
 }
 
@@ -67,13 +67,13 @@ function spanned(section: string): string[] {
   return Array.from({ length: Math.max(high - low, 0) + 1 }, (_, at) => [...parent, low + at].join('.'))
 }
 
-/** Why a citation leads nowhere; `undefined` when it does not. */
+/** Returns why a citation is invalid; `undefined` when it is valid. */
 function lostAt({ page, sections, rest }: Citation): string | undefined {
   const cited = pages.get(page)
   if (cited === undefined) return `${page} is no page of docs/protocol`
   const missing = sections.filter((section) => !cited.numbers.has(section))
   if (missing.length > 0) return `${page} has no section ${missing.join(', ')}`
-  // Only service.md has sections without a number. In prose ("service.md wins") the next word is no name.
+  // Only service.md has sections without a number. In prose ("service.md wins"), the next word is not a title.
   const isNamed = page === 'service.md' && /^[A-Z]/.test(rest)
   if (isNamed && !cited.names.some((name) => startsWithName(rest.toLowerCase(), name))) {
     return `service.md has no section "${rest.split(/[\],;.:]/)[0]}"`
@@ -90,23 +90,23 @@ const texts = sources
   .filter((name) => name !== 'test/house/citations.test.ts')
   .map((name) => ({ name, text: readFileSync(join(root, name), 'utf8') }))
 
-test('every citation of a fact leads to its page and section', () => {
+test('every citation names an existing page and section', () => {
   expect(texts.flatMap(({ text }) => citationsOf(text)).length).toBeGreaterThan(300)
   expect(texts.flatMap(({ name, text }) => lostIn(text).map((lost) => `${name}: ${lost}`))).toEqual([])
 })
 
-test('no citation names a folder that the repository has not', () => {
+test('no citation names a missing folder', () => {
   const elsewhere = /\bspec\/(?:queue|store|statistics|service|workflow|search)\.md/
   expect(texts.filter(({ text }) => elsewhere.test(text)).map(({ name }) => name)).toEqual([])
 })
 
-test('no citation leaves its page out', () => {
+test('every citation names its page', () => {
   const alone = /(?:\/\/|\/?\*|\b(?:test|it|describe)\().*(?<![\w\])])\[\d{1,2}\.\d{1,2}(?:, [\w ]+)?\]/
   const lines = texts.flatMap(({ name, text }) => text.split('\n').map((line) => ({ name, line })))
   expect(lines.filter(({ name, line }) => name.endsWith('.ts') && alone.test(line))).toEqual([])
 })
 
-test('a page refers to sections that it has', () => {
+test('a page refers only to its own sections', () => {
   const lost = [...pages].flatMap(([name, { numbers }]) =>
     [...readFileSync(join(protocol, name), 'utf8').matchAll(/(?<!\w )\bsection (\d+(?:\.\d+)*)/gi)]
       .map(([, number]) => number!)
@@ -116,7 +116,7 @@ test('a page refers to sections that it has', () => {
   expect(lost).toEqual([])
 })
 
-// The check itself must be able to fail.
+// Tests of the check itself.
 test.each([
   ['/** Seconds. [queue.md 5.2] */', []],
   ['/** Seconds. [queue.md 5.9] */', ['queue.md has no section 5.9']],
@@ -139,6 +139,6 @@ test.each([
   ['[service.md Schedule] [queue.md 0.9]', ['queue.md has no section 0.9']],
   ['[workflow.md 3.3] (search.md 99)', ['search.md has no section 99']],
   ['see [x](queue.md#99-x), [Statistics](docs/statistics.md), `docs/reference/queue.md`', []],
-])('%s is lost at %j', (text, expected) => {
+])('the check rejects %s at %j', (text, expected) => {
   expect(lostIn(text)).toEqual(expected)
 })

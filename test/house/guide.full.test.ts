@@ -6,7 +6,7 @@ import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { apply, type Guide, readGuide, type Sample } from '../support/guide.js'
 
-// The guide for contributors, followed to the letter in a copy of the tree.
+// Follows the guide for contributors in a copy of the tree.
 
 const root = new URL('../..', import.meta.url).pathname
 const pages = join(root, 'docs/contributing')
@@ -22,7 +22,7 @@ beforeAll(() => {
   install()
 }, 60_000)
 
-/** What `npm install` does: links the dependencies, and the workspaces of the copy. */
+/** Links the dependencies and the workspaces of the copy, like `npm install`. */
 function install(): void {
   const dependencies = readdirSync(join(root, 'node_modules')).filter((name) => name !== '@stuntdouble')
   mkdirSync(join(copy, 'node_modules/@stuntdouble'), { recursive: true })
@@ -34,10 +34,10 @@ function install(): void {
 
 afterAll(() => rmSync(copy, { recursive: true, force: true }))
 
-/** Files that several questions read. */
+/** Files that several tests read. */
 const parsed = new Map<string, ts.SourceFile>()
 
-/** What the compiler says of files of the copy, a line each. `changed`: other texts for some of them. */
+/** Returns the compiler errors for files of the copy, one line each. @param changed other texts for some files */
 function complaints(files: readonly string[], changed: Readonly<Record<string, string>> = {}): string[] {
   const { config } = ts.readConfigFile(join(copy, 'tsconfig.json'), ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, copy)
@@ -116,7 +116,7 @@ describe('adding one thing touches', () => {
     expect(complaints([...sources, 'src/faults/catalog.ts'])).toEqual([])
   }, 120_000)
 
-  test('the tests that the guide names pass', () => {
+  test('passes the tests that the guide names', () => {
     const { files, names } = namedTests()
     const run = spawnSync(
       join(root, 'node_modules/.bin/vitest'),
@@ -153,7 +153,7 @@ interface Report {
   }[]
 }
 
-/** The `npx vitest run` lines of the guide as one run. */
+/** Combines the `npx vitest run` lines of the guide into one run. */
 function namedTests(): { readonly files: readonly string[]; readonly names: string } {
   const files: string[] = []
   const names: string[] = []
@@ -170,7 +170,7 @@ function namedTests(): { readonly files: readonly string[]; readonly names: stri
   return { files, names: names.join('|') }
 }
 
-/** The titles of a file's tests, as patterns. */
+/** Returns the titles of a file's tests as patterns. */
 function titlesIn(file: string): string[] {
   const text = readFileSync(join(copy, file), 'utf8')
   return [...text.matchAll(/^test\('(.+?)',/gm)].map(([, title]) => title!.replace(/[^\w\s]/g, '.'))
@@ -183,7 +183,7 @@ test.each([
   ['an entry type in the list of types', 'src/kernel/traffic-log.ts', 'remark: true,', /remark/],
   ['the fields of an entry type', 'matchers/step-matchers.ts', "remark: ['text'],", /remark/],
 ])(
-  '%s: without it nothing compiles',
+  '%s: does not compile without its row',
   (_, file, code, expected) => {
     const whole = readFileSync(join(copy, file), 'utf8')
     expect(whole.split(code)).toHaveLength(2)
@@ -192,7 +192,7 @@ test.each([
   60_000,
 )
 
-describe('a fault that does nothing somewhere does not compile', () => {
+describe('does not compile a fault without an effect at one of its points', () => {
   const row = (): Sample =>
     guide.samples.find(({ code }) => code.includes('summary: ') && code.includes('atRequestsAndOutbound'))!
 
@@ -220,7 +220,7 @@ describe('a fault that does nothing somewhere does not compile', () => {
   )
 })
 
-test('a sample without a place, or with a place that is there twice, is found', () => {
+test('detects a sample without a location or with an ambiguous one', () => {
   expect(() => readGuide('## A\n\n```ts\nconst a = 1\n```\n')).toThrow('names its place')
   const twice: Sample = {
     adds: 'A',
@@ -231,7 +231,7 @@ test('a sample without a place, or with a place that is there twice, is found', 
   expect(() => apply(twice, copy)).toThrow('lines that begin with import')
 })
 
-test('every command of the other page is there', () => {
+test('every command of the development page exists', () => {
   const page = readFileSync(join(pages, 'development.md'), 'utf8')
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }
   const steps = readFileSync(join(root, 'test/run.ts'), 'utf8')

@@ -15,13 +15,13 @@ interface Import {
 function sources(directory: string): string[] {
   return (
     readdirSync(join(root, directory), { withFileTypes: true, recursive: true })
-      // What is no part of our program is taken along by the build as it is: its paths are those of the build.
+      // Files that are not compiled are copied by the build, so their paths are those of the build.
       .filter((entry) => entry.isFile() && /(?<!\.d)\.tsx?$/.test(entry.name))
       .map((entry) => relative(root, join(entry.parentPath, entry.name)))
   )
 }
 
-/** Every import and re-export of a file, and whether all it takes are types. */
+/** Returns every import and re-export of a file, and whether it takes only types. */
 function importsOf(from: string, text = readFileSync(join(root, from), 'utf8')): Import[] {
   const file = ts.createSourceFile(from, text, ts.ScriptTarget.Latest, true)
   const found: Import[] = []
@@ -55,13 +55,13 @@ function allTypes(names: ts.NamedImportBindings | ts.NamedExportBindings | undef
   return names.elements.length > 0 && names.elements.every((element) => 'isTypeOnly' in element && element.isTypeOnly)
 }
 
-/** A folder of the house: what it may import beside its own files. */
+/** A folder and what it may import in addition to its own files. */
 interface Room {
-  /** The folder; a file is of the innermost room that it lies in. */
+  /** Path of the folder. A file belongs to the innermost folder that is listed. */
   readonly room: string
-  /** Rooms below it. `queue/*` means the room and all rooms within it. */
+  /** Folders that it may import. `queue/*` means the folder and all folders in it. */
   readonly may?: readonly string[]
-  /** Rooms of which it may take types only. */
+  /** Folders from which it may import only types. */
   readonly types?: readonly string[]
   readonly packages?: readonly string[]
 }
@@ -74,20 +74,20 @@ const store = [
 ]
 const engine = [...ground, 'rules', ...services, 'calls', 'report/*', 'invariants', 'sandbox']
 
-// Who may import whom, from the ground up: nobody imports from a room that stands further down in this list, but for the
-// types that `upwards` names. Rooms without a slash in front are of src/.
+// Allowed imports, lowest layer first. A folder must not import from a folder that is further down in this list, except
+// for the types in `upwards`. Folders without a leading slash are in src/.
 const rooms: readonly Room[] = [
   { room: 'kernel', packages: ['@noble/hashes', 'croner', 'eventsource-parser'] },
-  // What a secret is, for all that shows captured data and for the import of production logs.
+  // Detection of secrets, for reports and for the import of production logs.
   { room: 'secrets', may: ['kernel'] },
   { room: 'policy', may: ['kernel'], packages: ['valibot'] },
-  // What can go wrong, and what it does, through small interfaces that the rooms above fill in: rules, the scripts of
-  // destinations and the services share it. Below the protocol, whose gateway asks rules.
+  // Faults and their effects, through small interfaces that higher folders implement: rules, the scripts of
+  // destinations and the services share them. They are below the protocol, whose gateway evaluates rules.
   { room: 'faults', may: ['kernel'], packages: ['valibot'] },
   { room: 'protocol', may: ['kernel', 'policy', 'faults'], packages: ['rou3'] },
   { room: 'rules', may: ['kernel', 'faults'], packages: ['valibot'] },
 
-  // The language of scripts, which knows nothing of a store.
+  // The Lua interpreter, which does not depend on the store.
   { room: 'lua/runtime', may: ['kernel'] },
   { room: 'lua/syntax', may: ['lua/runtime'] },
   { room: 'lua/compiler', may: ['lua/syntax', 'lua/runtime'] },
@@ -98,7 +98,7 @@ const rooms: readonly Room[] = [
   { room: 'store/values', may: ['kernel', 'store/command'] },
   { room: 'store/keyspace', may: ['kernel', 'secrets', 'policy', 'store/command', 'store/values'] },
   { room: 'store/access', may: ['kernel', 'store/command'] },
-  // Loaded on first use, all but the loading itself.
+  // Everything except the loader is loaded on first use.
   {
     room: 'store/search',
     may: ['kernel', 'policy', 'store/command', 'store/values', 'store/keyspace'],
@@ -117,7 +117,7 @@ const rooms: readonly Room[] = [
       ...['store/scripting', 'store/search'],
     ],
   },
-  // Who waits for what others will bring.
+  // Blocked clients.
   {
     room: 'store/blocking',
     may: ['kernel', 'store/command', 'store/values'],
@@ -130,11 +130,11 @@ const rooms: readonly Room[] = [
       ...['store/scripting', 'store/commands', 'store/blocking', 'store/search'],
     ],
   },
-  // What was stored when, by running the commands again.
+  // Earlier states of the store, by running its commands again.
   { room: 'store/history', may: ['kernel', 'store/access', 'store/command', 'store/commands', 'store/dump', 'store'] },
-  // The rooms called rest are the only ones that know a service and the protocol.
+  // Only the folders named rest depend on both a service and the protocol.
   { room: 'store/rest', may: [...ground, ...store], packages: ['valibot'] },
-  // The other door of the store: connections, with the limits and the faults of the first one.
+  // Connections to the store over RESP, with the same limits and faults as REST.
   { room: 'store/resp', may: ['kernel', 'faults', ...store, 'store/rest'] },
 
   { room: 'queue/settings', may: ['kernel', 'policy'] },
@@ -142,7 +142,7 @@ const rooms: readonly Room[] = [
   { room: 'queue/publish', may: ['kernel', 'policy', 'queue/settings', 'queue/message'] },
   {
     room: 'queue/destinations',
-    // What a sentence says of a url has no password in it.
+    // Messages must not contain the password of a URL.
     may: ['kernel', 'secrets', 'policy', 'faults', 'queue/settings', 'queue/message', 'queue/publish'],
   },
   { room: 'queue/signing', may: ['kernel', 'queue/message'], types: ['queue/destinations'] },
@@ -177,17 +177,17 @@ const rooms: readonly Room[] = [
   },
   { room: 'queue/rest', may: [...ground, 'queue/*'], packages: ['valibot'] },
 
-  // A run is made of messages: the engine of workflows stands on the queue.
+  // Workflow runs consist of messages, so workflows depend on the queue.
   { room: 'workflow', may: ['kernel', 'secrets', 'policy', 'queue/*'], packages: ['valibot'] },
   { room: 'workflow/rest', may: [...ground, 'queue/*', 'workflow'], packages: ['valibot'] },
 
-  // What the app calls elsewhere. Handlers, steps and answers are those of destinations.
+  // Outbound requests. Handlers, steps and responses are those of destinations.
   { room: 'calls', may: [...ground, 'queue/destinations'] },
 
   { room: 'stats', may: ['kernel', 'policy'], packages: ['valibot'] },
   { room: 'stats/rest', may: [...ground, 'stats'] },
 
-  // Reports, and what was found as text to paste: one room, because one entry hands both out.
+  // Reports and generated tests: one folder, because one entry exports both.
   {
     room: 'report/*',
     may: ['kernel', 'secrets', 'store/history'],
@@ -201,24 +201,24 @@ const rooms: readonly Room[] = [
     types: ['sandbox', 'calls', ...services],
     packages: ['vitest', 'jest', '@jest/globals', 'expect', '@playwright/test'],
   },
-  // Scenarios are judged as the matchers judge.
+  // Scenarios use the matchers for their expectations.
   { room: 'scenarios', may: [...engine, '/matchers/*'], packages: ['valibot'] },
   { room: 'scenarios/import', may: [...engine, 'scenarios'], packages: ['valibot'] },
   { room: 'adapters', may: ['kernel', 'protocol'], types: ['sandbox'], packages: ['msw', 'nock', '@playwright/test'] },
-  // The main entry; the adapter to fake timers needs no peer, and stands in it.
+  // The main entry. It contains the adapter to fake timers, which needs no peer.
   { room: '', may: [...engine, 'scenarios', 'adapters'] },
-  // A copy of a world for matchers is a sandbox, so the client loads one when it is asked for a snapshot.
+  // A snapshot for matchers is a sandbox, so the client loads the sandbox for a snapshot.
   {
     room: 'client',
     may: ['kernel', 'secrets', 'report', 'sandbox', 'store/*'],
     types: [...ground, 'rules', ...services, 'calls', 'invariants', 'scenarios'],
   },
 
-  // What stands around the double, in workspaces of their own, which know each other by their exports.
+  // Separate workspaces, which import each other by their exports.
   { room: 'command-line', packages: ['citty', 'node:'] },
-  // The text of the inspector's page, as it is built, and a recording put into it.
+  // The built page of the inspector, and a function that embeds a trace.
   { room: 'inspector/page' },
-  // The page knows the control API and recordings, and how a report writes what is not to be trusted.
+  // The page depends on the control API, on traces, and on the escaping of reports.
   {
     room: 'inspector/*',
     may: ['kernel', 'report/*', 'store/history', 'inspector/page'],
@@ -252,7 +252,7 @@ const rooms: readonly Room[] = [
     may: ['kernel', 'report'],
     packages: ['vitest', '@playwright/test', 'node:', '@stuntdouble/inspector'],
   },
-  // A history may be that of a connected sandbox.
+  // A run history may come from a connected sandbox.
   {
     room: 'explore/*',
     may: [...engine, 'scenarios', '/matchers/*', '/fixtures', 'adapters'],
@@ -261,7 +261,7 @@ const rooms: readonly Room[] = [
   },
 ]
 
-/** Types that rooms take from rooms above them, and why. */
+/** Types that folders import from higher folders, and why. */
 const upwards: Readonly<Record<string, string>> = {
   'store/command -> store': 'a command runs in a store',
   'store/command -> store/keyspace': 'and in its database',
@@ -274,7 +274,7 @@ const upwards: Readonly<Record<string, string>> = {
   'queue/explain -> queue': 'and so is a forecast',
 }
 
-/** Each peer in the file that bears its name, and nowhere else. */
+/** Each peer is imported only in the file with its name. */
 const peerFiles: Readonly<Record<string, RegExp>> = {
   msw: /\/msw(?:-fast)?\.ts$/,
   nock: /\/nock\.ts$/,
@@ -305,7 +305,7 @@ function roomOf(file: string): Room | undefined {
   return rooms.find(({ room }) => holds(room, folder))
 }
 
-/** What is wrong with an import, as a sentence, or `undefined`. */
+/** Returns what is wrong with an import, or `undefined`. */
 function breach({ from, to, typeOnly }: Import): string | undefined {
   const own = roomOf(from)
   if (own === undefined) return `${from} is in no room of the house: add it to the table in test/house/imports.test.ts`
@@ -348,7 +348,7 @@ const workspaces = packages.flatMap(({ name, private: isPrivate }) =>
   isPrivate ? name.replace('@stuntdouble/', '') : [],
 )
 
-/** Private packages that the root does not name where npm links them. */
+/** Returns private packages that are missing in the root's package.json. */
 function unlinked(names: readonly string[], { workspaces: linked = [], devDependencies = {} }: Manifest): string[] {
   return names.filter((name) => !linked.includes(`packages/${name}`) || !(`@stuntdouble/${name}` in devDependencies))
 }
@@ -372,7 +372,7 @@ function circles(all: readonly Pick<Import, 'from' | 'to'>[]): string[][] {
   const found: string[][] = []
   const path: string[] = []
   const places = new Map<string, number>()
-  /** @returns the lowest place on the path that the file reaches */
+  /** @returns the lowest index on the path that the file reaches */
   const visit = (file: string): number => {
     const known = places.get(file)
     if (known !== undefined) return known
@@ -392,20 +392,20 @@ function circles(all: readonly Pick<Import, 'from' | 'to'>[]): string[][] {
   return found.sort()
 }
 
-describe('who may import whom', () => {
-  test('every file of the house keeps to the table', () => {
+describe('imports between folders', () => {
+  test('every file follows the table', () => {
     expect(files.length).toBeGreaterThan(30)
     expect(imports.map(breach).filter(Boolean)).toEqual([])
   })
 
-  test('nobody takes more than types from above', () => {
+  test('no folder imports more than types from a higher folder', () => {
     const order = rooms.map(({ room }) => room)
     const places = (name: string): number[] =>
       order.flatMap((room, at) => (holds(name, room) || holds(room, name) || room === name ? [at] : []))
     for (const [at, { room, may = [], types = [] }] of rooms.entries()) {
       for (const name of [...may, ...types]) {
         expect(places(name), `${room} names ${name}, which is no room`).not.toEqual([])
-        // A group of rooms may hold the room itself.
+        // A group of folders may contain the folder itself.
         for (const place of places(name)) expect(place, `${room} stands below ${name}`).toBeLessThanOrEqual(at)
       }
     }
@@ -416,7 +416,7 @@ describe('who may import whom', () => {
     }
   })
 
-  test('between the floors of src nothing looks up', () => {
+  test('no layer of src imports from a higher layer', () => {
     const floor = (name: string): string => name.split('/')[0]!
     const between = Object.keys(upwards)
       .filter((pair) => !pair.startsWith('/'))
@@ -424,12 +424,12 @@ describe('who may import whom', () => {
     expect(between).toEqual([])
   })
 
-  test('every exception is in use', () => {
+  test('every exception is used', () => {
     const used = new Set(imports.map(({ from, to }) => `${roomOf(from)?.room} -> ${roomOf(to)?.room}`))
     expect(Object.keys(upwards).filter((pair) => !used.has(pair))).toEqual([])
   })
 
-  test('no files import each other in a circle', () => {
+  test('no files import each other in a cycle', () => {
     expect(circles(imports)).toEqual([])
   })
 
@@ -440,7 +440,7 @@ describe('who may import whom', () => {
     expect(unlinked(['a', 'b', 'c'], manifest)).toEqual(['b', 'c'])
   })
 
-  test('a circle would be found', () => {
+  test('the check detects a cycle', () => {
     const edges = ['a b', 'b c', 'c b', 'c d', 'e f', 'f g', 'g e', 'g a'].map((edge) => {
       const [from, to] = edge.split(' ')
       return { from: from!, to: to! }
@@ -451,7 +451,7 @@ describe('who may import whom', () => {
     ])
   })
 
-  // The guard itself must be able to fail.
+  // Tests of the check itself.
   test.each([
     ['src/kernel/a.ts', "import { x } from '../protocol/b.js'", 'kernel may not know protocol'],
     ['src/store/a.ts', "import type { x } from '../queue/b.js'", 'store may not know queue'],
@@ -491,7 +491,7 @@ describe('who may import whom', () => {
   })
 })
 
-describe('time, chance and the host', () => {
+describe('time, randomness and the host', () => {
   const exempt = /^src\/(?:kernel\/(?:host|instant)\.ts|queue\/destinations\/destinations\.ts|adapters\/|client\/)/
   const banned = new Set([
     'Date',
@@ -534,7 +534,7 @@ describe('time, chance and the host', () => {
     return found
   }
 
-  test('are reached nowhere in the engine', { timeout: 60_000 }, () => {
+  test('are not used in the engine', { timeout: 60_000 }, () => {
     const engine = files.filter((file) => file.startsWith('src/') && !exempt.test(file))
     expect(engine.flatMap((file) => reaches(file, readFileSync(join(root, file), 'utf8')))).toEqual([])
   })
@@ -546,7 +546,7 @@ describe('time, chance and the host', () => {
     'new Date()',
     'fetch("x")',
     'self.crypto',
-  ])('%s would be found', (text) => {
+  ])('are detected in %s', (text) => {
     expect(reaches('src/store/a.ts', text)).toHaveLength(1)
   })
 })

@@ -7,19 +7,19 @@ const root = new URL('../..', import.meta.url).pathname
 const pages = [
   'README.md',
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
-    // What only the site has is checked when the site is built.
+    // Links that exist only on the site are checked when it is built.
     .filter((name) => name.endsWith('.md') && !name.startsWith('.vitepress/'))
     .map((name) => `docs/${name}`),
 ]
 
-/** A page without its blocks of code. */
+/** Returns a page without its code blocks. */
 function prose(page: string): string {
   return readFileSync(join(root, page), 'utf8').replace(/^```.*?^```$/gms, '')
 }
 
 interface Link {
   readonly from: string
-  /** A path of the repository. */
+  /** Returns a path of the repository. */
   readonly to: string
   readonly heading: string | undefined
 }
@@ -34,7 +34,7 @@ function linksOf(page: string, text = prose(page)): Link[] {
     })
 }
 
-/** Headings under the names that links give them. */
+/** Returns the anchors of headings. */
 function headingsOf(text: string): string[] {
   return [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
     heading!
@@ -52,18 +52,18 @@ function isBroken({ to, heading }: Link): boolean {
 
 const told = ({ from, to, heading }: Link): string => `${from} → ${to}${heading === undefined ? '' : `#${heading}`}`
 
-test('every link of a page leads somewhere', () => {
+test('every link of a page has a target', () => {
   const links = pages.flatMap((page) => linksOf(page))
   expect(links.length).toBeGreaterThan(50)
   expect(links.filter(isBroken).map(told)).toEqual([])
 })
 
-test('every page is reached from the README', () => {
+test('every page can be reached from the README', () => {
   const reached = new Set(['README.md'])
   for (const page of reached) {
     for (const { to } of linksOf(page)) {
       if (pages.includes(to)) reached.add(to)
-      // A list of files is as good as a list of links.
+      // A list of file names counts as links.
       else if (existsSync(join(root, to)) && statSync(join(root, to)).isDirectory())
         for (const below of pages) if (dirname(below) === to) reached.add(below)
     }
@@ -71,17 +71,17 @@ test('every page is reached from the README', () => {
   expect(pages.filter((page) => !reached.has(page))).toEqual([])
 })
 
-test('no page has double braces outside of a block: the site would run them', () => {
+test('no page has double braces outside of a block, which the site would run', () => {
   expect(pages.filter((page) => prose(page).includes('{{'))).toEqual([])
 })
 
-// The check itself must be able to fail.
+// Tests of the check itself.
 test.each([
   ['[x](nowhere.md)', true],
   ['[x](limits.md)', false],
   ['[x](runners/jest.md#fake-timers)', false],
   ['[x](runners/jest.md#real-timers)', true],
   ['[x](decisions)', false],
-])('%s is broken: %s', (text, expected) => {
+])('the check detects %s: %s', (text, expected) => {
   expect(linksOf('docs/time.md', text).map(isBroken)).toEqual([expected])
 })

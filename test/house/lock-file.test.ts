@@ -4,7 +4,7 @@ import { missingOptional } from '../support/complete-lock-file.ts'
 
 const text = readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8')
 
-test('the lock file has the packages of every platform, or npm ci refuses it', () => {
+test('the lock file has the packages of every platform, which npm ci requires', () => {
   expect(missingOptional(JSON.parse(text))).toEqual([])
 })
 
@@ -13,7 +13,7 @@ test('the lock file names no registry', () => {
   expect(text).not.toMatch(/"resolved": "[a-z+]+:/)
 })
 
-test('what is missing would be noticed', () => {
+test('the check detects a missing package', () => {
   const lock = {
     packages: {
       'node_modules/a': {

@@ -24,8 +24,8 @@ import { sandboxOf } from '../../fixtures/fixture-sandbox.js'
 import { routeSandbox, sandboxEnv } from '../../fixtures/playwright.js'
 import { type OptionLevel, optionLevels } from '../support/option-levels.js'
 
-// Options in JavaScript have no compiler: a name that no function knows is refused at every level of every public function,
-// with the nearest one. The list of levels comes out of the declarations, so that a function that is new has to be here.
+// JavaScript users have no compiler, so every public function rejects unknown names at every level of its options,
+// with the nearest name. The levels come from the declarations, so a new function must be added here.
 
 const sandbox = createSandbox({ onWarning: () => {} })
 const { outbound, clock, destinations, faults, queue, stats, store, traffic, workflow } = sandbox
@@ -57,7 +57,7 @@ const handler = (): Response => new Response()
 // biome-ignore lint/suspicious/noExplicitAny: what the compiler would refuse
 type Given = any
 
-/** How each argument is given. */
+/** Calls with each argument. */
 const calls: Readonly<Record<string, (given: Given) => unknown>> = {
   'createSandbox[0]': (given) => createSandbox(given),
   'Outbound.respond[1]': (given) => outbound.respond(url, given),
@@ -196,7 +196,7 @@ const calls: Readonly<Record<string, (given: Given) => unknown>> = {
 }
 
 const matcherArgument = /^SandboxMatchers\.(\w+)\[(\d)\]$/
-/** What stands in front of the argument that is tried. */
+/** Arguments before the tested one. */
 const before: Readonly<Record<string, readonly unknown[]>> = {
   toHaveExecuted: ['GET'],
   toHaveKey: ['k'],
@@ -213,7 +213,7 @@ function callOf(level: OptionLevel): ((given: unknown) => unknown) | undefined {
   return (given) => sandboxMatchers[matcher as keyof typeof sandboxMatchers].call({}, sandbox, ...first, given)
 }
 
-/** Arguments that are not written by hand, and why. */
+/** Arguments that users do not write by hand, and why. */
 const notWritten: readonly (readonly [call: RegExp, because: string])[] = [
   [
     /\.(?:load|diff)\[0\]$|^SandboxSnapshot\.of|^SandboxCollections\.add/,
@@ -241,10 +241,10 @@ const notWritten: readonly (readonly [call: RegExp, because: string])[] = [
 
 const levels = optionLevels()
   .filter(({ call }) => !notWritten.some(([pattern]) => pattern.test(call)))
-  // Any object may be a word of the command, as JSON.
+  // Any object can be an argument of the command, as JSON.
   .filter(({ call, path }) => call !== 'SandboxMatchers.toHaveExecuted[0]' || path !== '')
 
-test('every argument that is an object of options is tried here', () => {
+test('every argument that is an object of options has a call', () => {
   const known = levels.filter((level) => callOf(level) === undefined).map(({ call }) => call)
   expect([...new Set(known)]).toEqual([])
   const found = new Set(levels.map(({ call }) => call))
@@ -252,11 +252,11 @@ test('every argument that is an object of options is tried here', () => {
 })
 
 test.each([...new Set(levels.map(({ call }) => call))])(
-  '%s refuses an unknown name at every level, with the nearest',
+  '%s rejects an unknown name at every level with the nearest name',
   async (call) => {
     const taken: string[] = []
     for (const level of levels.filter((one) => one.call === call)) {
-      // What tells members of a union apart is not guessed.
+      // The discriminating field of a union has no suggestion.
       const others = level.names.filter((name) => !['kind', 'type'].includes(name))
       const [near = 'kind'] = others.toSorted((a, b) => b.length - a.length)
       const wrong = `${near}x`

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { glob } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 
-/** Where a regular expression is put together, and why nobody can make it backtrack. */
+/** Files that build regular expressions, and why input cannot make them backtrack. */
 const known: Readonly<Record<string, string>> = {
   'src/protocol/dialect-detector.ts': 'of the names of the dialects, without any repetition',
   'src/scenarios/import/import-scenario.ts': 'of words that are written there',
@@ -11,7 +11,7 @@ const known: Readonly<Record<string, string>> = {
   'matchers/compare-values.ts': 'an expression that the test itself has written',
 }
 
-test('a pattern that somebody sends never becomes a regular expression: src/kernel/address-pattern.ts reads it', async () => {
+test('a pattern from input never becomes a regular expression: src/kernel/address-pattern.ts reads it', async () => {
   const found: string[] = []
   for await (const file of glob('{src,fixtures,matchers,reporters}/**/*.ts')) {
     if (/new RegExp\(|[^.\w]RegExp\(/.test(readFileSync(file, 'utf8'))) found.push(file)

@@ -18,7 +18,7 @@ test('shows each line with two lines around it, and no name of a file', () => {
   expect(text.match(/^> /gm)).toHaveLength(20)
 })
 
-test('scores folders and files apart', () => {
+test('scores folders and files separately', () => {
   const places = drawn('1', files)
   const right = places.map(({ file }) => file)
   expect(score(places, right)).toEqual({ folders: 20, files: 20 })

@@ -9,29 +9,29 @@ const isWritten = (name: string): boolean => existsSync(new URL(`../../docs/reci
 describe.each(recipeNames.filter(isWritten))('docs/recipes/%s.md', (name) => {
   const page = recipePage(name)
 
-  test('shows the files as they are: `npm run docs` writes them', () => {
+  test('shows the current files: `npm run docs` writes them', () => {
     expect(page).toBe(withFiles(name, page))
   })
 
-  test('shows each file of the recipe, and each once', () => {
+  test('shows each file of the recipe once', () => {
     expect(shownFiles(page).toSorted()).toEqual(filesOf(name).toSorted())
   })
 
-  test('passes no option to the sandbox but those that it is about', () => {
+  test('passes only options to the sandbox that the recipe needs', () => {
     for (const [, options] of page.matchAll(/useSandbox\(([^)]*)\)/g)) {
       expect(options).toMatch(name === 'ratelimit' ? /^\{ timers: 'follow' \}$/ : /^$/)
     }
   })
 })
 
-// The check itself must be able to fail.
-test('a file that was changed on a page is found', () => {
+// Tests of the check itself.
+test('the check detects a changed file on a page', () => {
   const page = recipePage('next')
   expect(withFiles('next', page.replace('retries: 3', 'retries: 2'))).toBe(page)
   expect(page).toContain('retries: 3')
 })
 
-test('the workflow keeps the folder that the reporter writes', () => {
+test('the workflow uploads the folder of the reporter', () => {
   const file = new URL('../../examples/recipes/github-actions/github-actions.yml', import.meta.url)
   const { jobs } = parse(readFileSync(file, 'utf8'))
   const kept = jobs.test.steps.find(({ uses = '' }: { uses?: string }) => uses.startsWith('actions/upload-artifact'))

@@ -35,7 +35,7 @@ it('names every command once', () => {
   }
 })
 
-it('gives commands only options that they take, in examples and on every page', async () => {
+it('uses only existing options of commands, in examples and on every page', async () => {
   const pages = ['README.md', ...globSync('docs/**/*.md', { cwd: root })].map((page) => [
     page,
     readFileSync(new URL(page, root), 'utf8'),
@@ -73,7 +73,7 @@ it.each([
   expect(named?.sort()).toEqual(majors.sort())
 })
 
-it('the pages of the protocol lead to what the double makes of it', () => {
+it('the pages of the protocol link to the reference of the double', () => {
   const protocol = (name: string): string => readFileSync(new URL(`docs/protocol/${name}.md`, root), 'utf8')
   for (const [name, link] of [
     ['workflow', '../workflows.md'],

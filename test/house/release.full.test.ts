@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { raiseVersion } from '../support/version.ts'
 
-// What a release does apart from publishing, in a copy.
+// Runs the steps of a release except publishing, in a copy.
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 interface Manifest {
@@ -37,7 +37,7 @@ test('the SBOM of the workflow lists every dependency of the package in its lock
   const script = jobs.build.steps.find(({ run }) => run?.includes('npm sbom'))!.run!
   const place = join(copy, 'runner')
   mkdirSync(place)
-  // As GitHub runs it.
+  // The options are those of GitHub.
   execFileSync('bash', ['-e', '-c', script], {
     cwd: copy,
     env: { ...process.env, RUNNER_TEMP: place, npm_config_cache: join(place, 'cache') },
@@ -53,7 +53,7 @@ test('the SBOM of the workflow lists every dependency of the package in its lock
   expect(sbom.metadata.component).toMatchObject({ name: 'stuntdouble', version })
   const locked = Object.keys(dependencies).map((name) => `${name}@${packages[`node_modules/${name}`]!.version}`)
   expect(sbom.dependencies.find(({ ref }) => ref === `stuntdouble@${version}`)?.dependsOn).toEqual(locked)
-  // No dependency of ours has dependencies that it doesn't share with us.
+  // All dependencies of dependencies are dependencies of this package, too.
   expect(sbom.components.map((one) => `${one.name}@${one.version}`).toSorted()).toEqual(locked.toSorted())
 }, 60_000)
 
@@ -64,7 +64,7 @@ describe('the job that stages the packages', () => {
   const scripts = jobs.stage.steps.flatMap(({ run }) => run ?? [])
   const names = ['stuntdouble-1.2.3.tgz', 'create-stuntdouble-1.2.3-rc.1.tgz', 'sbom.cdx.json']
 
-  /** Runs its scripts as GitHub does, with the sums of the build, and returns what npm was called with. */
+  /** Runs its scripts as GitHub does, with the checksums of the build, and returns the arguments of npm. */
   function stage(sums: (all: string) => string = (all) => all): string {
     const programs = join(copy, 'programs')
     mkdirSync(programs)
@@ -85,7 +85,7 @@ describe('the job that stages the packages', () => {
     return readFileSync(join(copy, 'called'), 'utf8')
   }
 
-  /** The same file once more, under a name that only the pattern refuses. */
+  /** A copy of the file under a name that only the pattern rejects. */
   const again = (all: string, name: string): string => `${all}\n${all.slice(0, 64)}  ${name}`
 
   function pack(name: string, manifest: object): void {
@@ -121,7 +121,7 @@ describe('the job that stages the packages', () => {
     ['an option', (all) => again(all, '-r.tgz')],
     ['another package', (all) => again(all, 'evil-1.2.3.tgz')],
     ['a line that is no sum', (all) => `${all}\nevil-1.2.3.tgz`],
-  ])('refuses a list with %s', (_, sums) => {
+  ])('rejects a list with %s', (_, sums) => {
     for (const name of ['.npmrc', '-r.tgz', 'evil-1.2.3.tgz'])
       cpSync(join(copy, 'downloaded', names[0]!), join(copy, 'downloaded', name))
     expect(() => stage(sums)).toThrow()
@@ -132,19 +132,19 @@ describe('the job that stages the packages', () => {
     ['a proxy', { publishConfig: { access: 'public', 'https-proxy': 'https://evil.test' } }],
     ['a registry', { publishConfig: { registry: 'https://evil.test' } }],
     ['a list', { publishConfig: ['a'] }],
-  ])('refuses a package that configures npm: %s', (_, manifest) => {
+  ])('rejects a package that configures npm: %s', (_, manifest) => {
     pack(names[0]!, manifest)
     expect(() => stage()).toThrow()
     expect(readFileSync(join(copy, 'called'), 'utf8')).toBe('')
   })
 
-  test('takes a package without a configuration', () => {
+  test('accepts a package without a configuration', () => {
     pack(names[0]!, {})
     expect(stage()).toContain(`publish ./${names[0]} `)
   })
 })
 
-test('a new version stands in both packages, the lock file and the changelog', () => {
+test('a new version is in both packages, the lock file and the changelog', () => {
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
   writeFileSync(join(copy, 'CHANGELOG.md'), '# Changes\n\n## 0.1.0\n\nFirst.\n')
   writeFileSync(join(copy, '.changeset/of-this-test.md'), "---\n'stuntdouble': major\n---\n\nAll is new.\n")

@@ -8,11 +8,11 @@ test('docs/case-studies.md is up to date: `npm run docs -- stories` writes it', 
   expect(page).toBe(withStories(page))
 })
 
-test('every story is told once', () => {
+test('the page contains every case study once', () => {
   expect(toldStories(page).toSorted()).toEqual(storyNames.toSorted())
 })
 
-test('nothing on the page is of one machine', () => {
+test('the page contains nothing of one machine', () => {
   expect(page).not.toContain(new URL('../..', import.meta.url).pathname)
   expect(page).not.toMatch(/\bfile:|\/(?:home|work|tmp|Users)\//)
 })

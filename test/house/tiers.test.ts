@@ -3,7 +3,7 @@ import { matchesGlob } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import config from '../../vitest.config.js'
 
-// The name of a test file says when it runs: see docs/contributing/development.md.
+// The name of a test file states when it runs. See docs/contributing/development.md.
 
 interface Project {
   readonly test: { readonly name: string; readonly include: readonly string[]; readonly exclude?: readonly string[] }
@@ -11,7 +11,7 @@ interface Project {
 
 const root = new URL('../..', import.meta.url).pathname
 const projects = config.test?.projects as unknown as readonly Project[]
-/** Vitest, Jest, Playwright: of these only Vitest has files of their own process and nightly ones. */
+/** Files of Vitest, Jest and Playwright. Only Vitest has files with their own process and nightly files. */
 const named = [
   /^(?:(?:test|examples)\/.*|packages\/[\w-]+\/test(?:\/.*)?)\/[\w-]+(?:\.alone)?(?:\.full|\.nightly)?\.test\.ts$/,
   /^test\/jest\/[\w-]+\.test\.cjs$/,
@@ -23,7 +23,7 @@ const files = globSync(
   ['test/**/*.{test,spec}.{ts,cjs}', 'packages/*/test/**/*.test.ts', 'examples/**/*.{test,spec}.ts'],
   {
     cwd: root,
-    // Projects of their own, which tests install, run and compare.
+    // These are separate projects that tests install and run.
     exclude: ['**/node_modules/**', 'test/fixtures/{cases,inspected}/**', 'test/versions/**'],
   },
 )
@@ -36,7 +36,7 @@ function projectsOf(file: string): string[] {
 }
 
 describe('a test file', () => {
-  test('has a name that says its tier, and whether it needs a process of its own', () => {
+  test('has a name with its tier, and whether it needs its own process', () => {
     expect(files.filter((file) => !isNamed(file))).toEqual([])
   })
 
@@ -67,7 +67,7 @@ describe('a test file', () => {
     'test/site/reading.spec.ts',
     'test/package/entries.nightly.test.ts',
     'test/twin/hash.alone.test.ts',
-  ])('may not be called %s', (file) => {
+  ])('must not be called %s', (file) => {
     expect(isNamed(file) && projectsOf(file).length !== 0).toBe(false)
   })
 })

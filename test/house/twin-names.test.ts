@@ -3,10 +3,10 @@ import { glob } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 
-/** Exported types that share a name, and why they may. */
+/** Exported types that share a name, and why this is allowed. */
 const knownTypes: Readonly<Record<string, string>> = {}
 
-/** Base names of several files, and why they may be. */
+/** Base names of several files, and why this is allowed. */
 const knownFiles: Readonly<Record<string, string>> = {
   index: 'what a folder or a package exports',
   jest: 'an entry is named after its runner: the fixture, the matchers, the reporter',
@@ -14,7 +14,7 @@ const knownFiles: Readonly<Record<string, string>> = {
   vitest: 'the same',
 }
 
-/** Names that say nothing of what they are. */
+/** Names without meaning. */
 const vague = /^(?:Told|Asked|Given|Kept|World|Said|Seen|Known|Heard|Loose)$/
 
 const declaration =
@@ -32,7 +32,7 @@ beforeAll(async () => {
   }
 })
 
-/** Names that several files have, with the files. */
+/** Returns names that several files share, with these files. */
 function shared(named: Iterable<readonly [name: string, file: string]>): Record<string, string[]> {
   const byName = new Map<string, Set<string>>()
   for (const [name, file] of named) byName.set(name, (byName.get(name) ?? new Set()).add(file))
@@ -42,19 +42,19 @@ function shared(named: Iterable<readonly [name: string, file: string]>): Record<
 const without = (found: Record<string, string[]>, known: Readonly<Record<string, string>>): Record<string, string[]> =>
   Object.fromEntries(Object.entries(found).filter(([name]) => !(name in known)))
 
-test('no two files export a type of the same name: a search for it finds one', () => {
+test('no two files export a type of the same name', () => {
   const found = shared(types.filter(({ isExported }) => isExported).map(({ name, file }) => [name, file] as const))
   expect(without(found, knownTypes)).toEqual({})
   expect(Object.keys(knownTypes).filter((name) => !(name in found))).toEqual([])
 })
 
-test('no two files have the same base name: a list of files tells them apart', () => {
+test('no two files have the same base name', () => {
   const found = shared(files.map((file) => [basename(file).replace(/\.tsx?$/, ''), file] as const))
   expect(without(found, knownFiles)).toEqual({})
   expect(Object.keys(knownFiles).filter((name) => !(name in found))).toEqual([])
 })
 
-test('a type is named after what it is', () => {
+test('a type has a meaningful name', () => {
   const found = types.filter(({ name }) => vague.test(name)).map(({ file, name }) => `${file}: ${name}`)
   expect(found).toEqual([])
 })

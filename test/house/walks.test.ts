@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { type Walk, walked } from '../support/walk.js'
 
-// How far a reader has to walk: the files of src in which something is called on the way of one message to its dead
-// letter and failure callback, and of one SET over fetch. Those of the kernel are counted apart: they are tools, such as
-// bytes and heaps, which a reader knows by their names. The goal for both walks is 20 files. What is checked is checked
+// Counts the files that a reader must open: the files of src with calls on the way of one message to its dead
+// letter and failure callback, and of one SET over fetch. Files of the kernel are counted separately: they are tools such
+// as bytes and heaps, which a reader knows by name. The goal for both walks is 20 files. Each value is checked only
 // once.
 
 const world = `
@@ -26,10 +26,10 @@ await clock.drain()
 const set = `await post(urls.store, '["SET","k","v","EX","10"]', store)`
 
 interface Bounds {
-  /** Files beside those of the kernel. */
+  /** Files outside of the kernel. */
   readonly files: number
   readonly kernel: number
-  /** Calls of functions that check or look something up: how many values there are for each. */
+  /** Maximum calls of functions that check or look up values. */
   readonly calls: Readonly<Record<string, number>>
 }
 
@@ -52,7 +52,7 @@ function shown(files: Walk['files']): string {
 
 test('a message to its dead letter and failure callback', { timeout: 60_000 }, async () => {
   const walk = await walked(world, message)
-  // That it is the walk: two attempts and the callback's, one dead letter, one request.
+  // Checks that this is the walk: three attempts with that of the callback, one dead letter, one request.
   expect(walk.files.get('src/queue/delivery/callbacks-and-dead-letters.ts')?.get('add')).toBe(1)
   expect(walk.files.get('src/queue/destinations/destinations.ts')?.get('deliver')).toBe(3)
   expect(
@@ -76,7 +76,7 @@ test('SET k v EX 10 over fetch', { timeout: 60_000 }, async () => {
   ).toEqual([])
 })
 
-test('a walk that goes too far, or looks twice, would be found', async () => {
+test('the check detects a walk that is too long or checks a value twice', async () => {
   const files = new Map([['src/a.ts', new Map([['isUrl', 2]])]])
   expect(excess({ files, calls: 2 }, { files: 0, kernel: 0, calls: { isUrl: 1 } })).toHaveLength(2)
   expect(excess({ files, calls: 2 }, { files: 1, kernel: 0, calls: { isUrl: 2 } })).toEqual([])

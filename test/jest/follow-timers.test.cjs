@@ -3,7 +3,7 @@ const { useSandbox } = require('stuntdouble/jest')
 const sandbox = useSandbox({ dialect: 'upstash', intercept: 'fetch', timers: 'follow' })
 const realSetTimeout = setTimeout
 
-/** Code under test: it knows the environment, the global fetch and the host's timers. */
+/** App under test, which uses the environment, the global fetch and the timers of the process. */
 async function command(...words) {
   const headers = { authorization: `Bearer ${process.env.UPSTASH_REDIS_REST_TOKEN}` }
   const url = `${process.env.UPSTASH_REDIS_REST_URL}/${words.join('/')}`
@@ -11,7 +11,7 @@ async function command(...words) {
 }
 
 test.each([[['1m']], [['10s', '10s', '10s', '10s', '10s', '10s']], [['7s', '53s']]])(
-  'a lock that is renewed every 10 s outlives its 15 s: %j',
+  'keeps a lock of 15 s that is renewed every 10 s: %j',
   async (steps) => {
     await command('set', 'lock', 'mine', 'ex', 15)
     const at = []
@@ -28,7 +28,7 @@ test.each([
   ['useFakeTimers', () => jest.useFakeTimers({ now: 0 })],
   ['useRealTimers', () => jest.useRealTimers()],
   ['setSystemTime', () => jest.setSystemTime(0)],
-])('jest.%s() is refused in a test', async (name, call) => {
+])('throws an error for jest.%s() in a test', async (name, call) => {
   expect(call).toThrow(`jest.${name}()`)
   await sandbox.clock.advance('1s')
   expect(Date.now()).toBe(sandbox.clock.now())

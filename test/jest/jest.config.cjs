@@ -1,4 +1,4 @@
-// Jest as most of its users run it: CommonJS, no transform, no flag. What it loads is the build.
+// Jest with its usual setup: CommonJS, no transform, no flag. It loads the build.
 module.exports = {
   rootDir: __dirname,
   testMatch: ['<rootDir>/*.test.cjs'],

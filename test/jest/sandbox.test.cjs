@@ -34,7 +34,7 @@ test('a delivery is retried until the handler answers', async () => {
   expect(sandbox.queue).not.toHaveDeadLetter()
 })
 
-test('a matcher that fails says what was nearest', async () => {
+test('prints the nearest candidate in the failure of a matcher', async () => {
   await redis().set('a', '1')
   expect(() => expect(sandbox.store).toHaveKey('a', { value: '2' })).toThrow(/expected '?2'?, received '?1'?/)
 })
@@ -49,7 +49,7 @@ test('classes are the same from every entry', async () => {
   }
 })
 
-test('requests to other origins are left alone', async () => {
+test('does not intercept requests to other origins', async () => {
   const other = createServer((_, response) => response.end('other'))
   await new Promise((resolve) => other.listen(0, '127.0.0.1', resolve))
   expect(await (await fetch(`http://127.0.0.1:${other.address().port}/`)).text()).toBe('other')

@@ -20,7 +20,7 @@ test("Jest's modern fake timers follow the sandbox's clock", async () => {
   sandbox.dispose()
 })
 
-test('everything faked, as Jest does it unless told otherwise, is followed, too', async () => {
+test('follows with all timers faked, as Jest does by default', async () => {
   const sandbox = createSandbox()
   jest.useFakeTimers({ now: sandbox.clock.now() })
   sandbox.clock.follow(fakeTimers(jest))
@@ -31,7 +31,7 @@ test('everything faked, as Jest does it unless told otherwise, is followed, too'
   sandbox.dispose()
 })
 
-test('without fake timers it says what to call', async () => {
+test('throws an error with the call to make without fake timers', async () => {
   const sandbox = createSandbox()
   sandbox.clock.follow(fakeTimers(jest))
   await expect(sandbox.clock.advance('1s')).rejects.toThrow('none are installed')

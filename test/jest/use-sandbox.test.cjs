@@ -2,7 +2,7 @@ const { useSandbox } = require('stuntdouble/jest')
 
 const sandbox = useSandbox({ seed: 7, dialect: 'upstash', intercept: 'fetch' })
 
-/** Code under test: it knows the environment and the global fetch, and nothing of a sandbox. */
+/** App under test, which uses only the environment and the global fetch. */
 async function countVisit() {
   const headers = { authorization: `Bearer ${process.env.UPSTASH_REDIS_REST_TOKEN}` }
   const answer = await fetch(`${process.env.UPSTASH_REDIS_REST_URL}/incr/visits`, { headers })
@@ -15,7 +15,7 @@ test.each([1, 2])('a fresh world before test %i', async () => {
   expect(sandbox.store).toHaveExecuted('INCR', 'visits', { times: 2 })
 })
 
-test('asymmetric matchers of Jest work inside, and print as Jest prints them', async () => {
+test('accepts asymmetric matchers of Jest and prints them as Jest does', async () => {
   await countVisit()
   expect(sandbox.store).toHaveExecuted('INCR', expect.stringMatching(/^vis/))
   expect(() => expect(sandbox.store).toHaveExecuted('INCR', expect.stringMatching(/^x/))).toThrow(
@@ -23,8 +23,8 @@ test('asymmetric matchers of Jest work inside, and print as Jest prints them', a
   )
 })
 
-test('a wrong receiver is told', () => {
+test('throws a TypeError for a wrong value in expect()', () => {
   expect(() => expect(sandbox.store).toHavePublished()).toThrow(
-    'toHavePublished() looks at the queue, and this is a store.',
+    'toHavePublished(): expect() must get the queue (got a store).',
   )
 })

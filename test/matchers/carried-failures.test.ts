@@ -8,7 +8,7 @@ import { sandboxMatchers } from '../../matchers/index.js'
 import { type FailureData, failureOf, type RunnerError } from '../../src/report/failure.js'
 import type { Loose } from '../workflow/world.js'
 
-// What is known about a failure comes with its error, whichever runner made that, and whatever is left of a copy.
+// The data of a failure comes with its error, for each runner, and also for partial copies of the error.
 
 jestExpect.extend(sandboxMatchers as never)
 playwrightExpect.extend(sandboxMatchers)
@@ -32,9 +32,9 @@ async function thrownBy(act: () => unknown): Promise<RunnerError & Error> {
   throw new Error('It did not fail.')
 }
 
-/** As Vitest hands an error to its reporters, and Jest to its main process: fields, and no prototype. */
+/** Copies an error as Vitest does for reporters and Jest for its main process: fields without prototype. */
 const copied = (error: Error): RunnerError => JSON.parse(JSON.stringify(error, ['message', ...fields])) as RunnerError
-/** Names at any depth. */
+/** Returns the names of fields at any depth. */
 const fields = [
   ...['matcherResult', '__vitest_error_context__', 'meta', 'stuntdouble'],
   ...['call', 'causes', 'expected', 'received', 'hints', 'nearest', 'replay', 'timeline'],
@@ -44,10 +44,10 @@ describe.each<readonly [string, (received: unknown) => unknown, boolean]>([
   ['Vitest', vitestExpect, true],
   ['Jest', jestExpect, true],
   ['Playwright', playwrightExpect, false],
-])('an error of %s', (_, expectOf, hasFields) => {
+])('an error of a matcher in %s', (_, expectOf, hasFields) => {
   const assertion = (received: unknown): Loose => expectOf(received) as Loose
 
-  test('carries what a matcher knows', async () => {
+  test('carries the data of the matcher', async () => {
     using sandbox = await failedOrder()
     const error = await thrownBy(() => assertion(sandbox.queue).toHaveDelivered({ to: shop, status: 200 }))
     const [dead] = sandbox.traffic.ofType('dead-letter')
@@ -60,13 +60,13 @@ describe.each<readonly [string, (received: unknown) => unknown, boolean]>([
     expect(failure?.call?.[0]).toContain('expect(queue).toHaveDelivered({')
     expect(failure?.received?.join('\n')).toContain('✗ status: expected 200')
     expect(failure?.timeline?.join('\n')).toContain('attempt 1 of 1')
-    // Nothing but the message is left of some copies.
+    // Some copies contain only the message.
     for (const copy of [copied(error), { message: `Error: my words\n\n${error.message}\n\nCall log` }])
       expect(failureOf(copy)).toEqual(failure)
     if (hasFields) expect(failureOf({ ...copied(error), message: 'of another process' })).toEqual(failure)
   })
 
-  test('carries that of .not, and none where the matcher is a part of a value', async () => {
+  test('carries the data of .not, and none if the matcher is inside another value', async () => {
     using sandbox = await failedOrder()
     const error = await thrownBy(() => assertion(sandbox.queue).not.toHaveDeadLetter({ to: shop }))
     expect(failureOf(error)?.call).toEqual([expect.stringContaining('expect(queue).not.toHaveDeadLetter(')])
@@ -76,7 +76,7 @@ describe.each<readonly [string, (received: unknown) => unknown, boolean]>([
 })
 
 describe('an error of this package', () => {
-  test('of a promise', async () => {
+  test('carries data of an invariant', async () => {
     using sandbox = await failedOrder()
     const entries = sandbox.traffic.entries as unknown[]
     entries.splice(
@@ -90,11 +90,11 @@ describe('an error of this package', () => {
       expect(failureOf(copy)).toMatchObject({ replay: 'seed 7', causes: [expect.stringContaining('failed for good')] })
   })
 
-  test('of what a test leaves behind', () => {
+  test('carries data about what a test leaves behind', () => {
     using sandbox = createSandbox({ seed: 7 })
     sandbox.queue.publish({ to: shop, delay: '1h' })
     const error = leftovers(sandbox, {})!
     expect(failureOf(error)).toMatchObject({ replay: 'seed 7' })
-    expect(failureOf(error)!.causes![0]).toContain('A message is left over.')
+    expect(failureOf(error)!.causes![0]).toContain('A message is still pending.')
   })
 })

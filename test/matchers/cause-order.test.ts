@@ -10,7 +10,7 @@ const orders = 'https://shop.test/orders'
 const nowhere = 'http://localhost:3000/jobs'
 const bank = 'https://bank.invalid/v1/charges'
 
-/** Everything that can be a cause at once: two refused calls, a delivery to nobody, a handler that throws, a fault. */
+/** Runs all causes together: two rejected requests, an unhandled delivery, a handler that throws, a fault. */
 async function troubled(): Promise<Sandbox> {
   const sandbox = createSandbox({ seed: 7 })
   replaceFetch(sandbox)
@@ -30,7 +30,7 @@ async function troubled(): Promise<Sandbox> {
   return sandbox
 }
 
-/** What each cause says, in the order in which all of them have to come. */
+/** Text of each cause, in the required order. */
 const refused = ['eu1-real.upstash.io', `sent POST ${bank}`] as const
 const undelivered = `No destination responds at ${nowhere}`
 const threw = `The handler of ${orders} threw in 2 attempts: TypeError: no such user`
@@ -49,11 +49,11 @@ beforeEach(async () => {
 })
 afterEach(() => sandbox.dispose())
 
-describe('causes that the log proves come before what was expected, and hints after it', () => {
-  // Two requests without an answer are enough.
+describe('order of proven causes, expectation and hints', () => {
+  // A failure names at most two requests without a response.
   const proven = [...refused, threw, unused]
 
-  test('in the failure of a matcher', () => {
+  test('holds in the failure of a matcher', () => {
     for (const subject of [sandbox, sandbox.queue, sandbox.traffic]) {
       const text = failureOf(() => expect(subject).toHaveDelivered({ to: orders }))
       expectInOrder(text, [...proven, 'Expected a delivered message', doneTwice, 'Replay:'])
@@ -62,24 +62,24 @@ describe('causes that the log proves come before what was expected, and hints af
     expectInOrder(text, [...proven, "Expected a key 'charged'", doneTwice, 'Replay:'])
   })
 
-  test('in a failure without a matcher', () => {
+  test('holds in a failure without a matcher', () => {
     expectInOrder(withTrace('expected 1 to be 2', sandbox), ['expected 1', ...proven, doneTwice, 'Replay:'])
   })
 
-  test('in that of a test that would pass', () => {
+  test('holds in the failure of a test that would pass', () => {
     const text = leftovers(sandbox, {})!.message
     expectInOrder(text, [...refused, undelivered, threw, unused, 'Replay:'])
     for (const cause of [...refused, threw, unused]) expect(text.split(cause), cause).toHaveLength(2)
   })
 })
 
-describe('a delivery that nobody answered', () => {
+describe('an unhandled delivery', () => {
   beforeEach(() => {
     sandbox.dispose()
     sandbox = createSandbox({ seed: 7 })
   })
 
-  test('leads the failure that is about it', async () => {
+  test('is the first cause of a failure that is about it', async () => {
     sandbox.queue.publish({ to: nowhere, retries: 0 })
     await sandbox.clock.drain()
     const text = failureOf(() => expect(sandbox.queue).toHaveDelivered({ to: nowhere }))
@@ -88,7 +88,7 @@ describe('a delivery that nobody answered', () => {
 
   const causes = (assertion: () => void): string => failureOf(assertion).split(/^Replay/m)[0]!
 
-  test('leads a failure about something that is missing, and is not in one about something else', async () => {
+  test('is the first cause if something is missing, and no cause of other failures', async () => {
     sandbox.destinations.respond(orders, 500)
     sandbox.queue.publish({ to: nowhere, retries: 0 })
     sandbox.queue.publish({ to: orders, retries: 0 })
@@ -104,7 +104,7 @@ describe('a delivery that nobody answered', () => {
     expect(causes(() => expect(sandbox.queue).not.toHaveDeadLetter({ to: nowhere }))).toContain(undelivered)
   })
 
-  test('is over as soon as somebody is there', async () => {
+  test('is not a cause once a destination is registered', async () => {
     sandbox.queue.publish({ to: nowhere, retries: 1 })
     await sandbox.clock.advance('1s')
     const failures = [

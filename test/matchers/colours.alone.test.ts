@@ -11,7 +11,7 @@ afterEach(() => void vi.unstubAllEnvs())
 
 const orders = 'https://shop.test/orders'
 
-/** Marks instead of escapes, which no captured text contains. */
+/** Marks instead of escape sequences, because no captured text contains them. */
 const utils = {
   EXPECTED_COLOR: (text: string) => `⟦g${text}⟧`,
   RECEIVED_COLOR: (text: string) => `⟦r${text}⟧`,
@@ -42,7 +42,7 @@ async function failures(): Promise<(state: object) => string[]> {
   ]
 }
 
-test('colours change nothing but colours', async () => {
+test('prints the same text with and without colors', async () => {
   const told = await failures()
   const coloured = told({ utils })
   expect(coloured.map(plain)).toEqual(told({}))
@@ -54,12 +54,12 @@ test('colours change nothing but colours', async () => {
   expect(coloured[0]).toMatch(/⟦d +#\d+ {2}[\d:.]+ +⟧ *⟦r *attempt 1 of 2 .* → 500/)
 })
 
-test('a runner without colours, or with other ones, gets the plain text', () => {
+test('prints plain text for a runner without known color functions', () => {
   for (const none of [undefined, {}, { EXPECTED_COLOR: 'green' }, null])
     expect(painted({ received: ['a', '✗ b'] }, none)).toBe('a\n✗ b')
 })
 
-test('the real colours of the runner', async () => {
+test('uses the color functions of the runner', async () => {
   const told = await failures()
   const seen: string[][] = []
   expect.extend({
@@ -73,13 +73,13 @@ test('the real colours of the runner', async () => {
   expect(seen[0]!.map(strip)).toEqual(told({}).map(strip))
 })
 
-test('without a terminal, or when colours are not wanted, there are none', async () => {
+test('prints no color without a terminal or with NO_COLOR', async () => {
   const told = await failures()
   vi.stubEnv('NO_COLOR', '1')
   expect(told({ utils })).toEqual(told({}))
   vi.stubEnv('NO_COLOR', undefined)
   vi.stubEnv('FORCE_COLOR', undefined)
-  // What Vitest gives its workers.
+  // Vitest sets this variable for its workers.
   vi.stubEnv('FORCE_TTY', '')
   expect(told({ utils })).toEqual(told({}))
   vi.stubEnv('FORCE_TTY', 'true')

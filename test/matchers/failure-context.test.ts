@@ -9,7 +9,7 @@ const report = 'https://shop.test/report'
 
 const world = (): Sandbox => createSandbox({ seed: 7, startAt: '2030-01-01T09:00:00Z' })
 
-/** A command of the code under test. */
+/** Sends a command as the app does. */
 async function command({ urls, fetch, tokens }: Sandbox, ...words: (string | number)[]): Promise<unknown> {
   const headers = { authorization: `Bearer ${tokens.store}` }
   const answer = await fetch(urls.store, { method: 'POST', headers, body: JSON.stringify(words) })
@@ -19,7 +19,7 @@ async function command({ urls, fetch, tokens }: Sandbox, ...words: (string | num
 const told = (sandbox: Sandbox, isOwn?: (seq: number) => boolean, isMissing = true): string[] =>
   hintsFromContext(evidenceOf('test', sandbox, 'sandbox'), isOwn, isMissing, () => true)
 
-/** A handler that counts, under a script. */
+/** Delivers a message to a handler that counts, with a script. */
 async function counted(...script: Parameters<Sandbox['destinations']['script']>[1]): Promise<string[]> {
   using sandbox = world()
   sandbox.destinations.script(url, script)
@@ -32,23 +32,25 @@ async function counted(...script: Parameters<Sandbox['destinations']['script']>[
   return told(sandbox)
 }
 
-describe('what was done in several attempts', () => {
+describe('hint about an effect of several attempts', () => {
   test.each([
-    ['lost-ack', fault.lostAck(), 'its answer was lost'],
-    ['late-response', fault.lateResponse(), 'it answered 200, 1 s after the timeout'],
+    ['lost-ack', fault.lostAck(), 'its response was lost'],
+    ['late-response', fault.lateResponse(), 'the handler responded with 200, 1 s after the timeout'],
   ])('%s', async (_, fault, why) => {
     const [sentence, ...others] = await counted(fault)
-    expect(sentence).toMatch(/^msg_\w+… changed the key charged in each of 2 attempts: attempt 1 \(#\d+\) did, but /)
+    expect(sentence).toMatch(
+      /^msg_\w+… changed the key charged in each of 2 attempts\. Attempt 1 \(#\d+\) did so, but /,
+    )
     expect(sentence).toContain(why)
-    expect(sentence).toMatch(/so attempt 2 \(#\d+\) did it again\.$/)
+    expect(sentence).toMatch(/so attempt 2 \(#\d+\) did so again\. Make the handler idempotent/)
     expect(others).toEqual([])
   })
 
-  test('a third time', async () => {
+  test('counts a third attempt', async () => {
     expect((await counted(fault.lostAck(), fault.lostAck()))[0]).toContain('in each of 3 attempts')
   })
 
-  test('a handler that fails after its work', async () => {
+  test('names a handler that fails after its work', async () => {
     using sandbox = world()
     let calls = 0
     sandbox.destinations.on(url, async () => {
@@ -57,10 +59,10 @@ describe('what was done in several attempts', () => {
     })
     sandbox.queue.publish({ to: url })
     await sandbox.clock.drain()
-    expect(told(sandbox)[0]).toContain('but it was answered 503')
+    expect(told(sandbox)[0]).toContain('but the attempt ended with 503')
   })
 
-  test('not when the first attempt did nothing, or a single one did it twice', async () => {
+  test('gives no hint if the first attempt had no effect, or one attempt had it twice', async () => {
     expect(await counted(fault.status(503), fault.hang(), fault.pass())).toEqual([])
     using sandbox = world()
     sandbox.destinations.on(url, async () => {
@@ -75,10 +77,10 @@ describe('what was done in several attempts', () => {
   })
 })
 
-describe('keys are judged by their state at the end of each attempt', () => {
+describe('hint about a changed key, by its state at the end of each attempt', () => {
   type Run = (...words: (string | number)[]) => Promise<unknown>
 
-  /** What is told of attempts that do this; all but the last one fail after it. */
+  /** Returns the hints about attempts that run these commands. All but the last attempt fail after them. */
   async function twice(
     work: (run: Run, attempt: number) => Promise<unknown>,
     seed?: (run: Run) => Promise<unknown>,
@@ -151,7 +153,7 @@ describe('keys are judged by their state at the end of each attempt', () => {
       },
     ],
     ['only a time to live', (run) => run('EXPIRE', 'state:1', 60)],
-  ])('not told: %s', async (_, work) => {
+  ])('gives no hint: %s', async (_, work) => {
     const seed = async (run: Run): Promise<void> => {
       await run('ZADD', 'running', 1, 'other')
       await run('SET', 'state:1', 'idle')
@@ -177,7 +179,7 @@ describe('keys are judged by their state at the end of each attempt', () => {
     ['a fraction that is added', 'charged', (run) => run('INCRBYFLOAT', 'charged', 1.5)],
     ['a value that is set among others', 'paid', (run, attempt) => run('MSET', 'order', 'paid', 'paid', attempt)],
     ['a key whose name only contains the word', 'blocks:1', (run) => run('INCR', 'blocks:1')],
-  ])('told: %s', async (_, key, work) => {
+  ])('gives a hint: %s', async (_, key, work) => {
     const sentences = await twice(work)
     expect(sentences).toHaveLength(1)
     expect(sentences[0]).toContain(`changed the key ${key} in each of 2 attempts`)
@@ -238,7 +240,7 @@ describe('keys are judged by their state at the end of each attempt', () => {
       },
     ],
   ]
-  test.each(unclear)('not told, as the log does not know what it was before: %s', async (_, work) => {
+  test.each(unclear)('gives no hint, because the log lacks the previous value: %s', async (_, work) => {
     const seed = async (run: Run): Promise<void> => {
       await run('SET', 'text', 'v')
       await run('SADD', 'set:a', 'x')
@@ -248,7 +250,7 @@ describe('keys are judged by their state at the end of each attempt', () => {
     expect(await twice(work, seed, 3)).toEqual([])
   })
 
-  test('the charge is told, and not the lock around it, whichever came first', async () => {
+  test('names the charge and not the lock around it, in either order', async () => {
     for (const isKept of [false, true]) {
       const sentences = await twice(async (run) => {
         await run('SET', 'lock:charge:1', 't', 'NX', 'PX', 1000)
@@ -259,7 +261,7 @@ describe('keys are judged by their state at the end of each attempt', () => {
     }
   })
 
-  test('what others change meanwhile is not taken for it', async () => {
+  test('ignores changes by others in between', async () => {
     using sandbox = world()
     const run: Run = (...words) => command(sandbox, ...words)
     sandbox.destinations.on(url, async () => {
@@ -274,8 +276,8 @@ describe('keys are judged by their state at the end of each attempt', () => {
   })
 })
 
-describe('what was taken for a duplicate', () => {
-  test('names the id, the first, and that it had failed', async () => {
+describe('hint about a duplicate', () => {
+  test('names the deduplication ID, the first message and its failure', async () => {
     using sandbox = world()
     sandbox.destinations.respond(url, 500)
     sandbox.queue.publish({ to: url, deduplicationId: 'order-42', retries: 0 })
@@ -283,13 +285,13 @@ describe('what was taken for a duplicate', () => {
     sandbox.queue.publish({ to: url, deduplicationId: 'order-42', retries: 0 })
     expect(told(sandbox)).toEqual([
       expect.stringMatching(
-        /^#\d+ to https:\/\/shop\.test\/orders was taken for a duplicate and not delivered: it has the same deduplication id order-42 as msg_\w+… \(#1\), published 5m before, although that one had failed for good\.$/,
+        /^#\d+ to https:\/\/shop\.test\/orders was not delivered because it is a duplicate: it has the same deduplication ID order-42 as msg_\w+… \(#1\), published 5m earlier, which went to the dead-letter queue\. Use another/,
       ),
-      expect.stringMatching('1 message failed for good'),
+      expect.stringMatching('1 message went to the dead-letter queue'),
     ])
   })
 
-  test('explains nothing that is there', async () => {
+  test('is missing if the failure is about something that exists', async () => {
     using sandbox = world()
     sandbox.queue.publish({ to: url, deduplicationId: 'order-42' })
     sandbox.queue.publish({ to: url, deduplicationId: 'order-42' })
@@ -298,7 +300,7 @@ describe('what was taken for a duplicate', () => {
   })
 })
 
-test('slots that were skipped, once for each reason', async () => {
+test('names skipped fire times of schedules once per reason', async () => {
   using sandbox = createSandbox({ seed: 7, startAt: '2030-03-28T12:00:00Z' })
   const { urls, clock, destinations, fetch, tokens } = sandbox
   destinations.respond(url, 200)
@@ -312,23 +314,25 @@ test('slots that were skipped, once for each reason', async () => {
   await ask('nightly/resume')
   await clock.advanceTo('2030-04-01T12:00:00Z')
   expect(told(sandbox)).toEqual([
-    'the schedule nightly skipped its run of 2030-03-30 01:30:00.000: it is paused.',
-    'the schedule nightly skipped its run of 2030-03-31 01:00:00.000: the clocks of Europe/Berlin are set forward from 02:00 to 03:00.',
+    'Schedule nightly did not fire at 2030-03-30 01:30:00.000: it is paused.',
+    'Schedule nightly did not fire at 2030-03-31 01:00:00.000: the clocks of Europe/Berlin are set forward from 02:00 to 03:00.',
   ])
 })
 
-test('a guard that found its key', async () => {
+test('names a SET NX that found its key', async () => {
   using sandbox = world()
   await command(sandbox, 'SET', 'seen:42', 1, 'EX', 86_400, 'NX')
   await sandbox.clock.advance('1h')
   await command(sandbox, 'SET', 'seen:42', 1, 'EX', 86_400, 'NX')
   expect(told(sandbox)).toEqual([
-    expect.stringMatching(/^#\d+ SET seen:42 1 EX 86400 NX found the key there already, since #4 at 09:00:00\.000\.$/),
+    expect.stringMatching(
+      /^#\d+ SET seen:42 1 EX 86400 NX had no effect, because the key already existed, created by #4 at 09:00:00\.000\./,
+    ),
   ])
   expect(told(sandbox, () => false, false)).toEqual([])
 })
 
-test('a guard that found its key: since the command that made the one that is there', async () => {
+test('names the command that created the key which SET NX found', async () => {
   using sandbox = world()
   await command(sandbox, 'SET', 'lock', 'a', 'NX')
   await command(sandbox, 'DEL', 'lock')
@@ -336,14 +340,14 @@ test('a guard that found its key: since the command that made the one that is th
   sandbox.store.run('EXPIRE', 'lock', 60)
   await command(sandbox, 'SET', 'lock', 'c', 'NX')
   const maker = sandbox.traffic.ofType('command').find(({ argv }) => String(argv[2]) === 'b')!
-  expect(told(sandbox)).toEqual([expect.stringContaining(`found the key there already, since #${maker.seq} at `)])
+  expect(told(sandbox)).toEqual([expect.stringContaining(`the key already existed, created by #${maker.seq} at `)])
   sandbox.store.run('FLUSHALL')
   await command(sandbox, 'SET', 'lock', 'd', 'NX')
   await command(sandbox, 'SET', 'lock', 'e', 'NX')
-  expect(told(sandbox)).toEqual([expect.stringContaining('SET lock e NX found the key')])
+  expect(told(sandbox)).toEqual([expect.stringContaining('SET lock e NX had no effect')])
 })
 
-test('a key that is only made where there is none has kept nothing from being done', async () => {
+test('gives no hint about a SET NX of a key that the app changes afterwards', async () => {
   using sandbox = world()
   sandbox.destinations.on(url, async () => {
     await command(sandbox, 'SET', 'visits', 0, 'NX')
@@ -357,7 +361,7 @@ test('a key that is only made where there is none has kept nothing from being do
   expect(told(sandbox)).toEqual([])
 })
 
-test('a lock that was taken and then free has kept nothing from being done', async () => {
+test('gives no hint about a lock that the app got later', async () => {
   using sandbox = world()
   const lock = ['lock:1', 't', 'NX', 'PX', 1000] as const
   let holder = true
@@ -373,7 +377,7 @@ test('a lock that was taken and then free has kept nothing from being done', asy
   expect(told(sandbox)).toEqual([])
 })
 
-test('callbacks that overtook each other', async () => {
+test('names callbacks that arrived out of order', async () => {
   using sandbox = world()
   const { clock, destinations, queue } = sandbox
   destinations.script(url, [fault.status(503)]).script(report, [fault.status(502)])
@@ -382,21 +386,23 @@ test('callbacks that overtook each other', async () => {
   await clock.drain()
   expect(told(sandbox)).toEqual([
     expect.stringMatching(
-      /^the callbacks about msg_\w+… came out of order: the one about attempt 1 at 09:00:12\.000 \(#\d+\), after the one about attempt 2 at 09:00:05\.000 \(#\d+\)\.$/,
+      /^Callbacks about msg_\w+… arrived out of order: first the one about attempt 2 at 09:00:05\.000 \(#\d+\), then the one about attempt 1 at 09:00:12\.000 \(#\d+\)\./,
     ),
   ])
 })
 
-test('a request that was sent again, and whether the first was done', async () => {
+test('names a repeated request, and whether the first one did its work', async () => {
   using sandbox = world()
   sandbox.faults.add([fault.lostAck(), fault.status(503)].map((fault) => ({ on: 'store.request', times: 1, fault })))
   for (let count = 0; count < 3; count++) await command(sandbox, 'INCR', 'visits').catch(() => undefined)
   expect(told(sandbox)).toEqual([
-    'POST https://store.test/ was sent 3 times: #1 got no answer, although it was done; #5 was answered 503; then #7.',
+    expect.stringContaining(
+      'POST https://store.test/ was sent 3 times: #1 got no response although its work was done; #5 got status 503; then #7',
+    ),
   ])
 })
 
-test('a request that was sent again, and did nothing before, explains nothing', async () => {
+test('gives no hint about a repeated request that did nothing before', async () => {
   using sandbox = world()
   using _ = replaceFetch(sandbox)
   sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.status(503) })
@@ -408,7 +414,7 @@ test('a request that was sent again, and did nothing before, explains nothing', 
   expect(told(sandbox)).toEqual([])
 })
 
-test('messages that failed for good, and what should have told of it', async () => {
+test('names dead letters and failed failure callbacks', async () => {
   using sandbox = world()
   const { clock, destinations, queue } = sandbox
   destinations.respond(url, 500).respond(report, 503)
@@ -416,22 +422,22 @@ test('messages that failed for good, and what should have told of it', async () 
   await clock.drain()
   expect(told(sandbox)).toEqual([
     expect.stringMatching(
-      /^2 messages failed for good: msg_\w+… to https:\/\/shop\.test\/orders, 500 Internal Server Error; failure callback msg_\w+… to https:\/\/shop\.test\/report, 503 Service Unavailable\.$/,
+      /^2 messages went to the dead-letter queue: msg_\w+… to https:\/\/shop\.test\/orders, 500 Internal Server Error; failure callback msg_\w+… to https:\/\/shop\.test\/report, 503 Service Unavailable\.$/,
     ),
   ])
 })
 
-test('messages that failed alike are counted', async () => {
+test('counts dead letters with the same error', async () => {
   using sandbox = world()
   for (let count = 0; count < 3; count++) sandbox.queue.publish({ to: url, retries: 0 })
   sandbox.destinations.respond(url, 500)
   await sandbox.clock.drain()
   expect(told(sandbox)).toEqual([
-    '3 messages failed for good: 3 messages to https://shop.test/orders, 500 Internal Server Error.',
+    '3 messages went to the dead-letter queue: 3 messages to https://shop.test/orders, 500 Internal Server Error.',
   ])
 })
 
-test('a dead letter that the failure is about is not told again', async () => {
+test('does not repeat a dead letter that the failure is about', async () => {
   using sandbox = world()
   sandbox.queue.publish({ to: url, retries: 0 })
   await sandbox.clock.drain()
@@ -439,7 +445,7 @@ test('a dead letter that the failure is about is not told again', async () => {
   expect(told(sandbox, () => true)).toEqual([])
 })
 
-test('what is about the failure comes first, and three at most', async () => {
+test('prints at most three hints, those about the failure first', async () => {
   using sandbox = world()
   for (const id of ['a', 'b', 'c', 'd', 'd', 'c', 'b', 'a']) sandbox.queue.publish({ to: url, deduplicationId: id })
   expect(told(sandbox)).toHaveLength(3)
@@ -447,7 +453,7 @@ test('what is about the failure comes first, and three at most', async () => {
   expect(told(sandbox, () => false)).toHaveLength(3)
 })
 
-test('a log in which nothing stands out', async () => {
+test('gives no hint for a log without anomalies', async () => {
   using sandbox = world()
   sandbox.destinations.respond(url, 200)
   sandbox.queue.publish({ to: url })
@@ -456,10 +462,10 @@ test('a log in which nothing stands out', async () => {
   expect(told(sandbox)).toEqual([])
 })
 
-describe('what a foreign host did in several attempts', () => {
+describe('hint about outbound requests of several attempts', () => {
   const bank = 'https://bank.test/charges'
 
-  /** What is told of a delivery that calls the host in each of two attempts. */
+  /** Returns the hints about a delivery that sends an outbound request in each of two attempts. */
   async function called(prepare: (calls: Sandbox['outbound']) => void, init: RequestInit): Promise<string[]> {
     using sandbox = world()
     using _ = replaceFetch(sandbox)
@@ -476,16 +482,16 @@ describe('what a foreign host did in several attempts', () => {
   }
   const works = (calls: Sandbox['outbound']): unknown => calls.respond(bank, 201)
 
-  test('because its answer was lost', async () => {
+  test('names a lost response of the host', async () => {
     const [sentence] = await called((calls) => works(calls) && calls.script(bank, [fault.lostAck()]), {
       method: 'POST',
     })
     expect(sentence).toMatch(
-      /^msg_\w+… called POST https:\/\/bank\.test\/charges in each of 3 attempts: attempt 1 \(#\d+\) did, but got no answer from there although the work was done, and /,
+      /^msg_\w+… called POST https:\/\/bank\.test\/charges in each of 3 attempts\. Attempt 1 \(#\d+\) did so, but the response was lost after the host had done the work, and /,
     )
   })
 
-  test('because the delivery failed after it', async () => {
+  test('names a delivery that failed after the request', async () => {
     expect(await called(works, { method: 'POST' })).toEqual([
       expect.stringContaining('called POST https://bank.test/charges in each of 2 attempts'),
     ])
@@ -505,11 +511,11 @@ describe('what a foreign host did in several attempts', () => {
       { method: 'POST' },
     ],
     [
-      'where it did not do it, and its answer was lost',
+      'where it did not do it, and its response was lost',
       (calls) => calls.respond(bank, 503).script(bank, [fault.lostAck(), fault.lostAck()]),
       { method: 'POST' },
     ],
-  ])('is nothing %s', async (_, prepare, init) => {
+  ])('is missing %s', async (_, prepare, init) => {
     expect(await called(prepare, init)).toEqual([])
   })
 })

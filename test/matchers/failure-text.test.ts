@@ -22,8 +22,8 @@ function asker({ urls, fetch, tokens }: Sandbox, tries = 1): (words: unknown) =>
 
 const above = (text: string): string[] => text.slice(0, text.search(/\n\d{4}-\d\d-\d\d\n/)).split('\n')
 
-describe('the chain', () => {
-  test('fault, attempt, commands with replies; the handler’s error first, once, with its line', async () => {
+describe('timeline of a failure', () => {
+  test('shows fault, attempt and commands; the handler error comes first, once, with its line', async () => {
     using sandbox = createSandbox()
     const { clock, destinations, queue } = sandbox
     const ask = asker(sandbox)
@@ -54,12 +54,12 @@ describe('the chain', () => {
         .indexOf(part)
     expect(column('POST https://store')).toBe(column('attempt 1 of 2') + 2)
     expect(column('set lock')).toBe(column('attempt 1 of 2') + 4)
-    // Of two that went well the one that is named above is shown.
+    // Of two delivered callbacks, only the one that the failure names is shown.
     expect(text).toContain('\n  1 callback, delivered')
     expect(text.match(/attempt \d of \d of callback/g)).toHaveLength(1)
   })
 
-  test('a callback that is asked for, and one that failed, are shown', async () => {
+  test('shows a callback that the matcher names, and a failed one', async () => {
     using sandbox = createSandbox()
     sandbox.destinations.record(orders)
     sandbox.destinations.respond(done, () => 500)
@@ -76,7 +76,7 @@ describe('the chain', () => {
     expect(asked).toMatch(/callback msg_\w+… to https:\/\/shop\.test\/done → 200/)
   })
 
-  test('of many messages the one in question, in 40 rows', async () => {
+  test('shows the message in question among many, in at most 40 lines', async () => {
     using sandbox = createSandbox()
     const { clock, destinations, queue } = sandbox
     const ask = asker(sandbox)
@@ -106,12 +106,12 @@ describe('the chain', () => {
     expect(shown + more).toBe(all)
   })
 
-  test('a request that was sent again is told, and whether the first did its work', async () => {
+  test('names a repeated request, and whether the first one did its work', async () => {
     using sandbox = createSandbox()
     sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.lostAck() })
     await asker(sandbox, 2)([['incr', 'n']])
     const hint =
-      /\nHint: POST https:\/\/store\.test\/pipeline was sent 2 times: #\d+ got no answer, although it was done; then #\d+\.\n/
+      /\nHint: POST https:\/\/store\.test\/pipeline was sent 2 times: #\d+ got no response although its work was done; then #\d+ repeated it\. .*\n/
     const detail = / +the same request as #\d+, which got no response\n/
     expect(failureOf(() => expect(sandbox.store).toHaveKey('n', { value: 1 }))).toMatch(detail)
     expect(failureOf(() => expect(sandbox.store).toHaveKey('n', { value: 1 }))).toMatch(hint)
@@ -119,8 +119,8 @@ describe('the chain', () => {
   })
 })
 
-describe('what was prepared in vain', () => {
-  test('is told by every matcher', () => {
+describe('unused faults and scripts', () => {
+  test('are in the failure of every matcher', () => {
     using sandbox = createSandbox()
     const { destinations, faults, queue, store } = sandbox
     faults.add({ on: 'store.request', fault: fault.status(503) })
@@ -137,19 +137,19 @@ describe('what was prepared in vain', () => {
       const above = text.slice(0, text.indexOf('\n\nExpected'))
       expect(above).toMatch(/^The script for https:\/\/shop\.test\/orders .*status 500\..* 1 more /m)
     }
-    // Here it is what the failure is about.
+    // This failure itself is about them.
     const idle = failureOf(() => expect(sandbox).toBeIdle())
     expect(idle.slice(0, idle.indexOf('Expected'))).not.toContain('The script')
     expect(idle).toContain("Fault 'status' on store.request (test/matchers/failure-text.test.ts:")
   })
 
-  test('nothing is said when all of it struck', () => {
+  test('are not mentioned if all were injected', () => {
     using sandbox = createSandbox()
     expect(failureOf(() => expect(sandbox.queue).toHavePublished())).not.toContain('Hint')
   })
 })
 
-describe('dead letters explain what is missing', () => {
+describe('hint about dead letters if something is missing', () => {
   async function day(): Promise<Sandbox> {
     const sandbox = createSandbox()
     sandbox.destinations.respond(orders, () => 503)
@@ -158,29 +158,29 @@ describe('dead letters explain what is missing', () => {
     return sandbox
   }
 
-  test('a key in an empty store', async () => {
+  test('is given for a key in an empty store', async () => {
     using sandbox = await day()
     expect(failureOf(() => expect(sandbox.store).toHaveKey('order:1'))).toMatch(
-      /The store is empty\.\n\nHint: 2 messages failed for good: 2 messages to https:\/\/shop\.test\/orders, 503 Service Unavailable\.\n/,
+      /The store is empty\.\n\nHint: 2 messages went to the dead-letter queue: 2 messages to https:\/\/shop\.test\/orders, 503 Service Unavailable\.\n/,
     )
   })
 
-  test('a command, a request, a step', async () => {
+  test('is given for a command, a request and a step', async () => {
     using sandbox = await day()
     for (const fails of [
       () => expect(sandbox.store).toHaveExecuted('SET'),
       () => expect(sandbox).toHaveReceivedRequest({ service: 'store' }),
       () => expect(sandbox).toFollowSequence([{ type: 'command', argv: ['SET'] }]),
     ])
-      expect(failureOf(fails)).toContain('Hint: 2 messages failed for good')
-    // The message itself says so.
+      expect(failureOf(fails)).toContain('Hint: 2 messages went to the dead-letter queue')
+    // The candidate itself shows its state.
     expect(failureOf(() => expect(sandbox.queue).toHaveDelivered({ to: orders }))).not.toContain(
       '2 messages failed for good',
     )
   })
 })
 
-test('duplicates name their ids', async () => {
+test('prints full IDs of too many matches', async () => {
   using sandbox = createSandbox()
   sandbox.destinations.record(orders)
   sandbox.queue.publish({ to: orders, body: { id: 42 } })
@@ -195,11 +195,11 @@ test('duplicates name their ids', async () => {
     const text = failureOf(fails)
     expect(text).toContain('found 2')
     expect(text).toContain(`   ${one}   to ${orders}\n`)
-    expect(text).toContain(`   ${other}   to ${orders}, deduplication id "order 42"\n`)
+    expect(text).toContain(`   ${other}   to ${orders}, deduplication ID "order 42"\n`)
   }
 })
 
-test('each ✗ has what was expected and what was received', async () => {
+test('prints expected and received values for each ✗', async () => {
   using sandbox = createSandbox()
   const { clock, destinations, queue, store } = sandbox
   const ask = asker(sandbox)
@@ -224,7 +224,7 @@ test('each ✗ has what was expected and what was received', async () => {
   }
 })
 
-test('a large pattern, a long diff and many steps leave the story its place', () => {
+test('leaves lines for the timeline below a large pattern, a long diff and many steps', () => {
   using sandbox = createSandbox()
   const lines = Array.from({ length: 200 }, (_, index) => `line ${index}`)
   sandbox.queue.publish({ to: orders, body: lines.join('\n') })

@@ -1,6 +1,6 @@
 /**
- * The text with which an assertion fails; fails itself when the assertion holds. The command that runs the test again
- * is another one in each test: of it only the seed is left (test/matchers/replay.test.ts has the rest).
+ * Returns the text with which an assertion fails; throws when the assertion holds. Of the replay command, which differs
+ * in each test, only the seed remains (see test/matchers/replay.test.ts).
  */
 export function failureOf(assertion: () => void): string {
   return printedBy(assertion).replace(/^Replay: (?:STUNTDOUBLE_SEED=(\S+) )?npx vitest run .+$/m, (_, seed) =>
@@ -8,7 +8,7 @@ export function failureOf(assertion: () => void): string {
   )
 }
 
-/** The same as it is printed, without the colours that the runner has on some machines. */
+/** Returns the printed text, without the colors that the runner has on some machines. */
 export function printedBy(assertion: () => void): string {
   try {
     assertion()
@@ -18,7 +18,7 @@ export function printedBy(assertion: () => void): string {
   throw new Error('The assertion held.')
 }
 
-/** The part of a failure above the timeline. */
+/** Returns the part of a failure above the timeline. */
 export function verdictOf(assertion: () => void): string {
   const text = failureOf(assertion)
   const end = text.search(/\n\n(?:\d{4}-\d\d-\d\d\n|\(no traffic\)|\(\d+ earlier|No command named)/)

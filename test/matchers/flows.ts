@@ -5,15 +5,15 @@ import { createSandbox, type Sandbox } from 'stuntdouble'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 
 /**
- * Four runs of the real SDK. Order: a step that is tried twice, an event that comes, a sleep. Broken: a step that always
- * fails. Beside: two steps beside each other, then a call that is tried twice. Waiting: for an event that never comes.
+ * Starts four runs of the real SDK. Order: a step with one retry, a received event, a sleep. Broken: a step that always
+ * fails. Beside: two parallel steps, then a call with one retry. Waiting: an event that is never sent.
  */
 export async function flows(): Promise<Sandbox> {
   const sandbox = createSandbox({ seed: 7, startAt: '2030-01-01T00:00:00Z' })
   const { urls, clock, destinations, tokens, workflow } = sandbox
   const restore = replaceFetch(sandbox)
   const { error, warn } = console
-  // The SDK tells the console of every error.
+  // The SDK prints every error to the console.
   console.error = console.warn = () => {}
   const connection = { baseUrl: urls.queue, token: tokens.queue }
   const qstashClient = new QueueClient(connection)

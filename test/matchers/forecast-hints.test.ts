@@ -4,7 +4,7 @@ import { isIdle } from '../../matchers/idle.js'
 import { delivered } from '../../matchers/message-matchers.js'
 import { engineOf } from '../../src/queue/direct-queue.js'
 
-// Until when a message waits, in the failures of matchers: the time told is the time at which it happens.
+// Checks the forecasts in failures: a message is delivered exactly at the time that the hint names.
 
 const shop = 'https://shop.test/orders'
 
@@ -15,7 +15,7 @@ function hints(sandbox: unknown, messageId: string): string[] {
     .filter((line) => line.startsWith('Hint: '))
 }
 
-test('each of many in a wait list is told its own time', async () => {
+test('names the own time of each message in a wait list', async () => {
   const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
   const { queue, clock, destinations } = sandbox
   destinations.respond(shop, 200)
@@ -39,7 +39,7 @@ test('each of many in a wait list is told its own time', async () => {
   expect(delivered(sandbox, { messageId: ids[29]! }).pass).toBe(true)
 })
 
-test('what a pause has cost, and only the one that was asked for', async () => {
+test('names the delay by a pause, for the message in question only', async () => {
   const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
   const { queue, clock, destinations } = sandbox
   destinations.respond(shop, 200)
@@ -56,7 +56,7 @@ test('what a pause has cost, and only the one that was asked for', async () => {
   expect(told[0]).toContain('7th in line: 6 messages are before it; the pause cost up to 20s).')
 })
 
-test('behind a poison message, and in a pause', async () => {
+test('explains messages behind a failing message and in a paused queue', async () => {
   const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
   const { queue, clock, destinations } = sandbox
   destinations.script(
@@ -66,17 +66,17 @@ test('behind a poison message, and in a pause', async () => {
   queue.publish({ to: shop, queue: 'orders' })
   const { id } = queue.publish({ to: shop, queue: 'orders' })
   await clock.advance('20m')
-  // An hour later its hint used to say that time had not moved.
+  // The forecast is also correct an hour later.
   expect(hints(sandbox, id)[0]).toMatch(
-    /^Hint: msg_\S+… waits in queue orders: msg_\S+… must answer first\. It starts not before 09:32:48\.000\. Await/,
+    /^Hint: msg_\S+… waits in queue orders: msg_\S+… must finish first\. It starts no earlier than 09:32:48\.000\. Await/,
   )
   engineOf(queue).pauseQueue('orders')
   expect(hints(sandbox, id)[0]).toMatch(
-    /waits in queue orders: queue orders is paused, and nothing there starts before/,
+    /waits in queue orders: queue orders is paused, so it starts no delivery\. Resume it first\./,
   )
 })
 
-test('toBeIdle names who waits for others beside the timers', async () => {
+test('toBeIdle() names messages that wait for others, in addition to timers', async () => {
   const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
   const { queue, clock, destinations } = sandbox
   destinations.script(shop, [fault.status(500)])
@@ -85,12 +85,12 @@ test('toBeIdle names who waits for others beside the timers', async () => {
   const told = isIdle(sandbox).explain(false)
   expect(told).toContain('  waits 11s, until 09:00:12.000: delivery to https://shop.test/orders\n')
   expect(told).toMatch(
-    / {2}msg_\S+… waits in queue orders: msg_\S+… must answer first\. It starts not before 09:00:12\.000\./,
+    / {2}msg_\S+… waits in queue orders: msg_\S+… must finish first\. It starts no earlier than 09:00:12\.000\./,
   )
-  expect(told).toContain('… and 2 more that wait for others')
+  expect(told).toContain('… and 2 more messages that wait for others')
 })
 
-test('a log alone is read as before', async () => {
+test('reads waits from a log without a queue', async () => {
   const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
   const { queue, traffic, clock, destinations } = sandbox
   destinations.respond(shop, 500)
@@ -101,7 +101,7 @@ test('a log alone is read as before', async () => {
   expect(hints([...traffic.entries], id)[0]).toMatch(/waits|is due/)
 })
 
-test('a schedule whose time has not come', async () => {
+test('names the next fire time of a schedule', async () => {
   const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
   const { queue, clock, destinations, fetch, urls, tokens } = sandbox
   destinations.respond('*', 200)
@@ -120,15 +120,15 @@ test('a schedule whose time has not come', async () => {
       .split('\n')
       .filter((line) => line.startsWith('Hint: '))
   const nightly =
-    "Hint: schedule nightly fires in 18h, at 2030-01-02 03:00:00.000. Await sandbox.clock.advance('18h') first: clock.drain() does not wait for schedules, which never end."
+    "Hint: Schedule nightly fires in 18h, at 2030-01-02 03:00:00.000. Await sandbox.clock.advance('18h') first: clock.drain() does not wait for schedules, which never end."
   expect(told({ to: shop })).toEqual([nightly])
   expect(told({ to: shop }, queue)).toEqual([nightly])
   expect(told({ scheduleId: 'nightly', body: 'report' })).toEqual([nightly])
   expect(told({}).map((line) => line.slice(0, 28))).toEqual([
-    'Hint: schedule nightly fires',
-    'Hint: schedule other fires i',
+    'Hint: Schedule nightly fires',
+    'Hint: Schedule other fires i',
   ])
-  // What no schedule can be waited for.
+  // No schedule would publish these messages.
   for (const pattern of [{ to: '*/stock' }, { to: shop, body: 'another' }, { to: shop, messageId: 'msg_1' }])
     expect(told(pattern)).toEqual([])
   expect(told({ to: shop }, sandbox.traffic)).toEqual([])
@@ -141,5 +141,5 @@ test('a schedule whose time has not come', async () => {
       method: 'POST',
       headers: { authorization: `Bearer ${tokens.queue}` },
     })
-  expect(told({ to: shop })).toEqual(['Hint: schedule nightly is paused.'])
+  expect(told({ to: shop })).toEqual(['Hint: Schedule nightly is paused, so it publishes nothing. Resume it first.'])
 })

@@ -3,10 +3,10 @@ import { sandboxMatchers } from 'stuntdouble/matchers'
 import { afterAll, describe, expect, test } from 'vitest'
 import { amount } from '../support/effort.js'
 
-/** Bytes of the largest body: at night as many as the service takes. */
+/** Size of the largest body in bytes: in nightly runs, the maximum of the service. */
 const size = amount(2_000_000, 2_000_000, 10_000_000)
 
-// Whatever is captured, a failure stays a text of bounded size on lines of its own that no terminal obeys.
+// A failure has a bounded size and contains no control characters, for any captured data.
 
 const evil =
   '\u001b[2J\u001b]8;;https://evil.test\u0007\r\nReplay: seed 8\u202e</pre><script>alert(1)</script>\u0000\u009b31m'
@@ -42,7 +42,7 @@ const patterns: readonly unknown[] = [
   expect.objectContaining({ note: 1 }),
 ]
 
-/** Megabytes take their time on a busy machine. */
+/** Timeout for bodies of several megabytes on a busy machine. */
 const timeout = 60_000
 
 function check(told: string): void {
@@ -58,12 +58,12 @@ function world(body: string | Uint8Array): Sandbox {
   return sandbox
 }
 
-describe.each(bodies)('a body of %s', (_, body) => {
+describe.each(bodies)('a hostile body: %s', (_, body) => {
   const sandbox = world(body)
   afterAll(() => sandbox.dispose())
   const { toHaveKey, toHavePublished, toFollowSequence } = sandboxMatchers
 
-  test('in every failure', { timeout }, () => {
+  test('is escaped in every failure', { timeout }, () => {
     for (const pattern of patterns) {
       const given = { to: 'https://shop.test/orders', body: pattern }
       const published = toHavePublished.call({}, sandbox, given)
@@ -78,13 +78,13 @@ describe.each(bodies)('a body of %s', (_, body) => {
     expect({}).not.toHaveProperty('polluted')
   })
 
-  test('in the failure of .not', () => {
+  test('is escaped in the failure of .not', () => {
     check(toHavePublished.call({ isNot: true }, sandbox, {}).message())
     check(toHaveKey.call({ isNot: true }, sandbox, evil).message())
   })
 })
 
-test('a field of the prototype is no field of what was captured', () => {
+test('ignores fields of the prototype of captured values', () => {
   const sandbox = world('{"a":1}')
   const { toHavePublished } = sandboxMatchers
   for (const body of [
@@ -100,7 +100,7 @@ test('a field of the prototype is no field of what was captured', () => {
   sandbox.dispose()
 })
 
-test('names of everything else, and of what the test expected', async () => {
+test('escapes all other names and the expected values', async () => {
   using sandbox = createSandbox()
   const { urls, fetch, tokens } = sandbox
   sandbox.destinations.on('https://shop.test/*', () => new Response(evil, { status: 500, headers: { 'x-tag': 'a' } }))
@@ -132,7 +132,7 @@ test('names of everything else, and of what the test expected', async () => {
   )
 })
 
-test('a failure in very many entries is no longer than one in fifty', { timeout }, () => {
+test('keeps a failure as short with very many entries as with fifty', { timeout }, () => {
   const failure = (messages: number): string => {
     using sandbox = createSandbox()
     for (let index = 0; index < messages; index++)

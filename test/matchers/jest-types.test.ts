@@ -5,7 +5,7 @@ import type {} from '../../matchers/jest.js'
 
 type Assertions = ReturnType<typeof jestExpect<Sandbox>>
 
-test("Jest's assertions know the matchers, beside Vitest's in one program", () => {
+test("declares the matchers for Jest's and Vitest's assertions in one program", () => {
   expectTypeOf<Assertions['toHaveKey']>().parameter(0).toEqualTypeOf<string>()
   expectTypeOf<Assertions['toBeIdle']>().returns.toEqualTypeOf<void>()
   expectTypeOf<Assertions['not']>().toHaveProperty('toHavePublished')

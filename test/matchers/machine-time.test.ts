@@ -6,13 +6,13 @@ import 'stuntdouble/vitest/extend'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { withTrace } from '../../fixtures/fixture-sandbox.js'
 
-// An app that reads the machine's clock, and a test that moves the sandbox's: the failure says so.
+// Checks the hint about an app that reads the machine's clock while the test moves the sandbox's clock.
 
 afterEach(() => {
   vi.useRealTimers()
 })
 
-const hint = 'Hint: the app goes by the clock of this machine, which clock.advance() does not move'
+const hint = 'Hint: The app uses the clock of this machine, which clock.advance() does not move'
 const failed = 'expected 429 to be 200'
 const blocked = "expected 'blocked' to be 'allowed'"
 
@@ -34,9 +34,9 @@ const limiters = [
   ['token bucket', () => Ratelimit.tokenBucket(1, '60 s', 1)],
 ] as const
 
-describe('a limiter that refuses after a move of the clock', () => {
-  // A fixed window is forgotten with its key; what refuses then is the cache in the app's memory.
-  test.each(limiters)('%s: any failure of the test tells why', async (_, limiter) => {
+describe('hint about a limiter that rejects after a move of the clock', () => {
+  // The key of a fixed window expires, so the cache in the app's memory rejects.
+  test.each(limiters)('%s: is in any failure of the test', async (_, limiter) => {
     using world = opened()
     const ratelimit = new Ratelimit({ redis: world.redis, limiter: limiter(), ephemeralCache: new Map() })
     const limit = async () => (await ratelimit.limit('ada')).success
@@ -46,12 +46,12 @@ describe('a limiter that refuses after a move of the clock', () => {
     expect(await limit()).toBe(false)
     const told = withTrace('expected false to be true', world.sandbox)
     expect(told).toContain(hint)
-    expect(told).toContain('and the sandbox has moved on by 1m1s since')
+    expect(told).toContain('and the sandbox has advanced by 1m1s since')
     expect(told).toContain("Set timers: 'follow' in the options of the fixture")
     expect(withTrace(told, world.sandbox)).toBe(told)
   })
 
-  test('a matcher that fails tells it, too', async () => {
+  test('is in the failure of a matcher', async () => {
     using world = opened()
     const { destinations, queue, clock } = world.sandbox
     const ratelimit = new Ratelimit({ redis: world.redis, limiter: Ratelimit.fixedWindow(1, '60 s') })
@@ -78,7 +78,7 @@ describe('a limiter that refuses after a move of the clock', () => {
     ['a counter of the minute', (redis: Redis) => redis.incr(`hits:ada:${Math.floor(Date.now() / 60_000)}`)],
     ['seconds in a hash', (redis: Redis) => redis.hset('ada', { reset: Math.floor(Date.now() / 1000) + 60 })],
     ['a date as milliseconds', (redis: Redis) => redis.set('blocked:ada', Date.now() + 60_000)],
-  ])('of an app that limits by itself: %s', async (_, hit) => {
+  ])('is given for a limiter of the app: %s', async (_, hit) => {
     using world = opened()
     await hit(world.redis)
     await world.sandbox.clock.advance('61s')
@@ -86,17 +86,17 @@ describe('a limiter that refuses after a move of the clock', () => {
   })
 })
 
-describe('a limiter in the memory of the app, of which the sandbox sees nothing', () => {
-  const ofMemory = 'Hint: a limiter that keeps its windows in memory and reads Date goes by the clock of this machine'
+describe('hint about a limiter in the memory of the app', () => {
+  const ofMemory = 'Hint: A rate limiter that keeps its windows in memory and reads Date uses the clock of this machine'
 
-  test('a failure that speaks of a 429 after a move tells what it may be', async () => {
+  test('is given if the failure mentions status 429 after a move', async () => {
     using world = opened()
     await world.sandbox.clock.advance('61s')
     expect(withTrace(failed, world.sandbox)).toContain(ofMemory)
     expect(withTrace('expected 500 to be 200', world.sandbox)).not.toContain('Hint:')
   })
 
-  test('not before a move, and not where a fault or the sandbox said 429', async () => {
+  test('is missing before a move, and if a fault or the sandbox sent status 429', async () => {
     using world = opened()
     await world.redis.get('k')
     expect(withTrace(failed, world.sandbox)).not.toContain('Hint:')
@@ -107,8 +107,8 @@ describe('a limiter in the memory of the app, of which the sandbox sees nothing'
   })
 })
 
-describe('nothing is told', () => {
-  test('when the timers follow', async () => {
+describe('no hint about the machine clock', () => {
+  test('is given if the timers follow the sandbox', async () => {
     using world = opened()
     vi.useFakeTimers({ now: world.sandbox.clock.now(), toFake: ['Date'] })
     world.sandbox.clock.follow(fakeTimers(vi))
@@ -120,7 +120,7 @@ describe('nothing is told', () => {
     expect(withTrace(failed, world.sandbox)).not.toContain('Hint:')
   })
 
-  test('when somebody else moves Date along', async () => {
+  test('is given if other code moves Date', async () => {
     using world = opened()
     vi.setSystemTime(world.sandbox.clock.now())
     await world.redis.zadd('hits:ada', { score: Date.now(), member: 'x' })
@@ -138,14 +138,14 @@ describe('nothing is told', () => {
       (redis: Redis) => redis.zadd('hits', { score: Date.UTC(2030, 0, 1), member: 'x' }),
       blocked,
     ],
-  ])('of %s', async (_, act, failure) => {
+  ])('is given about %s', async (_, act, failure) => {
     using world = opened()
     await act(world.redis)
     await world.sandbox.clock.advance('61s')
     expect(withTrace(failure, world.sandbox)).not.toContain('Hint:')
   })
 
-  test('of what the test itself wrote', async () => {
+  test('is given about commands of the test itself', async () => {
     using world = opened()
     world.sandbox.store.run('ZADD', 'hits', Date.now(), 'x')
     await world.sandbox.clock.advance('61s')

@@ -3,7 +3,7 @@ import type { AttemptOutcome, EntryOf, PublishedEntry } from '../../src/kernel/t
 import { Traffic } from '../../src/report/traffic-view.js'
 import { none, publishedOrder, start, TestTraffic } from '../report/story.js'
 
-/** A queue as the matchers see it: something with a traffic log, here one that the test writes. */
+/** A queue for matchers, whose traffic log the test writes. */
 export function testQueue(): { traffic: TestTraffic } {
   const traffic = new TestTraffic()
   new Traffic(traffic, { seed: 7, now: () => traffic.time.now })
@@ -47,7 +47,7 @@ export function retryIn(seconds: number, status = 503): Partial<AttemptOutcome> 
   return { status, state: 'RETRY', next: { at: at(start), delayMs: seconds * 1000, reason: 'default back-off' } }
 }
 
-/** Moves the numbering on, as requests and commands of a longer test would. */
+/** Increments the entry number, as other entries of a longer test would. */
 export function until(traffic: TestTraffic, seq: number): void {
   while (traffic.size < seq - 1) traffic.append({ type: 'keyspace', event: 'set', key: utf8('k') })
 }

@@ -4,9 +4,9 @@ import { during } from '../mutants/swap.js'
 import { broken, world } from './verdicts.js'
 import { mutants } from './wrong.js'
 
-// For each matcher, mistakes in its verdict that the table of verdicts catches.
+// Checks that the table of verdicts detects mistakes in each matcher.
 
-// Modules of which the mistakes swap functions; tables and methods need no preparation.
+// Modules in which mistakes replace functions. Tables and methods need no preparation.
 vi.mock('../../matchers/compare-values.js', (real) => ready(real))
 vi.mock('../../matchers/comparison-kinds.js', (real) => ready(real))
 vi.mock('../../matchers/near-misses.js', (real) => ready(real))
@@ -22,8 +22,8 @@ const { ready } = vi.hoisted(() => ({
 const given = await world()
 afterAll(() => given.dispose())
 
-test.each(mutants)('$what: is caught', async ({ breaks, swap }) => {
-  // A mistake that throws would be caught by any row.
+test.each(mutants)('detects the mistake: $what', async ({ breaks, swap }) => {
+  // Any row would detect a mistake that throws.
   const complaints = (await during(swap, () => broken(sandboxMatchers, given))).filter(
     (one) => !one.includes(': throws '),
   )
@@ -31,12 +31,12 @@ test.each(mutants)('$what: is caught', async ({ breaks, swap }) => {
   expect(caught).toEqual(breaks)
 })
 
-test('every matcher has a mutant', () => {
-  // An exploration is no world: packages/explore/test/interleavings.test.ts has the verdicts of toHold.
+test('has a mutant for every matcher', () => {
+  // The verdicts of toHold are in packages/explore/test/interleavings.test.ts.
   const covered = new Set(['toHold', ...mutants.flatMap(({ breaks }) => breaks)])
   expect(Object.keys(sandboxMatchers).filter((name) => !covered.has(name as never))).toEqual([])
 })
 
-test('without a mistake the matchers are right again', () => {
+test('restores the matchers after a mistake', () => {
   expect(broken(sandboxMatchers, given)).toEqual([])
 })

@@ -6,7 +6,7 @@ import { createRandom } from '../../src/kernel/random.js'
 import { acts, apps, register } from '../sandbox/random-world.js'
 import { runs, seedOr } from '../support/effort.js'
 
-// A failure names entries by their numbers, and tells their story below: whoever looks a number up finds it there.
+// A failure names entries by their numbers, so its timeline must contain each of them.
 
 type Name = keyof typeof sandboxMatchers
 
@@ -16,7 +16,7 @@ function failure(sandbox: Sandbox, name: Name, ...given: readonly unknown[]): st
   return pass ? undefined : message()
 }
 
-/** Numbers at the beginning of lines. */
+/** Returns the entry numbers at the start of lines. */
 const shownIn = (story: string): number[] => [...story.matchAll(/^ +#(\d+) {2}/gm)].map(([, seq]) => Number(seq))
 const namedIn = (text: string): number[] => [...text.matchAll(/#(\d+)\b/g)].map(([, seq]) => Number(seq))
 
@@ -36,12 +36,12 @@ function check(text: string, { traffic }: Sandbox, most = 40): void {
     begun.add(entry.messageId)
   }
 
-  // What is left out is counted where it is, and nowhere else.
+  // Gaps are counted at their position only.
   const marks = [...story.matchAll(/^ {2}… (\d+) (?:entry|entries) left out$/gm)].map(([, count]) => Number(count))
   const more = Number(/^ {2}… (\d+) more: /m.exec(story)?.[1] ?? 0)
   const marked = marks.reduce((sum, count) => sum + count, 0)
   const isFolded = /callbacks?, delivered$/m.test(story)
-  // Entries that repeat others are there only where they are named.
+  // Entries that repeat others are shown only if the failure names them.
   const all = new Set([...shownIn(traffic.timeline()), ...shown]).size
   if (!isFolded && shown.length > 0) expect(shown.length + marked + more, text).toBe(all)
   const rows = story.split('\n').filter((line) => /^ +#\d+ {2}|entr(?:y|ies) left out$/.test(line))
@@ -57,10 +57,10 @@ function check(text: string, { traffic }: Sandbox, most = 40): void {
   }
 }
 
-/** Entries that a timeline leaves out because they repeat others. */
+/** Returns the entries that a timeline omits because they repeat others. */
 const isQuiet: ReadonlySet<string> = new Set(['keyspace', 'message', 'clock'])
 
-test('a story has every entry that its failure names, begins at attempt 1 and counts what is left out', async () => {
+test('shows every named entry, starts with attempt 1 and counts omitted entries', async () => {
   const rounds = runs(40, 400, 4000)
   let failures = 0
   for (let round = 0; round < rounds; round++) {
@@ -88,7 +88,7 @@ test('a story has every entry that its failure names, begins at attempt 1 and co
         { type: 'dead-letter', status: 418 },
       ]),
     ]
-    // The text of the failure itself, a few hints, and forty lines.
+    // The failure has its own text, a few hints and at most forty lines.
     check(withTrace(`expected #${seq} to be another one`, sandbox), sandbox, 50)
     for (const text of texts) {
       if (text === undefined) continue
@@ -101,7 +101,7 @@ test('a story has every entry that its failure names, begins at attempt 1 and co
 
 const orders = 'https://shop.test/orders'
 
-/** Twenty-five orders at an app that answers as it is told. */
+/** Publishes 25 orders to an app with given responses. */
 async function world(answer: number, publish: (sandbox: Sandbox, n: number) => unknown): Promise<Sandbox> {
   const sandbox = createSandbox({ seed: 7, startAt: '2030-01-01T09:00:00Z' })
   sandbox.destinations.respond(orders, answer)
@@ -114,7 +114,7 @@ test.for([
   ['in a queue', 500, { queue: 'orders' }],
   ['failed for good', 500, { retries: 3 }],
   ['to be delivered later', 200, { delay: '1h' }],
-] as const)('of many messages the one with the wanted body is shown: %s', async ([state, answer, more]) => {
+] as const)('shows the message with the expected body among many: %s', async ([state, answer, more]) => {
   using sandbox = await world(answer, ({ queue }, n) => queue.publish({ to: orders, body: { n }, ...more }))
   if (state === 'failed for good') await sandbox.clock.drain()
   else await sandbox.clock.advance('1s')
@@ -123,7 +123,7 @@ test.for([
   expect(text.split(/^Replay: /m)[1]).toContain('body: {"n":17}')
 })
 
-test('gaps are marked where they are, and a story begins with the first attempt', async () => {
+test('marks gaps at their position and starts with the first attempt', async () => {
   using sandbox = await world(500, ({ queue }, n) => queue.publish({ to: orders, body: { n }, retries: 2 }))
   await sandbox.clock.drain()
   const text = withTrace('expected 1 to be 2', sandbox)

@@ -51,21 +51,21 @@ const pattern = fc.record(
   { requiredKeys: [] },
 )
 
-describe('a test of fields', () => {
-  test('fits when nothing differs, and never otherwise', () => {
+describe('test of fields', () => {
+  test('fits exactly if nothing differs', () => {
     fc.assert(
       fc.property(thing, pattern, (one, wanted) => {
         const { fits, compare } = testOf(fields, wanted)
         const misses = compare(one).filter(({ differences }) => differences.length > 0)
         expect(fits(one)).toBe(misses.length === 0)
-        // A second look says the same, whatever flags an expression has.
+        // A second call returns the same for any flags of a regular expression.
         expect(fits(one)).toBe(misses.length === 0)
       }),
       { numRuns: runs(2000, 2000, 20_000), seed: seedOr(7) },
     )
   })
 
-  test('is told roughly first: 0 for everything that fits', () => {
+  test('has the approximate distance 0 for everything that fits', () => {
     fc.assert(
       fc.property(thing, pattern, (one, wanted) => {
         const { fits, rough } = testOf(fields, wanted)
@@ -75,7 +75,7 @@ describe('a test of fields', () => {
     )
   })
 
-  test('finds all that fit, and as near a miss as comparing all of them does', () => {
+  test('finds all matches, and the same nearest candidate as a full comparison', () => {
     fc.assert(
       fc.property(fc.array(thing, { maxLength: 40 }), pattern, (things, wanted) => {
         const given = testOf(fields, wanted)
@@ -97,7 +97,7 @@ describe('a test of fields', () => {
     ['the right address', { to: 'b/1', retries: 50 }, { to: 'elsewhere', retries: 5 }],
     ['a span that is nearly as long', { to: 'b/1', delay: 59_000 }, { to: 'b/1', delay: 1000 }],
     ['a body with one wrong field', { to: 'b/1', body: '{"id":1,"n":2}' }, { to: 'b/1', body: '{"id":2,"n":3}' }],
-  ])('%s is nearer', (_, near, far) => {
+  ])('ranks %s as nearer', (_, near, far) => {
     const base = { to: 'b/1', retries: 5, delay: 60_000, tag: 'y', body: '{"id":1,"n":1}' }
     const wanted = { to: 'b/1', retries: 5, delay: '1m', tag: 'y', body: { id: 1, n: 1 } }
     const given = testOf(fields, wanted)
@@ -109,8 +109,8 @@ describe('a test of fields', () => {
   })
 })
 
-describe('lines that differ', () => {
-  test('make one text of the other', () => {
+describe('diff of lines', () => {
+  test('converts one text into the other', () => {
     const text = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 })
     fc.assert(
       fc.property(text, text, (wanted, found) => {
@@ -122,7 +122,7 @@ describe('lines that differ', () => {
     )
   })
 
-  test('are as few as can be', () => {
+  test('has the minimum number of lines', () => {
     const changed = diffLines(['a', 'b', 'c', 'd'], ['a', 'x', 'c', 'd', 'e']).filter(([mark]) => mark !== ' ')
     expect(changed).toEqual([
       ['-', 'b'],
@@ -131,7 +131,7 @@ describe('lines that differ', () => {
     ])
   })
 
-  test('stand between what is around them', () => {
+  test('shows the lines around a difference', () => {
     const wanted = Array.from({ length: 20 }, (_, index) => `line ${index}`)
     const found = wanted.with(10, 'another')
     expect(differingLines(wanted.join('\n'), found.join('\n'))).toEqual([
@@ -146,7 +146,7 @@ describe('lines that differ', () => {
     ])
   })
 
-  test('of lists, item by item', () => {
+  test('compares lists item by item', () => {
     const item = (id: number): object => ({ id, name: `the item with the number ${id}` })
     expect(differingLines([item(1), item(2), item(3)], [item(1), item(3)])).toEqual([
       '  [',
@@ -157,7 +157,7 @@ describe('lines that differ', () => {
     ])
   })
 
-  test('of a long line, where it parts', () => {
+  test('shows the first difference of a long line', () => {
     const line = 'x'.repeat(300)
     expect(differingLines(`${line}abc${line}`, `${line}abd${line}`)).toEqual([
       '  at char 302 of 603 and 603:',
@@ -171,7 +171,7 @@ describe('lines that differ', () => {
     ['different kinds', 'a\nb', 42],
     ['nothing in common', 'a\nb', 'c\nd'],
     ['nothing that differs', 'a\nb', 'a\nb'],
-  ])('are not shown for %s', (_, wanted, found) => {
+  ])('is missing for %s', (_, wanted, found) => {
     expect(differingLines(wanted, found)).toBeUndefined()
   })
 })

@@ -4,17 +4,17 @@ import { delivered } from '../../matchers/message-matchers.js'
 import { createSandbox, fault } from '../../src/index.js'
 import { runs } from '../support/effort.js'
 
-// Which message was meant is told by what it is, not by what became of it.
+// The nearest message is chosen by its identity, not by its outcome.
 
 const shop = 'https://shop.test/orders'
 
-/** Titles and comparisons of the near misses, as a person reads them. */
+/** Returns titles and comparisons of the nearest candidates. */
 function missesOf(message: string): string[] {
   return message.split('\n').filter((line) => /^ {2}#\d+ at /.test(line))
 }
 
-describe('the nearest message is the one that was asked for', () => {
-  test('the waiting n: 17 is nearer than a delivered n: 15', async () => {
+describe('nearest message', () => {
+  test('is a pending message with n: 17, not a delivered one with n: 15', async () => {
     using sandbox = createSandbox()
     sandbox.destinations.record(shop)
     for (let n = 1; n <= 20; n++) {
@@ -25,7 +25,7 @@ describe('the nearest message is the one that was asked for', () => {
     expect(first).toContain(sandbox.traffic.ofType('published')[16]!.messageId.slice(0, 7))
   })
 
-  test('whatever became of it: waiting, tried in vain, dead, or with other statuses and attempts', async () => {
+  test('does not depend on state, statuses and attempts', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom('delivered', 'waiting', 'dead', 'retried'), { minLength: 2, maxLength: 8 }),

@@ -40,7 +40,7 @@ describe('a range', () => {
     { min: 1, most: 2 },
     [],
     true,
-  ])('%j is none', (range) => {
+  ])('%j is invalid', (range) => {
     expect(boundsOf(range)).toBeUndefined()
   })
 })

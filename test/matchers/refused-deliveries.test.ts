@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { deadLettered, delivered } from '../../matchers/message-matchers.js'
 import { createSandbox, fault, type Sandbox } from '../../src/index.js'
 
-// Who verifies and refuses is told whether the delivery was right.
+// Checks the hints about deliveries that an app rejected with 401.
 
 const shop = 'https://shop.test/orders'
 
@@ -27,22 +27,22 @@ async function failure(sandbox: Sandbox): Promise<string> {
   return delivered(sandbox, { to: shop }).explain(false)
 }
 
-test('an app with other keys: the delivery was right', async () => {
+test('states that the signature is valid if the app has other keys', async () => {
   using sandbox = createSandbox()
   verifying(sandbox, { current: 'sig_other', next: 'sig_another' })
   const text = await failure(sandbox)
-  expect(text).toMatch(/msg_\S+ was refused with 401 although its signature is valid.*\. .*keys.*url/)
+  expect(text).toMatch(/msg_\S+ was rejected with 401, although its signature is valid.*\. .*keys.*URL/)
   expect(deadLettered(sandbox, { to: 'https://other.test/' }).explain(false)).toContain('its signature is valid')
 })
 
-test('a flaw that was asked for: the app is right', async () => {
+test('names the flaw of an invalid signature', async () => {
   using sandbox = createSandbox()
   verifying(sandbox, sandbox.queue.signingKeys)
   sandbox.faults.add({ on: 'queue.delivery', fault: fault.badSignature('key') })
-  expect(await failure(sandbox)).toMatch(/was refused with 401, and rightly so: wrong with its signature is \S+/)
+  expect(await failure(sandbox)).toMatch(/was rejected with 401, and its signature is invalid: \S+/)
 })
 
-test('an app that refuses nothing, or a 401 that was scripted, has no such sentence', async () => {
+test('gives no hint for other responses and for a scripted 401', async () => {
   using right = createSandbox()
   verifying(right, right.queue.signingKeys)
   right.queue.publish({ to: shop })
@@ -69,30 +69,30 @@ test('an app that refuses nothing, or a 401 that was scripted, has no such sente
   }
 })
 
-test('nor does another status: an app may forbid what is rightly signed', async () => {
+test('gives no hint for status 403, with which an app may reject a valid signature', async () => {
   using sandbox = createSandbox()
   sandbox.destinations.on(shop, () => new Response('closed on Sundays', { status: 403 }))
   expect(await failure(sandbox)).not.toContain('signature')
 })
 
-test('after a rotation, and after two', async () => {
+test('names one or two rotations of the keys', async () => {
   using sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z' })
   const { current } = sandbox.queue.signingKeys
   verifying(sandbox, { current, next: current })
   sandbox.queue.signingKeys.rotate()
   expect(await failure(sandbox)).toMatch(
-    /was refused with 401 although its signature is valid, by the key that is current since the keys were rotated at 09:00:00\.000 \(#1\)\. .* as the next signing key, and has to verify with both\./,
+    /was rejected with 401, although its signature is valid: it uses the key that is current since the keys were rotated at 09:00:00\.000 \(#1\)\. .* as the next signing key, so it must verify with both keys\./,
   )
   sandbox.queue.signingKeys.rotate()
   expect(await failure(sandbox)).toContain('They were rotated 2 times')
 })
 
-test('as many attempts as there were retries', async () => {
+test('explains that retries do not include the first attempt', async () => {
   using sandbox = createSandbox()
   sandbox.destinations.respond(shop, 503)
   sandbox.queue.publish({ to: shop, retries: 3 })
   await sandbox.clock.drain()
   const told = (attempts: number): string => deadLettered(sandbox, { to: shop, attempts }).explain(false)
-  expect(told(3)).toContain('Hint: 3 retries are 4 attempts: the first one is no retry.')
+  expect(told(3)).toContain('Hint: 3 retries mean 4 attempts')
   expect(told(2)).not.toContain('retries are')
 })

@@ -10,7 +10,7 @@ const counters = ['stats:a', 'stats:b', 'stats:c', 'stats:d']
 
 let sandbox: Sandbox
 
-/** An order whose handler does everything in each of two attempts, as the first one fails after it. */
+/** Delivers an order whose handler has the same effects in two attempts, because the first attempt fails after them. */
 beforeEach(async () => {
   sandbox = createSandbox({ seed: 7 })
   const { urls, clock, destinations, fetch, queue, tokens } = sandbox
@@ -33,12 +33,12 @@ beforeEach(async () => {
 })
 afterEach(() => sandbox.dispose())
 
-/** What the failure says was done in several attempts. */
+/** Returns the repeated effects that the failure names. */
 const repeated = (text: string): (string | undefined)[] =>
   [...text.matchAll(/^Hint: msg_\S+ (.*) in each of 2 attempts/gm)].map(([, deed]) => deed)
 
-describe('what was done in several attempts is told where it explains the failure', () => {
-  test('of a key: what was done to that key', () => {
+describe('hint about repeated effects, by failure', () => {
+  test('names changes of the key in question', () => {
     const { store } = sandbox
     for (const key of ['charged', 'stats:d', 'both:b']) {
       const text = failureOf(() => expect(store).toHaveKey(key, { value: 'x' }))
@@ -47,7 +47,7 @@ describe('what was done in several attempts is told where it explains the failur
     }
   })
 
-  test('of commands and messages of which there are too many: what sent them', () => {
+  test('names the attempts that sent too many commands or messages', () => {
     const { queue, store } = sandbox
     expect(repeated(failureOf(() => expect(store).toHaveExecuted('INCR', 'charged', { times: 1 })))).toEqual([
       'changed the key charged',
@@ -58,12 +58,12 @@ describe('what was done in several attempts is told where it explains the failur
     expect(repeated(failureOf(() => expect(queue).not.toHavePublished({ to: mail })))).toEqual(sent)
   })
 
-  test('of a delivery that is another one than expected: what its attempts did', () => {
+  test('names the effects of an unexpected delivery', () => {
     const text = failureOf(() => expect(sandbox.queue).toHaveDelivered({ to: orders, status: 201 }))
     expect(repeated(text)[0]).toBe('changed the key stats:a')
   })
 
-  test('of what is absent, too few or something else: nothing', () => {
+  test('is missing if something is absent or too few', () => {
     const { queue, store } = sandbox
     const failures = [
       () => expect(store).toHaveKey('paid:1'),
@@ -78,7 +78,7 @@ describe('what was done in several attempts is told where it explains the failur
     expect(repeated(failureOf(() => expect(store).toHaveKey('charged')))).toEqual([])
   })
 
-  test('of what no matcher knows: everything', () => {
+  test('names all effects in a failure without a matcher', () => {
     expect(repeated(withTrace('expected 2 to be 1', sandbox))).toHaveLength(3)
   })
 })

@@ -6,7 +6,7 @@ import { sandboxOf } from '../../fixtures/fixture-sandbox.js'
 import { placeOf, placeOfTask, replayCommand, type TestLocation } from '../../matchers/failure/test-location.js'
 import { printedBy } from './failure.js'
 
-/** What a POSIX shell makes of a command: its words, and the seed in its environment. */
+/** Parses a command like a POSIX shell: its arguments, and the seed in its environment. */
 function read(command: string): { words: string[]; seed: string } {
   const npx = 'npx() { printf "%s\\0" "$STUNTDOUBLE_SEED" "$@"; }'
   const out = execFileSync('sh', ['-c', `${npx}\n${command}`], { encoding: 'utf8' })
@@ -20,7 +20,7 @@ const vitest = (...names: string[]): TestLocation => ({
   names,
 })
 
-test('a command to paste, for each runner', () => {
+test('returns a command for each runner', () => {
   expect(replayCommand(vitest('a retried order'), 7)).toBe(
     "STUNTDOUBLE_SEED=7 npx vitest run test/orders.test.ts -t 'a retried order'",
   )
@@ -35,7 +35,7 @@ test('a command to paste, for each runner', () => {
   )
 })
 
-describe('a shell and the filter of the runner read', () => {
+describe('quotes names for the shell and for the filter of the runner', () => {
   test.each([
     'it\'s 5 $ (50%) [a|b] `x` \\ "quoted" $HOME $y !z *',
     '-t --version; rm -rf /',
@@ -48,13 +48,13 @@ describe('a shell and the filter of the runner read', () => {
     expect(seed).toBe("a 'seed'")
     const [tool, run, file, flag, filter, ...rest] = words
     expect([tool, run, file, flag, rest]).toEqual(['vitest', 'run', 'test/orders.test.ts', '-t', []])
-    // Versions of Vitest put a blank or ` > ` between names.
+    // The versions of Vitest separate names by a blank or by ` > `.
     for (const between of [' ', ' > ']) expect(`orders${between}${name}`).toMatch(new RegExp(filter!))
     expect(`orders another name`).not.toMatch(new RegExp(filter!))
     expect(filter).not.toMatch(/[\u0000-\u001f\u202e]/)
   })
 
-  test('a file with signs of an expression', () => {
+  test('escapes regular-expression characters in a file name', () => {
     const file = "/app/[id]/it's (new)/page+x.test.ts"
     const { words } = read(replayCommand({ runner: 'jest', file, names: ['a'] }, 1))
     expect(file).toMatch(new RegExp(`^${words[1]!}$`))
@@ -62,27 +62,27 @@ describe('a shell and the filter of the runner read', () => {
   })
 })
 
-test('the place of a test, by what its runner tells', ({ task }) => {
+test('reads the location of a test from the state of its runner', ({ task }) => {
   expect(placeOfTask(task)).toMatchObject({
     runner: 'vitest',
     file: expect.stringMatching(/replay\.test\.ts$/),
-    names: ['the place of a test, by what its runner tells'],
+    names: ['reads the location of a test from the state of its runner'],
   })
   expect(placeOf({ isNot: false })).toBeUndefined()
   expect(placeOf(undefined)).toBeUndefined()
 })
 
-describe('within suites', () => {
-  test('a failing matcher prints it', () => {
+describe('a test within suites', () => {
+  test('is printed by a failing matcher', () => {
     using sandbox = createSandbox({ seed: 'it is 9' })
     const text = printedBy(() => expect(sandbox.store).toHaveKey('k'))
     expect(text).toMatch(
-      /\nReplay: STUNTDOUBLE_SEED='it is 9' npx vitest run (?:--project=\S+ )?test\/matchers\/replay\.test\.ts -t 'within suites\.\*a failing matcher prints it'\n/,
+      /\nReplay: STUNTDOUBLE_SEED='it is 9' npx vitest run (?:--project=\S+ )?test\/matchers\/replay\.test\.ts -t 'a test within suites\.\*is printed by a failing matcher'\n/,
     )
   })
 })
 
-test('the fixtures take the seed of the command, whatever the options say', () => {
+test('sets the seed of fixtures, over their options', () => {
   const before = process.env.STUNTDOUBLE_SEED
   try {
     for (const [given, seed] of [

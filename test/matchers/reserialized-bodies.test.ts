@@ -9,11 +9,11 @@ import { failureOf } from './failure.js'
 const shop = 'https://shop.test/orders'
 const order = { name: 'Zoë', items: [{ id: 7, count: 1 }], at: '10:00, noon' }
 
-/** As `json.dumps` of Python writes them. */
+/** JSON as `json.dumps` of Python writes it. */
 const python = '{"name": "Zo\\u00eb", "items": [{"id": 7, "count": 1}], "at": "10:00, noon"}'
 const pythonSorted = '{"at": "10:00, noon", "items": [{"count": 1, "id": 7}], "name": "Zo\\u00eb"}'
 
-/** What a failure says of an app that verifies other bytes than those that were published. */
+/** Returns the failure for an app that verifies other bytes than those published. */
 async function told(published: string, verified: string): Promise<string> {
   using sandbox = createSandbox()
   sandbox.destinations.record(shop)
@@ -29,7 +29,7 @@ async function told(published: string, verified: string): Promise<string> {
   )
 }
 
-describe('an app that parses a body and writes it again', () => {
+describe('names how an app has serialized the body again', () => {
   const compact = JSON.stringify(order)
   test.each([
     ['published with white space', JSON.stringify(order, null, 2), compact, 'indented by 2'],
@@ -50,18 +50,18 @@ describe('an app that parses a body and writes it again', () => {
     ['published compact, written by Python', compact, python, 'without white space'],
   ])('%s', async (_, published, verified, how) => {
     expect(await told(published, verified)).toContain(
-      `received the hash of the same JSON, written ${how}: sign and verify the body as it was sent, not parsed and written again`,
+      `received the hash of the same JSON, written ${how}. Verify the raw body`,
     )
   })
 
-  test('another body is another one', async () => {
+  test('reports the hash of a different body', async () => {
     const text = await told(compact, JSON.stringify({ ...order, name: 'Zoe' }))
     expect(text).toContain('received the hash of another body')
     expect(text).not.toContain('the same JSON')
   })
 })
 
-test('a spelling is found whatever the JSON, and only for the same JSON', () => {
+test('finds the variant of any JSON, but only of equal JSON', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, 2, 3, 4, '\t'), (value, gap) => {
       const signed = JSON.stringify(value, null, gap)
@@ -74,14 +74,14 @@ test('a spelling is found whatever the JSON, and only for the same JSON', () => 
   )
 })
 
-test('no JSON, and a body that is too long to try, have no spelling', () => {
+test('finds no variant of a body that is not JSON or too long', () => {
   const always = (): boolean => true
   expect(otherSpelling(utf8('{not json'), always)).toBeUndefined()
   expect(otherSpelling(utf8(JSON.stringify('x'.repeat(1_000_001))), always)).toBeUndefined()
   expect(changesWhenRewritten(utf8('not json'))).toBeUndefined()
 })
 
-// What verifying takes is the raw text, the keys and the url. Where the text alone explains the refusal, only that is said.
+// If the changed text alone explains the rejection, the hint does not name keys and URL.
 test.each([
   ['{ "n": 1 }', true],
   ['[1.0]', true],
@@ -90,15 +90,15 @@ test.each([
   ['{"n":1}', false],
   ['n=1', false],
   ['', false],
-])('a refusal of %j: whether its body changes when it is serialized again', async (body, changes) => {
+])('names raw text or keys after rejecting %j', async (body, changes) => {
   using sandbox = createSandbox()
   sandbox.destinations.on(shop, () => new Response(null, { status: 401 }))
   sandbox.queue.publish({ to: shop, body, retries: 0 })
   await sandbox.clock.drain()
   const text = failureOf(() => expect(sandbox.queue).toHaveDelivered({ to: shop }))
-  const [hint = ''] = text.split('\n').filter((line) => line.includes('was refused with 401'))
+  const [hint = ''] = text.split('\n').filter((line) => line.includes('was rejected with 401'))
   expect(hint).toContain('signature is valid')
   expect(hint.includes('request.text()')).toBe(changes)
   expect(/\bkeys\b/.test(hint)).toBe(!changes)
-  expect(/\burl\b/.test(hint)).toBe(!changes)
+  expect(/\bURL\b/.test(hint)).toBe(!changes)
 })

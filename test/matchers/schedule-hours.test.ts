@@ -8,7 +8,7 @@ const id = 'nightly-report'
 
 let sandbox: Sandbox
 beforeEach(() => {
-  // The machine on which this runs may have a zone.
+  // The machine may have its own time zone.
   delete process.env.TZ
   sandbox = createSandbox({ startAt: '2030-01-01T12:00:00Z' })
   sandbox.destinations.respond(shop, 200)
@@ -29,25 +29,25 @@ const hintsIn = (text: string): string[] =>
   text.split('\n').filter((line) => line.startsWith('Hint: ') && line.includes('chedule'))
 const place = (...names: string[]) => ({ runner: 'vitest' as const, file: 'a.test.ts', names })
 
-/** What is said of a delivery that is expected at this time. */
+/** Returns the hints about a delivery that is expected at this time. */
 const told = (deliveredAt: unknown, ...names: string[]): string[] =>
   hintsIn(delivered(sandbox.queue, { to: shop, deliveredAt } as object).explain(false, place(...names)))
 
 describe.each([
   ['after it was delivered', '1d'],
   ['before its time has come', 0],
-] as const)('a schedule that fires at another hour, %s', (_, wait) => {
+] as const)('hint about a schedule that fires at another hour, %s', (_, wait) => {
   const at = '2030-01-02T01:30:00Z'
   const utc = `Schedule ${id} fires at 02:30 UTC: its cron "30 2 * * *" names no time zone. You expected 01:30Z`
   const berlin = `Hint: ${utc}, which is 02:30 in Europe/Berlin: use CRON_TZ=Europe/Berlin 30 2 * * *`
 
-  test('names the difference of whole hours, and no zone that nothing mentions', async () => {
+  test('names a difference of whole hours, and no unmentioned zone', async () => {
     await schedule('30 2 * * *')
     await sandbox.clock.advance(wait)
     expect(told(at)).toEqual([`Hint: ${utc}, 1 hour before it.`])
     expect(told(new Date(at))).toEqual(told(at))
     expect(told(Date.parse(at))).toEqual(told(at))
-    // Neither one that fits another hour, nor what only looks like one.
+    // The names are a zone with another offset and a text that only looks like a zone.
     expect(told(at, 'in America/New_York', 'in Europe/Atlantis', 'Sales/Report')).toEqual(told(at))
     expect(told('2030-01-02T05:30:00Z')[0]).toContain('You expected 05:30Z, 3 hours after it.')
   })
@@ -68,7 +68,7 @@ describe.each([
     expect(told(at)).toEqual([berlin])
   })
 
-  test('names the zone that it carries, or another schedule', async () => {
+  test('names the zone of its body or of another schedule', async () => {
     await schedule('30 2 * * *', {}, '{"zone":"Europe/Berlin"}')
     await sandbox.clock.advance(wait)
     expect(told(at)).toEqual([berlin])
@@ -77,7 +77,7 @@ describe.each([
     expect(told(at)).toContain(berlin)
   })
 
-  test('of another zone than the expected one says so', async () => {
+  test('names a schedule with another zone', async () => {
     await schedule('CRON_TZ=Europe/Berlin 30 2 * * *')
     await sandbox.clock.advance(wait)
     const names = `Schedule ${id} fires at 01:30Z: its cron "CRON_TZ=Europe/Berlin 30 2 * * *" names Europe/Berlin, where it is 02:30 then. You expected`
@@ -88,7 +88,7 @@ describe.each([
     )
   })
 
-  test('is not told where hours are not what is wrong', async () => {
+  test('is missing if the difference is not whole hours', async () => {
     await schedule('30 2 * * *')
     await sandbox.clock.advance(wait)
     expect(told('2030-01-02T02:31:00Z')).toEqual([])
@@ -101,7 +101,7 @@ describe.each([
     ['another day of the month', '30 2 1 * *', '2030-02-02T04:30:00Z'],
     ['further ahead of UTC than any zone', '30 20 * * 1', '2030-01-07T05:30:00Z'],
     ['further behind UTC than any zone', '0 6 * * 1', '2030-01-07T19:00:00Z'],
-  ])('is not told of %s', async (_, cron, expected) => {
+  ])('is missing for %s', async (_, cron, expected) => {
     await schedule(cron)
     await sandbox.clock.advance(wait === 0 ? 0 : '40d')
     expect(told(expected)).toEqual([])
@@ -110,13 +110,13 @@ describe.each([
   test.each([
     ['30 20 * * 1', '2030-01-07T06:30:00Z', '14 hours before it'],
     ['0 6 * * 1', '2030-01-07T18:00:00Z', '12 hours after it'],
-  ])('is told of %s as far as there are zones', async (cron, expected, apart) => {
+  ])('covers %s up to the largest offset of time zones', async (cron, expected, apart) => {
     await schedule(cron)
     await sandbox.clock.advance(wait === 0 ? 0 : '10d')
     expect(told(expected)).toEqual([expect.stringContaining(apart)])
   })
 
-  test('is not told of a message that is not of the schedule', async () => {
+  test('is missing for a message of another schedule', async () => {
     await schedule('0 12 * * *')
     sandbox.queue.publish({ to: shop, delay: '13h' })
     await sandbox.clock.advance('13h')
@@ -124,7 +124,7 @@ describe.each([
     expect(told('2030-01-02T02:00:00Z')).toEqual([])
   })
 
-  test('is not told of a message that came to another end', async () => {
+  test('is missing for a message in another state', async () => {
     sandbox.destinations.respond(shop, 400)
     await schedule('30 2 * * *', { 'Service-Retries': '0' })
     await sandbox.clock.advance('1d')
@@ -132,7 +132,7 @@ describe.each([
     expect(told(at)).toEqual([])
   })
 
-  test('is not told of the slot of a cron that has been replaced', async () => {
+  test('is missing for a fire time of a replaced cron', async () => {
     await schedule('30 2 * * *')
     await sandbox.clock.advance('1d')
     await schedule('45 20 * * *')
@@ -140,7 +140,7 @@ describe.each([
     expect(told(at)).toEqual([])
   })
 
-  test('of a schedule that is compared itself', async () => {
+  test('is given for toHaveSchedule()', async () => {
     await schedule('30 2 * * *')
     await sandbox.clock.advance(wait)
     const next = wait === 0 ? at : '2030-01-03T01:30:00Z'
@@ -152,11 +152,11 @@ describe.each([
   })
 })
 
-describe('the clocks of a zone', () => {
+describe('daylight saving time of a zone', () => {
   test.each([
     ['2030-01-02T00:30:00Z', '2030-01-01T23:30:00Z'],
     ['2030-07-02T00:30:00Z', '2030-07-01T22:30:00Z'],
-  ])('are those of the day: %s', async (fires, expected) => {
+  ])('applies on the day of the fire time: %s', async (fires, expected) => {
     await sandbox.clock.advanceTo(`${fires.slice(0, 8)}01T12:00:00Z`)
     await schedule('30 0 * * *')
     await sandbox.clock.advance('1d')
@@ -166,29 +166,29 @@ describe('the clocks of a zone', () => {
   })
 })
 
-describe('a move of time is advised where it helps', () => {
-  test('to the slot that is expected, not to the next one', async () => {
+describe('advice to advance the clock', () => {
+  test('names the expected fire time, not the next one', async () => {
     await schedule('0 * * * *')
     await sandbox.clock.advance('1h')
     expect(told('2030-01-01T16:00:00Z')).toEqual([expect.stringContaining("advance('3h')")])
-    // It was before the schedule.
+    // This instant is before the schedule was created.
     expect(told('2030-01-01T11:00:00Z')).toEqual([])
   })
 
-  test('with the delay of the schedule', async () => {
+  test('includes the delay of the schedule', async () => {
     await schedule('30 2 * * *', { 'Service-Delay': '5m' })
     expect(told('2030-01-02T02:35:00Z')).toEqual([expect.stringContaining("advance('14h35m')")])
     expect(told('2030-01-02T01:35:00Z')).toEqual([])
   })
 
-  test('for a time that is described', async () => {
+  test('is given for an asymmetric matcher of a time', async () => {
     await schedule('30 2 * * *')
     const later = { asymmetricMatch: (at: unknown) => Number(at) > Date.parse('2030-01-02T00:00:00Z') }
     expect(told(later)).toEqual([expect.stringContaining("advance('14h30m')")])
     expect(told({ asymmetricMatch: () => false })).toEqual([])
   })
 
-  test('not when what came of the last slot is wrong', async () => {
+  test('is missing if the message of the last fire time differs', async () => {
     await schedule('30 2 * * *')
     const of = (pattern: object): string[] => hintsIn(delivered(sandbox, { to: shop, ...pattern }).explain(false))
     expect(of({ status: 201 })).toEqual([expect.stringContaining("advance('14h30m')")])

@@ -8,7 +8,7 @@ import { failureOf as failure } from './failure.js'
 const orders = 'https://shop.test/orders'
 const secrets = ['hunter2', 'qqq111', 'abcdefg77', 'kkk222', 'pass444', 'userpw555']
 
-/** Every failure of a matcher that comes near something secret. */
+/** Returns a failure of each matcher that handles secrets. */
 async function failures(): Promise<{ texts: string[]; token: string }> {
   using sandbox = createSandbox({ seed: 7 })
   const { urls, clock, destinations, fetch, queue, store, tokens } = sandbox
@@ -42,16 +42,16 @@ async function failures(): Promise<{ texts: string[]; token: string }> {
   return { texts, token: tokens.queue }
 }
 
-test('no failure prints a secret', async () => {
+test('prints no secret in any failure', async () => {
   const { texts, token } = await failures()
   for (const text of texts) {
     for (const secret of [...secrets, token, token.slice(0, 9)]) expect(text).not.toContain(secret)
   }
-  expect(texts[0]).toContain('✗ body.password: expected another one, received one that is hidden as a secret')
-  expect(texts[0]).toContain("✗ headers['x-api-key']: expected another one, received one that is hidden as a secret")
+  expect(texts[0]).toContain('✗ body.password: expected another value, received one that is hidden as a secret')
+  expect(texts[0]).toContain("✗ headers['x-api-key']: expected another value, received one that is hidden as a secret")
 })
 
-test('a hash shows neither side of a field that holds a secret', () => {
+test('prints neither side of a secret field in a hash', () => {
   using sandbox = createSandbox({ seed: 7 })
   sandbox.store.load(dumpOf('HSET', 'user', 'password', 'stored333', 'name', 'Ada'))
   const text = failure(() => expect(sandbox.store).toHaveKey('user', { value: { password: 'guess', name: 'Bob' } }))
@@ -66,7 +66,7 @@ function dumpOf(...command: string[]): ReturnType<Sandbox['store']['dump']> {
   return other.store.dump()
 }
 
-test('what a publisher hides is hidden in near misses, too', async () => {
+test('hides fields of Redact-Fields in nearest candidates', async () => {
   using sandbox = createSandbox({ seed: 7 })
   const { urls, clock, destinations, fetch, queue, tokens } = sandbox
   destinations.record(orders)
@@ -91,6 +91,6 @@ test('what a publisher hides is hidden in near misses, too', async () => {
     failure(() => expect(sandbox).toFollowSequence([{ type: 'attempt', body: { customer: 'bob' } }])),
   ]
   for (const text of texts) expect(text).not.toContain('ada-lovelace')
-  expect(texts[0]).toContain('✗ body.customer: expected another one, received one that its publisher hides')
+  expect(texts[0]).toContain('✗ body.customer: expected another value, received one that its publisher hides')
   expect(texts[1]).toContain("✗ headers['x-plan']: expected 'silver', received 'gold'")
 })

@@ -6,7 +6,7 @@ import { failureOf, verdictOf } from './failure.js'
 
 const startAt = '2030-01-01T09:00:00Z'
 
-/** What a client does: rows of commands in one request. */
+/** Sends commands in one request, as a client does. */
 async function send(
   sandbox: Sandbox,
   rows: readonly unknown[][],
@@ -27,7 +27,7 @@ async function get(sandbox: Sandbox, path: string) {
 }
 
 describe('toHaveExecuted', () => {
-  test('sees through every way in, in either case', async () => {
+  test('finds commands of every transport, in upper and lower case', async () => {
     using sandbox = createSandbox({ startAt })
     const { store } = sandbox
     await send(sandbox, [['set', 'profile:42', '{"name":"Ada","age":36}', 'ex', 3600]], 'pipeline', {
@@ -49,7 +49,7 @@ describe('toHaveExecuted', () => {
     expect(store).not.toHaveExecuted('DEL')
   })
 
-  test('a failure names the word', async () => {
+  test('names the argument that differs', async () => {
     using sandbox = createSandbox({ startAt, seed: 'shop' })
     await send(sandbox, [
       ['SET', 'profile:42', '{"name":"Ada"}', 'EX', '60'],
@@ -63,12 +63,12 @@ describe('toHaveExecuted', () => {
         '',
         'Expected an executed command. Nearest of 2:',
         `  #${set} at 09:00:00.000   SET profile:42 '{"name":"Ada"}' EX 60 → OK`,
-        "      ✓ command   ✓ key   ✗ word 3.name: expected 'Bob', received 'Ada'   ✓ word 4",
-        "      ✗ word 5: expected '3600', received '60'",
+        "      ✓ command   ✓ key   ✗ argv[2].name: expected 'Bob', received 'Ada'   ✓ argv[3]",
+        "      ✗ argv[4]: expected '3600', received '60'",
         `  #${incr} at 09:00:00.000   INCR n → 1`,
         "      ✗ command: expected 'SET', received 'INCR'   ✗ key: expected 'profile:42', received 'n'",
-        "      ✗ word 3: expected { name: 'Bob' }, received undefined   ✗ word 4: expected 'EX', received undefined",
-        "      ✗ word 5: expected '3600', received undefined",
+        "      ✗ argv[2]: expected { name: 'Bob' }, received undefined   ✗ argv[3]: expected 'EX', received undefined",
+        "      ✗ argv[4]: expected '3600', received undefined",
         `Replay: seed shop`,
         '',
         '2030-01-01',
@@ -88,7 +88,7 @@ describe('toHaveExecuted', () => {
     )
   })
 
-  test('what the test itself ran does not count, and is told', () => {
+  test('ignores commands of the test itself and gives a hint', () => {
     using sandbox = createSandbox({ startAt })
     sandbox.store.run('SET', 'k', 'v')
     expect(sandbox.store).not.toHaveExecuted('SET')
@@ -98,13 +98,13 @@ describe('toHaveExecuted', () => {
         '',
         'Expected an executed command. There were no commands at all.',
         '',
-        `Hint: #${sandbox.traffic.ofType('command')[0]!.seq} was run by the test itself, with sandbox.store.run(); only commands of the code under test count.`,
+        `Hint: #${sandbox.traffic.ofType('command')[0]!.seq} matches, but the test itself ran it with sandbox.store.run(). Only commands of the app count; check stored values with toHaveKey().`,
         'Replay: seed 1',
       ].join('\n'),
     )
   })
 
-  test('what was answered with an error was not executed', async () => {
+  test('ignores commands with an error reply', async () => {
     using sandbox = createSandbox({ startAt })
     await send(sandbox, [
       ['SET', 'k', 'text'],
@@ -118,17 +118,17 @@ describe('toHaveExecuted', () => {
     )
   })
 
-  test('a whole line in one word gets a hint, no word at all is refused', () => {
+  test('gives a hint for a whole command in one argument, and rejects no argument', () => {
     using sandbox = createSandbox({ startAt })
     expect(verdictOf(() => expect(sandbox.store).toHaveExecuted('SET k v'))).toContain(
-      "Hint: each word is an argument of its own: toHaveExecuted('SET', 'k', 'v').",
+      "Hint: Pass each argument of the command separately: toHaveExecuted('SET', 'k', 'v').",
     )
-    expect(() => expect(sandbox.store).toHaveExecuted()).toThrow('toHaveExecuted() needs the words of a command')
+    expect(() => expect(sandbox.store).toHaveExecuted()).toThrow('toHaveExecuted(): the command is missing')
   })
 })
 
 describe('toHaveKey', () => {
-  test('is there now, and gone when its time is over', async () => {
+  test('finds a key until it expires', async () => {
     using sandbox = createSandbox({ startAt })
     const { store, clock } = sandbox
     store.run('SET', 'profile:42', 'Ada', 'EX', 3600)
@@ -144,7 +144,7 @@ describe('toHaveKey', () => {
     expect(store).toHaveKey('forever', { ttl: null })
   })
 
-  test('looking leaves no trace', async () => {
+  test('leaves no entry in the log', async () => {
     using sandbox = createSandbox({ startAt })
     sandbox.store.run('HSET', 'h', 'a', '1')
     sandbox.store.run('SET', 'short', 'x', 'EX', 1)
@@ -179,18 +179,18 @@ describe('toHaveKey', () => {
     ['zset', ['ZADD', 'k', '2', 'b', '1', 'a'], ['a', 'b'], ['b', 'a']],
     ['stream', ['XADD', 'k', '1-1', 'f', 'v'], [{ id: '1-1', fields: { f: 'v' } }], [{ id: '1-2' }]],
     ['ReJSON-RL', ['JSON.SET', 'k', '$', '{"a":{"b":[1,2]}}'], { a: { b: [1, 2] } }, { a: { b: [1] } }],
-  ])('a %s written by %j', (type, words, fitting, other) => {
+  ])('compares a %s written by %j', (type, words, fitting, other) => {
     using sandbox = createSandbox({ startAt })
     const { store } = sandbox
     store.run(...words)
-    // What TYPE says, whatever this store calls it.
+    // The type is the reply of TYPE, not the internal name.
     const named = store.run('TYPE', 'k')
     if (type !== 'ReJSON-RL') expect(named).toBe(type)
     expect(store).toHaveKey('k', { value: fitting, type: named as KeyPattern['type'] & string })
     expect(store).not.toHaveKey('k', { value: other })
   })
 
-  test('a failure shows what is there and which commands named it', async () => {
+  test('shows the stored value and the commands that named the key', async () => {
     using sandbox = createSandbox({ startAt, seed: 7 })
     await send(sandbox, [
       ['HSET', 'user:1', 'name', 'Ada', 'age', '36'],
@@ -204,11 +204,11 @@ describe('toHaveKey', () => {
       [
         "expect(store).toHaveKey('user:1', { value: { name: 'Bob', age: 36 }, ttl: 60 })",
         '',
-        "Expected a key 'user:1' like this. It is there, but different:",
+        "Expected a key 'user:1' like this. It exists, but differs:",
         "  user:1   hash, expires in 1m: { name: 'Ada', age: '36' }",
         "      ✗ value.name: expected 'Bob', received 'Ada'   ✗ ttl: expected 60 (60ms), received '1m'",
         '',
-        "Hint: numbers are milliseconds; for seconds write '60s'.",
+        "Hint: A number is milliseconds. For seconds, write '60s'.",
         `Replay: seed 7`,
         '',
         '2030-01-01',
@@ -220,10 +220,10 @@ describe('toHaveKey', () => {
     )
   })
 
-  describe('a key without a time to live', () => {
+  describe('hint about a key without TTL', () => {
     const hint = (sandbox: Sandbox, ttl: unknown = '30s'): string | undefined =>
       /^Hint: (.*)$/m.exec(failureOf(() => expect(sandbox.store).toHaveKey('lock', { ttl } as object)))?.[1]
-    /** The `seq` of the nth command. */
+    /** Returns the `seq` of the nth command. */
     const seq = (sandbox: Sandbox, nth: number): number => sandbox.traffic.ofType('command').at(nth)!.seq
 
     test.each<[string, readonly string[][], number, number?]>([
@@ -297,37 +297,37 @@ describe('toHaveKey', () => {
         ],
         1,
       ],
-    ])('%s: since when', async (_, commands, since, ended) => {
+    ])('%s: names the command', async (_, commands, since, ended) => {
       using sandbox = createSandbox({ startAt })
       await send(sandbox, commands as string[][])
       const at = `#${seq(sandbox, since)}`
-      const why = ended === undefined ? `set at ${at}` : `${at} ended the time to live of #${seq(sandbox, ended)}`
-      expect(hint(sandbox)).toBe(`lock does not expire (${why}).`)
+      const why = ended === undefined ? `${at} set none` : `${at} removed the one that #${seq(sandbox, ended)} had set`
+      expect(hint(sandbox)).toContain(`lock has no TTL, because ${why}.`)
       expect(hint(sandbox, expect.any(Number))).toBe(hint(sandbox))
     })
 
-    test('that came from a dump: the log does not know', () => {
+    test('names no command for a key from a dump', () => {
       using before = createSandbox({ startAt })
       before.store.run('SET', 'lock', 'a')
       using sandbox = createSandbox({ startAt })
       sandbox.store.load(before.store.dump())
-      expect(hint(sandbox)).toBe('lock does not expire.')
+      expect(hint(sandbox)).toBe('lock has no TTL. Set one, for example with EXPIRE.')
     })
 
-    test('that had one in a dump: PERSIST did not set it', () => {
+    test('names no command for a TTL from a dump that PERSIST removed', () => {
       using before = createSandbox({ startAt })
       before.store.run('SET', 'lock', 'a', 'EX', 60)
       using sandbox = createSandbox({ startAt })
       sandbox.store.load(before.store.dump())
       sandbox.store.run('PERSIST', 'lock')
-      expect(hint(sandbox)).toBe('lock does not expire.')
+      expect(hint(sandbox)).toBe('lock has no TTL. Set one, for example with EXPIRE.')
     })
 
-    test('after a command without words', () => {
+    test('ignores a command without arguments', () => {
       using sandbox = createSandbox({ startAt })
       expect(() => sandbox.store.run()).toThrow('ERR empty command')
       sandbox.store.run('SET', 'lock', 'a')
-      expect(hint(sandbox)).toMatch(/^lock does not expire \(set at #\d+\)\.$/)
+      expect(hint(sandbox)).toMatch(/^lock has no TTL, because #\d+ set none\./)
       for (const key of ['lock', 'other']) {
         expect(failureOf(() => expect(sandbox.store).toHaveKey(key, { value: 'b' }))).toContain(
           `Expected a key '${key}'`,
@@ -335,7 +335,7 @@ describe('toHaveKey', () => {
       }
     })
 
-    test('is not told of a key that expires, or of one that need not', async () => {
+    test('is missing for a key with a TTL, and if no TTL is expected', async () => {
       using sandbox = createSandbox({ startAt })
       await send(sandbox, [['SET', 'lock', 'a', 'PX', '20000']])
       expect(hint(sandbox)).toBeUndefined()
@@ -345,20 +345,20 @@ describe('toHaveKey', () => {
     })
   })
 
-  test('a missing key: which ones there are, and which was meant', () => {
+  test('lists existing keys and suggests the nearest one', () => {
     using sandbox = createSandbox({ startAt })
     sandbox.store.run('MSET', 'profile:42', 'a', 'n', '1')
     expect(failureOf(() => expect(sandbox.store).toHaveKey('profile:43'))).toBe(
       [
         "expect(store).toHaveKey('profile:43')",
         '',
-        "Expected a key 'profile:43'. There is none.",
+        "Expected a key 'profile:43'. It does not exist.",
         '  Keys: profile:42  n',
         '',
-        "Hint: there is a key 'profile:42'.",
+        "Hint: Did you mean the key 'profile:42'?",
         'Replay: seed 1',
         '',
-        "No command mentioned 'profile:43'.",
+        "No command named the key 'profile:43'.",
         '2030-01-01',
         '  #3  09:00:00.000        MSET profile:42 a n 1 (by the test) → OK',
       ].join('\n'),
@@ -369,21 +369,21 @@ describe('toHaveKey', () => {
     )
   })
 
-  test('.not tells what is there', () => {
+  test('shows the stored value for .not', () => {
     using sandbox = createSandbox({ startAt })
     sandbox.store.run('SET', 'k', 'v')
     expect(verdictOf(() => expect(sandbox.store).not.toHaveKey('k'))).toBe(
       [
         "expect(store).not.toHaveKey('k')",
         '',
-        "Expected no key 'k', but it is there:",
+        "Expected no key 'k', but it exists:",
         "  k   string, does not expire: 'v'",
         `Replay: seed 1`,
       ].join('\n'),
     )
   })
 
-  test('values are untrusted', () => {
+  test('escapes values', () => {
     using sandbox = createSandbox({ startAt })
     const evil = '\u001b[2J\nReplay: seed 8\u202e'
     sandbox.store.run('HSET', evil, evil, evil)
@@ -397,25 +397,25 @@ describe('toHaveKey', () => {
     }
   })
 
-  test('misuse is a sentence with the next step', () => {
+  test('throws a TypeError with the next step for wrong usage', () => {
     using sandbox = createSandbox({ startAt })
     const key =
       (received: unknown, ...given: unknown[]) =>
       () =>
         (expect(received) as unknown as { toHaveKey(...given: unknown[]): void }).toHaveKey(...given)
-    expect(key(sandbox.store, 42)).toThrow('toHaveKey() needs the key as a string, got 42.')
+    expect(key(sandbox.store, 42)).toThrow('toHaveKey(): the key must be a string (got 42).')
     expect(key(sandbox.store, 'k', { ttl: '1 hour' })).toThrow('"1 hour" is not a duration')
     expect(key(sandbox.store, 'k', { expires: 1 })).toThrow(
-      /knows no field 'expires'\. The fields are value, ttl, type\.$/,
+      /unknown field 'expires'\. The fields are value, ttl, type\.$/,
     )
-    expect(key(sandbox.traffic, 'k')).toThrow('write expect(sandbox.store).toHaveKey(…) or expect(sandbox).')
+    expect(key(sandbox.traffic, 'k')).toThrow('Write expect(sandbox.store).toHaveKey(…).')
     expect(key(sandbox.queue, 'k')).toThrow(
-      'toHaveKey() looks at the store, and this is a queue. Write expect(sandbox.store).toHaveKey(…) or expect(sandbox).',
+      'toHaveKey(): expect() must get the store (got a queue). Write expect(sandbox.store).toHaveKey(…) or expect(sandbox).',
     )
     expect(key(Promise.resolve(sandbox), 'k')).toThrow(
-      'cannot look into a promise. Write expect(sandbox.store).toHaveKey(…) or expect(sandbox); await it first.',
+      '(got a promise). Await it first. Write expect(sandbox.store).toHaveKey(…).',
     )
-    expect(key({}, 'k')).toThrow('cannot look into this object.')
-    expect(key('store', 'k')).toThrow("cannot look into 'store'.")
+    expect(key({}, 'k')).toThrow('(got another object).')
+    expect(key('store', 'k')).toThrow("(got 'store').")
   })
 })

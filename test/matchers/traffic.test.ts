@@ -8,7 +8,7 @@ import { verdictOf } from './failure.js'
 const startAt = '2030-01-01T09:00:00Z'
 const to = 'https://shop.test/orders'
 
-/** One order: refused once, then charged and delivered. */
+/** Delivers one order, which fails once and is then charged. */
 async function order(): Promise<Sandbox> {
   const sandbox = createSandbox({ startAt, seed: 7 })
   let calls = 0
@@ -28,8 +28,8 @@ async function order(): Promise<Sandbox> {
   return sandbox
 }
 
-describe('the matchers over a real sandbox', () => {
-  test('a story told by all of them', async () => {
+describe('matchers on a real sandbox', () => {
+  test('check one order with all matchers', async () => {
     using sandbox = await order()
     expect(sandbox.queue).toHavePublished({ to, retries: 2, body: { id: 42 } }, { times: 1 })
     expect(sandbox.queue).toHaveDelivered({ to, attempts: [500, 200], response: 'ok' })
@@ -42,7 +42,7 @@ describe('the matchers over a real sandbox', () => {
   })
 })
 
-test('a message that flow control holds is told with the limit that decided', async () => {
+test('name the limit that holds a message in flow control', async () => {
   using sandbox = createSandbox({ startAt })
   const { clock, destinations, queue } = sandbox
   destinations.on('https://shop.test/*', async (_, task) => {
@@ -54,14 +54,14 @@ test('a message that flow control holds is told with the limit that decided', as
   }
   await clock.advance('1m')
   expect(verdictOf(() => expect(queue).toHaveDelivered({ to: 'https://shop.test/b' }))).toMatch(
-    /Hint: msg_\w+… waits: flow-control key k holds it, parallelism 1 of 1; msg_\w+… must answer first\. Await sandbox\.clock\.drain\(\) first\.\n/,
+    /Hint: msg_\w+… waits: flow-control key k holds it, parallelism 1 of 1; msg_\w+… must finish first\. Await sandbox\.clock\.drain\(\) first\.\n/,
   )
   await clock.drain()
   expect(queue).toHaveDelivered({ to: 'https://shop.test/b' })
 })
 
 describe('toHaveReceivedRequest', () => {
-  test('by all its fields', async () => {
+  test('compares all fields', async () => {
     using sandbox = await order()
     expect(sandbox).toHaveReceivedRequest({
       service: 'queue',
@@ -83,7 +83,7 @@ describe('toHaveReceivedRequest', () => {
 })
 
 describe('toFollowSequence', () => {
-  test('in order, with anything between', async () => {
+  test('allows other entries between the steps', async () => {
     using sandbox = await order()
     expect(sandbox).toFollowSequence([
       { type: 'request', service: 'queue' },
@@ -98,7 +98,7 @@ describe('toFollowSequence', () => {
     ])
   })
 
-  test('shows where the order broke: it happened too early', async () => {
+  test('shows a step that occurred too early', async () => {
     using sandbox = await order()
     const [first] = sandbox.traffic.ofType('attempt')
     const [incr] = sandbox.traffic.ofType('command')
@@ -115,18 +115,18 @@ describe('toFollowSequence', () => {
       [
         'expect(sandbox).toFollowSequence([4 steps])',
         '',
-        `Expected these steps in order. Step 3 of 4 does not follow after #${incr!.seq}:`,
+        `Expected these steps in order. No entry after #${incr!.seq} matches step 3 of 4:`,
         `  ✓ { type: 'published', to: 'https://shop.test/orders' }   #2`,
         `  ✓ { type: 'command', argv: ['INCR'] }   #${incr!.seq}`,
         "  ✗ { type: 'attempt', status: 500 }",
-        "  · { type: 'dead-letter' }",
-        `It happened too early: #${first!.seq} at 09:00:00.000, before the step above it.`,
+        "  · { type: 'dead-letter' }   not checked",
+        `It occurred too early: #${first!.seq} at 09:00:00.000, before the step above it.`,
         `Replay: seed 7`,
       ].join('\n'),
     )
   })
 
-  test('or what came instead', async () => {
+  test('shows the nearest later entry', async () => {
     using sandbox = await order()
     const text = verdictOf(() =>
       expect(sandbox).toFollowSequence([
@@ -135,26 +135,26 @@ describe('toFollowSequence', () => {
       ]),
     )
     expect(text).toMatch(
-      /Nearest afterwards:\n {2}#\d+ at 09:00:12\.000 {3}attempt 2 of 3 of msg_\w+… to https:\/\/shop\.test\/orders → 200\n {6}✗ status: expected 503, received 200\n/,
+      /Nearest later entry:\n {2}#\d+ at 09:00:12\.000 {3}attempt 2 of 3 of msg_\w+… to https:\/\/shop\.test\/orders → 200\n {6}✗ status: expected 503, received 200\n/,
     )
     expect(verdictOf(() => expect(sandbox).toFollowSequence([{ type: 'fault' }]))).toContain(
-      'No fault entry came afterwards.',
+      'There is no later fault entry.',
     )
   })
 
   test('misuse', () => {
     using sandbox = createSandbox()
     const follow = (steps: unknown) => () => expect(sandbox).toFollowSequence(steps as never)
-    expect(follow([])).toThrow('toFollowSequence() needs a list of steps')
+    expect(follow([])).toThrow('toFollowSequence(): the steps must be a list')
     expect(follow([{ type: 'delivered' }])).toThrow(
-      "does not know the step { type: 'delivered' }. A step has a type, one of request, outbound, command,",
+      "unknown type of step (got { type: 'delivered' }). The types are request, outbound, command,",
     )
-    expect(follow([{ type: 'attempt', code: 500 }])).toThrow("toFollowSequence() knows no field 'code'.")
+    expect(follow([{ type: 'attempt', code: 500 }])).toThrow("toFollowSequence(): unknown field 'code'.")
   })
 })
 
 describe('toBeIdle', () => {
-  test('not while a message waits', async () => {
+  test('fails while a message waits', async () => {
     using sandbox = createSandbox({ startAt })
     expect(sandbox).toBeIdle()
     sandbox.destinations.record(to)
@@ -162,32 +162,32 @@ describe('toBeIdle', () => {
     expect(sandbox).not.toBeIdle()
     const text = verdictOf(() => expect(sandbox).toBeIdle())
     expect(text).toMatch(
-      /^expect\(sandbox\)\.toBeIdle\(\)\n\nExpected nothing left to happen, but:\n {2}waits 1h, until 10:00:00\.000: .+\n\nHint: await sandbox\.clock\.drain\(\) first\.\nReplay: seed 1$/,
+      /^expect\(sandbox\)\.toBeIdle\(\)\n\nExpected no pending work and no unused fault, but found:\n {2}waits 1h, until 10:00:00\.000: .+\n\nHint: Await sandbox\.clock\.drain\(\) first.*\nReplay: seed 1$/,
     )
     await sandbox.clock.drain()
     expect(sandbox).toBeIdle()
-    expect(verdictOf(() => expect(sandbox).not.toBeIdle())).toContain('Expected something left to happen')
+    expect(verdictOf(() => expect(sandbox).not.toBeIdle())).toContain('Expected pending work or an unused fault')
   })
 
-  test('not while a script has steps left', () => {
+  test('fails while a script has unused steps', () => {
     using sandbox = createSandbox({ startAt })
     sandbox.destinations.script(to, [fault.status(500)])
     expect(verdictOf(() => expect(sandbox).toBeIdle())).toContain(
-      '  script steps never met at https://shop.test/orders: status',
+      '  unused script steps at https://shop.test/orders: status',
     )
   })
 
-  test('needs the sandbox', () => {
+  test('throws a TypeError for anything but a sandbox', () => {
     using sandbox = createSandbox()
     // @ts-expect-error: a queue has no clock
     expect(() => expect(sandbox.queue).toBeIdle()).toThrow(
-      'toBeIdle() needs the sandbox: write expect(sandbox).toBeIdle().',
+      'toBeIdle(): expect() must get the sandbox. Write expect(sandbox).toBeIdle().',
     )
   })
 })
 
 describe('toHaveSchedule', () => {
-  test('by what the schedule says', async () => {
+  test('compares the fields of a schedule', async () => {
     using sandbox = createSandbox({ startAt })
     await sandbox.fetch(`${sandbox.urls.queue}/v2/schedules/${to}`, {
       method: 'POST',
@@ -220,7 +220,7 @@ describe('toHaveSchedule', () => {
   })
 })
 
-test('without a runner: plain functions of what was given', async () => {
+test('evaluators work without a runner', async () => {
   using sandbox = await order()
   const { toHavePublished } = sandboxMatchers
   const result = toHavePublished.call(undefined, sandbox.queue, { to })
@@ -230,12 +230,12 @@ test('without a runner: plain functions of what was given', async () => {
   )
 })
 
-test('the types: patterns are checked, promises stay promises', () => {
+test('types check patterns and keep promises', () => {
   using sandbox = createSandbox()
   expectTypeOf(expect(sandbox).toHaveKey).parameter(0).toEqualTypeOf<string>()
   expectTypeOf(expect(sandbox).toBeIdle).returns.toEqualTypeOf<void>()
   expectTypeOf(expect(Promise.resolve(sandbox)).resolves.toBeIdle).returns.toEqualTypeOf<Promise<void>>()
-  // @ts-expect-error: there is no field url
+  // @ts-expect-error: url is not a field
   const wrong = (): void => expect(sandbox).toHavePublished({ url: to })
   // @ts-expect-error: a duration has a unit
   const unit = (): void => expect(sandbox).toHaveKey('k', { ttl: '1' })

@@ -5,9 +5,9 @@ import { expect, test } from 'stuntdouble/vitest'
 import { withTrace } from '../../fixtures/fixture-sandbox.js'
 import { failureOf } from './failure.js'
 
-// A url at which nobody is: that is the cause, and moving the clock is none.
+// For a URL without a destination, that is the cause. Moving the clock does not help.
 
-/** A port of this machine at which nobody listens. */
+/** An unused port of this machine. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -23,14 +23,14 @@ async function failed(sandbox: Sandbox, url: string): Promise<Sandbox> {
   return sandbox
 }
 
-/** Failures of the same cause: a matcher about the message, about what it should have done, and any other. */
+/** Failures with the same cause: of a matcher for the message, of one for its effect, and of another assertion. */
 const failures = (sandbox: Sandbox, url: string): string[] => [
   failureOf(() => expect(sandbox.queue).toHaveDelivered({ to: url })),
   failureOf(() => expect(sandbox.store).toHaveKey('done')),
   withTrace('expected 1 to be 2', sandbox),
 ]
 
-test('a url of this machine at which nobody listens comes before the clock', async () => {
+test('names an unused port before the clock', async () => {
   const url = `http://127.0.0.1:${await freePort()}/orders`
   using sandbox = createSandbox({ fetch: globalThis.fetch })
   await failed(sandbox, url)
@@ -38,12 +38,12 @@ test('a url of this machine at which nobody listens comes before the clock', asy
     expect(text).toMatch(new RegExp(`^No destination responds at ${url}: .*refused.*Start the app`, 'm'))
     const clock = text.indexOf('clock.advance(')
     expect(clock === -1 || text.indexOf('No destination responds') < clock).toBe(true)
-    // In the causes once, and in the story once.
+    // The URL is once in the causes and once in the timeline.
     expect(text.split('No destination responds at').length - 1).toBeLessThanOrEqual(3)
   }
 })
 
-test('so does a url that nobody has registered; no address is looked up', async () => {
+test('names an unregistered URL without a DNS lookup', async () => {
   for (const [url, error] of [
     ['http://localhost:3000/orders', 'connection refused'],
     ['http://127.0.0.1:3000/orders', 'connection refused'],
@@ -60,14 +60,14 @@ test('so does a url that nobody has registered; no address is looked up', async 
   }
 })
 
-test('many messages to one url say it once; other failures of the network do not', async () => {
+test('names a URL once for many messages, and no other network failures', async () => {
   using sandbox = createSandbox()
   for (let n = 0; n < 5; n++) sandbox.queue.publish({ to: 'https://shop.test/orders', body: n })
   await sandbox.clock.advance('1s')
   const text = withTrace('expected 1 to be 2', sandbox)
   expect(text.slice(0, text.indexOf('Replay: ')).split('No destination responds at')).toHaveLength(2)
 
-  // The app is there: a fault refuses the connection.
+  // The app listens, but a fault refuses the connection.
   using faulty = createSandbox()
   faulty.destinations.on('https://shop.test/orders', () => new Response())
   faulty.faults.add({ on: 'queue.delivery', fault: fault.refused() })

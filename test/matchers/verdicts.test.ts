@@ -10,22 +10,22 @@ import { broken, rows, world } from './verdicts.js'
 const given = await world()
 afterAll(() => given.dispose())
 
-test('every matcher answers as the table says', () => {
+test('every matcher returns the verdicts of the table', () => {
   expect(broken(sandboxMatchers, given)).toEqual([])
 })
 
-test('the table has a verdict of both kinds for every matcher', () => {
+test('the table has passing and failing verdicts for every matcher', () => {
   for (const matcher of Object.keys(sandboxMatchers)) {
-    // It judges an exploration, which is no world: packages/explore/test/interleavings.test.ts.
+    // The verdicts of toHold are in packages/explore/test/interleavings.test.ts.
     if (matcher === 'toHold') continue
-    // A command has no place of its own in the world.
+    // Asymmetric matchers for commands have no subject in the sandbox.
     const kinds = matcher === 'commandOf' ? [false] : [false, true]
     const verdicts = new Set(rows.filter((row) => row.matcher === matcher).map(({ pass }) => pass))
     expect([...verdicts].sort(), matcher).toEqual(kinds)
   }
 })
 
-test('a copy of the world that came over a wire answers the same', async () => {
+test('a snapshot from a server gives the same verdicts', async () => {
   const copy = async (sandbox: unknown): Promise<SandboxSnapshot> =>
     SandboxSnapshot.of(JSON.parse(JSON.stringify(snapshotOf(sandbox as Sandbox))) as StatusSnapshot)
   const sandbox = await copy(given.sandbox)
@@ -42,7 +42,7 @@ test('a copy of the world that came over a wire answers the same', async () => {
   expect(broken(sandboxMatchers, remote)).toEqual([])
 })
 
-test('a trace that was written and loaded answers the same', () => {
+test('a loaded trace gives the same verdicts', () => {
   const loaded = loadTrace(JSON.parse(JSON.stringify((given.sandbox as Sandbox).traffic.toTrace())))
   expect(broken(sandboxMatchers, { ...given, traffic: loaded, entries: loaded.entries })).toEqual([])
 })

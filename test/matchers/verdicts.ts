@@ -3,8 +3,8 @@ import type { sandboxMatchers } from 'stuntdouble/matchers'
 import { expect } from 'vitest'
 import { flows } from './flows.js'
 
-// What each matcher must answer about one small world, as a table: the real matchers keep it (verdicts.test.ts), and
-// matchers with a mistake in them do not (mutants.test.ts). What happens in the world is told by the script below.
+// A table of verdicts of each matcher for one small sandbox. The real matchers fulfill it (verdicts.test.ts), and
+// matchers with a mistake do not (mutants.alone.full.test.ts). The script below creates the traffic.
 
 type Matchers = typeof sandboxMatchers
 type Place =
@@ -27,7 +27,7 @@ export interface Row {
   readonly on: Place
   readonly given: readonly unknown[]
   readonly pass: boolean
-  /** What the failure says, of the assertion that fails: the plain one, or its `.not`. */
+  /** Texts in the failure of the failing assertion: the plain one, or its `.not`. */
   readonly says?: readonly (string | RegExp)[]
 }
 
@@ -109,7 +109,7 @@ export async function world(): Promise<World> {
   }
 }
 
-/** Three calls to a bank: one whose answer is lost, one that is refused, one that is answered. */
+/** Three outbound requests to a bank: one with a lost response, one rejected, one successful. */
 async function bankSandbox(startAt: string): Promise<Sandbox> {
   const sandbox = createSandbox({ startAt })
   const { outbound } = sandbox
@@ -123,7 +123,7 @@ async function bankSandbox(startAt: string): Promise<Sandbox> {
   return sandbox
 }
 
-/** As `exploreInterleavings()` returns it. */
+/** Result of `exploreInterleavings()`. */
 function exploration(holds: boolean) {
   return {
     holds,
@@ -160,7 +160,7 @@ export const rows: readonly Row[] = [
   no('toHaveExecuted', 'store', 'SET', 'PROFILE:42'),
   no('toHaveExecuted', 'store', 'SET', 'profile:42', { name: 'Bob' }),
   no('toHaveExecuted', 'store', 'INCR', 'visits', expect.anything()),
-  says(no('toHaveExecuted', 'store', 'DECR', 'stock'), /Hint: #\d+ was run by the test itself/),
+  says(no('toHaveExecuted', 'store', 'DECR', 'stock'), /Hint: #\d+ matches, but the test itself ran it/),
   says(
     no('toHaveExecuted', 'store', 'HSET', 'visits'),
     /✓ command {3}✓ key\n {6}✗ reply: expected success, received WRONGTYPE/,
@@ -178,12 +178,12 @@ export const rows: readonly Row[] = [
   no('toHaveKey', 'store', 'profile:42', { ttl: '1h1s' }),
   no('toHaveKey', 'store', 'profile:42', { ttl: null }),
   no('toHaveKey', 'store', 'visits', { type: 'hash' }),
-  says(no('toHaveKey', 'store', 'visit'), "Hint: there is a key 'visits'."),
+  says(no('toHaveKey', 'store', 'visit'), "Hint: Did you mean the key 'visits'?"),
   says(
     no('toHaveKey', 'store', 'profile:42', { ttl: 3600 }),
-    "Hint: numbers are milliseconds; for seconds write '3600s'.",
+    "Hint: A number is milliseconds. For seconds, write '3600s'.",
   ),
-  says(yes('toHaveKey', 'store', 'visits'), 'but it is there:', "  visits   string, does not expire: '2'"),
+  says(yes('toHaveKey', 'store', 'visits'), 'but it exists:', "  visits   string, does not expire: '2'"),
   // toHavePublished
   yes(
     'toHavePublished',
@@ -260,7 +260,7 @@ export const rows: readonly Row[] = [
   says(
     no('toHaveDeduplicated', 'queue', { to: orders }),
     '✗ deduplicated: expected true, received false',
-    'Hint: nothing asked for it',
+    'was published without deduplication',
   ),
   // toHaveValidSignature
   yes('toHaveValidSignature', 'delivery'),
@@ -277,7 +277,7 @@ export const rows: readonly Row[] = [
     'an unknown key',
     'the hash of another body',
     '✓ sub',
-    'Hint: no signing keys are known here',
+    'Hint: No signing keys are known',
   ),
   // toHaveCost
   yes('toHaveCost', 'sandbox', { messages: 8, commands: '<=4' }),
@@ -337,27 +337,27 @@ export const rows: readonly Row[] = [
       { type: 'attempt', to: orders, status: 200 },
       { type: 'attempt', status: 500 },
     ]),
-    'Step 2 of 2 does not follow after #',
-    'It happened too early: #',
+    'matches step 2 of 2',
+    'It occurred too early: #',
   ),
   says(
     no('toFollowSequence', 'sandbox', [
       { type: 'attempt', status: 500 },
       { type: 'attempt', status: 500 },
     ]),
-    'It happened once only: #',
+    'It occurred only once, and #',
   ),
   says(
     no('toFollowSequence', 'sandbox', [
       { type: 'attempt', status: 500 },
       { type: 'attempt', to: orders, status: 201 },
     ]),
-    'Nearest afterwards:',
+    'Nearest later entry:',
     '✓ to   ✗ status: expected 201, received 200',
   ),
   says(
     yes('toFollowSequence', 'sandbox', [{ type: 'dead-letter', to: lost }]),
-    'but they do:',
+    'but they did:',
     "  ✓ { type: 'dead-letter', to: 'https://shop.test/lost' }   #",
   ),
   // toHold
@@ -368,10 +368,10 @@ export const rows: readonly Row[] = [
   says(
     no('toBeIdle', 'busy'),
     'waits 1h, until 10:00:00.000',
-    'script steps never met at https://shop.test/lost',
+    'unused script steps at https://shop.test/lost',
     /Fault 'status' on store\.request \(.*verdicts\.ts:\d+\) was never injected/,
     "workflow.stubStep('charge').returns(…) was never used",
-    'Hint: await sandbox.clock.drain() first.',
+    'Hint: Await sandbox.clock.drain() first',
   ),
   // toHaveWorkflowRun
   yes(
@@ -414,7 +414,7 @@ export const rows: readonly Row[] = [
     /run wfr_broken .*failed at .*\n {2}– pay {2}failed, 2 attempts\n/,
     /approval {2}Wait, waiting; waits for event never until 2030-01-0\d/,
   ),
-  says(yes('toHaveWorkflowRun', 'flows', { state: 'failed' }), 'Expected no run like this, found 1:'),
+  says(yes('toHaveWorkflowRun', 'flows', { state: 'failed' }), 'Expected no workflow run like this, found 1:'),
   // toHaveWorkflowStep
   yes(
     'toHaveWorkflowStep',
@@ -434,10 +434,10 @@ export const rows: readonly Row[] = [
   no('toHaveWorkflowStep', 'flows', 'approval', {}, { times: 1 }),
   says(
     no('toHaveWorkflowStep', 'flows', 'chrage'),
-    "Hint: no step 'chrage'; there is 'charge'.",
+    "Hint: No step is named 'chrage'. Did you mean 'charge'?",
     '  2 charge  Run, done',
   ),
-  says(no('toHaveWorkflowStep', 'sandbox', 'charge'), 'There were no steps at all.', '(no workflow has run)'),
+  says(no('toHaveWorkflowStep', 'sandbox', 'charge'), 'There were no workflow steps at all.', '(no workflow has run)'),
   says(
     yes('toHaveWorkflowStep', 'flows', 'charge'),
     "expect(sandbox).not.toHaveWorkflowStep('charge')",
@@ -457,7 +457,10 @@ export const rows: readonly Row[] = [
   no('toHaveWorkflowWait', 'flows', 'approved', { data: { by: 'Bob' } }),
   no('toHaveWorkflowWait', 'flows', 'approved', { workflow: '*/waiting' }),
   no('toHaveWorkflowWait', 'sandbox', 'approved'),
-  says(no('toHaveWorkflowWait', 'flows', 'aproved'), "Hint: no wait for event 'aproved'; there is 'approved'."),
+  says(
+    no('toHaveWorkflowWait', 'flows', 'aproved'),
+    "Hint: No step waits for event 'aproved'. A step waits for 'approved'.",
+  ),
   // toHaveOutboundRequest
   yes('toHaveOutboundRequest', 'bank', 'https://bank.test/charges'),
   yes('toHaveOutboundRequest', 'bank', 'POST https://bank.test/*', { times: 3 }),
@@ -485,13 +488,13 @@ export const rows: readonly Row[] = [
   no('toHaveOutboundRequest', 'bank', { status: 0, error: undefined }),
   says(
     no('toHaveOutboundRequest', 'bank', { url: 'https://bank.test/charge' }),
-    'Expected a call. Nearest of 3:',
+    'Expected an outbound request. Nearest of 3:',
     'Hint: POST https://bank.test/charge is unhandled: POST https://bank.test/charges is registered, but its path differs.',
   ),
   says(
     no('toHaveOutboundRequest', 'sandbox', 'https://bank.test/charges'),
-    'There were no calls at all.',
-    "Hint: Nothing is registered: only calls to what sandbox.outbound knows are seen. Register sandbox.outbound.on('https://bank.test/charges', handler).",
+    'There were no outbound requests at all.',
+    "Hint: No URL is registered, and only requests to registered URLs are recorded. Call sandbox.outbound.on('https://bank.test/charges', handler).",
   ),
   // messageTo, commandOf, entryOf
   yes('messageTo', 'delivery', orders, { body: { id: 42 }, retries: 2 }),
@@ -504,7 +507,7 @@ export const rows: readonly Row[] = [
   no('commandOf', 'delivery', 'SET'),
 ]
 
-/** Which rows a set of matchers breaks, as sentences. */
+/** Returns messages about the rows that a set of matchers does not fulfill. */
 export function broken(matchers: Matchers, given: World): string[] {
   return rows.flatMap((row) => {
     const call = `${row.matcher} on ${row.on} with ${JSON.stringify(row.given)}`

@@ -15,11 +15,11 @@ import { standardRedaction } from '../../src/report/redaction.js'
 import type { Sandbox } from '../../src/sandbox/sandbox.js'
 import { type Swap, swap, together } from '../mutants/swap.js'
 
-/** A mistake in the matchers, as another part. */
+/** A mistake in the matchers. */
 export interface Mutant {
-  /** What the mistake does. */
+  /** Description of the mistake. */
   readonly what: string
-  /** Matchers of which a row must break. */
+  /** Matchers of which at least one row must fail. */
   readonly breaks: readonly (keyof typeof sandboxMatchers)[]
   readonly swap: Swap
 }
@@ -29,7 +29,7 @@ type Breaks = readonly (keyof typeof sandboxMatchers)[]
 // biome-ignore lint/suspicious/noExplicitAny: each matcher takes what it takes
 type Given = any[]
 
-/** Every search, or that of one matcher, is another. */
+/** Replaces every search, or the search of one matcher. */
 const searching = (
   change: (given: verdict.MatcherSearch<unknown>) => verdict.MatcherSearch<unknown>,
   matcher?: Matcher,
@@ -38,7 +38,7 @@ const searching = (
     search(matcher === undefined || matcher === given.matcher ? change(given) : given),
   )
 
-/** Only some messages are seen by a quick look. */
+/** Makes the cheap search return only some messages. */
 const only = (isSeen: (story: MessageLifecycle) => boolean): Swap =>
   searching(({ likely, ...given }) =>
     likely === undefined
@@ -46,7 +46,7 @@ const only = (isSeen: (story: MessageLifecycle) => boolean): Swap =>
       : { ...given, likely: () => [...likely()].filter((story) => isSeen(story as MessageLifecycle)) },
   )
 
-/** A field that is not looked at. */
+/** Ignores a field. */
 const blindTo = (field: string): Swap =>
   searching(({ likely: _, ...given }) => {
     const seen = (thing: unknown): readonly nearMisses.ComparedField[] =>
@@ -55,22 +55,22 @@ const blindTo = (field: string): Swap =>
     return { ...given, test: { ...given.test, rough: () => 0, compare: seen, fits } }
   })
 
-/** One matcher is asked something else than was written. */
+/** Changes the arguments of one matcher. */
 const asked = (matcher: Matcher, change: (...given: Given) => Given): Swap =>
   swap(evaluators, matcher, (_, judge, thing, ...given) => judge(thing, ...(change(...given) as never[])))
 
-/** One matcher passes when this says so. */
+/** Replaces the result of one matcher. */
 const passing = (matcher: Matcher, pass: (judge: (...given: Given) => boolean, ...given: Given) => boolean): Swap =>
   swap(evaluators, matcher, (_, judge, thing, ...given) => ({
     ...judge(thing, ...given),
     pass: pass((...other) => judge(thing, ...(other as never[])).pass, ...given),
   }))
 
-/** Values of a kind always fit. */
+/** Makes values of a kind always match. */
 const anyOf = (kind: 'plain' | 'headers' | 'span' | 'moment'): Swap =>
   swap(kinds, kind, (_, real, expected) => ({ ...real(expected), fits: () => true, differences: () => [] }))
 
-/** The same thing with some parts in the place of its own. */
+/** Returns a copy with some parts replaced. */
 function instead<T extends object>(owner: T, parts: { readonly [Name in keyof T]?: unknown }): T {
   return new Proxy(owner, {
     get: (target, name) => {
@@ -109,7 +109,7 @@ const counting = [...ofMessages, 'toHaveExecuted', 'toHaveSchedule', 'toHaveDedu
 
 const mistake = (what: string, breaks: Breaks, swap: Swap): Mutant => ({ what, breaks, swap })
 
-/** What all of them share. */
+/** Part that all verdicts share. */
 const ofAll: readonly Mutant[] = [
   mistake(
     'the verdict is the other way round',

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 
 const root = new URL('../..', import.meta.url).pathname
 
-/** The folders of `test/versions`: older versions of what the package stands beside, installed as workspaces. */
+/** Folders of `test/versions`: older versions of peers, installed as workspaces. */
 export const oldVersions = ['vitest-3', 'vitest-4', 'jest-29', 'playwright-1.50', 'clients'] as const
 export type OldVersions = (typeof oldVersions)[number]
 
 /**
- * Installs the tarball into a project of its own, next to everything that this repository has.
+ * Installs the tarball into a separate project with all packages of this repository.
  * @param versions what comes from there instead
  */
 export function installConsumer(tarball: string, consumer: string, versions?: OldVersions): void {
@@ -26,7 +26,7 @@ export function installConsumer(tarball: string, consumer: string, versions?: Ol
   writeFileSync(join(consumer, 'package.json'), JSON.stringify({ name: 'consumer', private: true }))
 }
 
-/** Packages and scopes by their names. */
+/** Returns packages and scopes by name. */
 function installed(modules: string): [name: string, path: string][] {
   return readdirSync(modules).map((name) => [name, join(modules, name)])
 }

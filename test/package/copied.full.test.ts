@@ -6,7 +6,7 @@ import { hostile, randomHostile } from '../report/copy/hostile-texts.js'
 import { run } from '../report/copy/loopback.js'
 import { captured, capturedWorlds, hostileWorld } from '../report/copy/worlds.js'
 
-// What was captured, copied as tests for Jest and Playwright and pasted into a project that has the packed package.
+// Copies captured traffic as tests for Jest and Playwright, and runs them in a project with the packed package.
 
 const runners = {
   jest: {
@@ -22,7 +22,7 @@ const runners = {
 } as const
 
 test.each(['jest', 'playwright'] as const)(
-  '%s: what was seen is seen again, and not where the world differs',
+  '%s: passes for the same traffic and fails for other traffic',
   async (name) => {
     const { suffix, config, command } = runners[name]
     const consumer = inject('consumer')

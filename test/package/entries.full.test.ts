@@ -28,7 +28,7 @@ async function run(format: 'module' | 'commonjs', program: string): Promise<unkn
   return JSON.parse(stdout)
 }
 
-/** The code of a file of the build and of all that it imports. */
+/** Returns the code of a file of the build and of all its imports. */
 function reachedFrom(file: string, seen = new Map<string, string>()): string[] {
   if (!seen.has(file)) {
     const code = readFileSync(join(own, 'dist', file), 'utf8')
@@ -48,7 +48,7 @@ test('no published file names a workspace', () => {
   expect(named).toEqual([])
 })
 
-test('no published file imports a chunk only to run it', () => {
+test('no published file imports a chunk only for its side effects', () => {
   const files = readdirSync(join(own, 'dist'), { recursive: true, encoding: 'utf8' }).filter((file) =>
     /\.c?js$/.test(file),
   )
@@ -76,7 +76,7 @@ test('each relative import of a published file leads to a published file', () =>
   expect([files.length > 100, missing]).toEqual([true, []])
 })
 
-test('a consumer who bundles with esbuild gets no warning', async () => {
+test('esbuild bundles the package without a warning', async () => {
   const imports = entries.filter((entry) => !/msw|nock|fast-check/.test(entry))
   const { warnings } = await build({
     stdin: {
@@ -94,7 +94,7 @@ test('a consumer who bundles with esbuild gets no warning', async () => {
 })
 
 describe('each published entry', () => {
-  test('is known', () => {
+  test('is listed', () => {
     expect(entries).toEqual(
       expect.arrayContaining(['stuntdouble', 'stuntdouble/fetch', 'stuntdouble/msw', 'stuntdouble/server']),
     )
@@ -117,7 +117,7 @@ describe('each published entry', () => {
     expect(await run(format, program)).toEqual([4, 'FAILED'])
   })
 
-  test('the peers that an entry needs are needed by no other', () => {
+  test('needs only its own peers', () => {
     const peers = { 'fast-check': 'fast-check', 'msw-data': '@msw/data' }
     for (const [entry, peer] of Object.entries(peers)) {
       const needs = (file: string): boolean =>
@@ -128,7 +128,7 @@ describe('each published entry', () => {
     }
   })
 
-  test('takes nothing of Node along, but the server', async () => {
+  test('contains no module of Node.js, except the server', async () => {
     const core = reachedFrom('index.js').join('\n')
     expect(core).not.toMatch(/['"]node:/)
     expect(core).not.toMatch(/from\s*['"](?:msw|nock|vitest|jest|citty|yaml)['"/]/)
@@ -136,13 +136,13 @@ describe('each published entry', () => {
   })
 })
 
-test('the root has fifteen values: everything else is a type, or in an entry of its own', async () => {
+test('the root exports fifteen values; all else is a type or in another entry', async () => {
   const names = await run('module', `import * as entry from 'stuntdouble'; ${print}`)
   expect(names).toHaveLength(15)
   expect(names).toEqual(expect.arrayContaining(['createSandbox', 'fault', 'faultKinds', 'injectionPoints', 'devUsers']))
 })
 
-test('the declarations know no engine, and construct nothing but errors', () => {
+test('the declarations contain no engine and only constructors of errors', () => {
   const files = readdirSync(join(own, 'dist/types'))
   const codes = files.map((file) => readFileSync(join(own, 'dist/types', file), 'utf8')).join('\n')
   expect(codes.match(/\bclass \w*(?:Engine|Scheduler|Registry|Ledger|ControlClient)\b/g)).toBeNull()
@@ -168,7 +168,7 @@ describe('a class has one identity', () => {
     expect(await run(format, program)).toEqual([true, true])
   })
 
-  test('because no class is written into two files', () => {
+  test('is in one file only', () => {
     const files = readdirSync(join(own, 'dist')).filter((file) => file.endsWith('.cjs'))
     const homes = new Map<string, string[]>()
     for (const file of files) {
@@ -183,14 +183,14 @@ describe('a class has one identity', () => {
     expect(copied).toEqual([])
   })
 
-  test('and is declared once, for modules and CommonJS together', () => {
+  test('is declared once for modules and CommonJS', () => {
     const files = readdirSync(join(own, 'dist/types'))
     expect(files.filter((file) => !file.endsWith('.d.cts'))).toEqual([])
     const codes = files.map((file) => readFileSync(join(own, 'dist/types', file), 'utf8'))
     const found = (pattern: RegExp) =>
       codes.flatMap((code) => [...code.matchAll(pattern)].map(([, name]) => name)).sort()
     expect(found(/^(?:declare|export).* class (Sandbox|Clock)\b/gm)).toEqual(['Clock', 'Sandbox'])
-    // The types of a peer are other files for modules than for CommonJS.
+    // A peer has different type files for modules and for CommonJS.
     const peers = Object.keys(manifest.peerDependencies)
     const packages = found(/ from ['"]([^.'"][^'"]*)['"]/g)
     expect(packages.filter((name) => peers.some((peer) => name!.startsWith(peer)))).toEqual([])
@@ -198,7 +198,7 @@ describe('a class has one identity', () => {
 })
 
 describe('a plain program', () => {
-  test('ends by itself after it moved the clock', async () => {
+  test('exits after it moved the clock', async () => {
     const program = `
       import { createSandbox } from 'stuntdouble'
       const sandbox = createSandbox()
@@ -252,7 +252,7 @@ sandbox.clock.advance('5')
   })
 })
 
-test('the program tells its version', () => {
+test('the program prints its version', () => {
   const program = join(own, manifest.bin.stuntdouble!)
   expect(execFileSync(process.execPath, [program, '--version'], { encoding: 'utf8' })).toBe(`${manifest.version}\n`)
 })
@@ -279,7 +279,7 @@ test.each(['module', 'commonjs'] as const)('a search and a connection work in a 
   expect(await run(format, program)).toBe('*1\r\n%2\r\n$4\r\nname\r\n$1\r\ni\r\n$4\r\ntype\r\n$6\r\nSTRING\r\n+OK\r\n')
 })
 
-test('a sandbox that was imported and a connector that was required tell of each other', async () => {
+test('an imported sandbox and a required connector detect each other', async () => {
   const program = `
     import { createRequire } from 'node:module'
     import { createSandbox } from 'stuntdouble'

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { type Example, programOf, readPage } from '../failures/page.ts'
 import { asShown, isPrinted, type Run, runnerNames, runUnder } from '../failures/runners.ts'
 
-// What a failing matcher prints is a promise: docs/reference/matchers.md shows it, and here real runners print it.
+// Checks that real runners print the failures of docs/reference/matchers.md.
 
 const consumer = inject('consumer')
 const page = readPage(readFileSync(new URL('../../docs/reference/matchers.md', import.meta.url), 'utf8'))
@@ -14,7 +14,7 @@ const matcherNames = Object.keys(
     .sandboxMatchers,
 ).filter((name) => name.startsWith('to'))
 
-test('the page shows a failure of every matcher', () => {
+test('shows a failure of every matcher on the page', () => {
   const shown = matcherNames.filter((name) => page.examples.some(({ code }) => code.includes(`.${name}(`)))
   expect(shown).toEqual(matcherNames)
 })

@@ -1,7 +1,7 @@
 import { expect, inject, test } from 'vitest'
 import { type Runner, runUnder } from '../failures/runners.ts'
 
-// Tests that must fail with `timers: 'follow'`, under both runners that have it.
+// Runs tests that must fail with `timers: 'follow'`, in both runners that have this option.
 
 const heads: Partial<Record<Runner, string>> = {
   vitest: `import { Redis } from '@upstash/redis'
@@ -37,14 +37,14 @@ test('is at the time of the sandbox', (sandbox) => {
 `
 
 test.each(['vitest', 'jest'] as const)(
-  "%s: with timers: 'follow' a timeout names the timer that the app waits for, and fake timers are refused",
+  "%s: with timers: 'follow', a timeout names the timer of the app, and fake timers throw an error",
   async (runner) => {
     const run = await runUnder(runner, inject('consumer'), heads[runner] + tests)
     expect(run.tests.get('waits')?.message).toMatch(
-      /(?:timed out in 2500ms|Exceeded timeout of 2500 ms)(?:.|\n)*Hint: The app waits for a timer of its own \(due in 400ms of virtual time\)(?:.|\n)*Replay: (?:.|\n)*#1 .*connection broken/,
+      /(?:timed out in 2500ms|Exceeded timeout of 2500 ms)(?:.|\n)*Hint: The app waits for its own timer \(due in 400ms of virtual time\)(?:.|\n)*Replay: (?:.|\n)*#1 .*connection broken/,
     )
     expect(run.tests.get('fakes')?.message).toContain('useFakeTimers()')
-    expect(run.tests.get('fakes')?.message).toContain("timers: 'follow' has faked the timers before")
+    expect(run.tests.get('fakes')?.message).toContain("timers: 'follow' has already faked the timers")
     expect(run.tests.get('is at the time of the sandbox')?.message).toBeUndefined()
   },
 )

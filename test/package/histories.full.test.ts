@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { parse } from 'yaml'
 
-// docs/replay.md as its reader would follow it, with the packed package: the double is production, a run of it sleeps.
+// Follows docs/replay.md with the packed package. The double is the production service, and a run of it sleeps.
 
 const root = new URL('../..', import.meta.url).pathname
 const place = join(inject('consumer'), 'histories')
@@ -60,18 +60,18 @@ test('the page shows the files of the example', () => {
   for (const name of ['route.ts', 'histories.test.ts', 'github-actions.yml']) expect(page).toContain(example(name))
 })
 
-test('the pipeline replays on pull requests, and takes nothing but what it names', () => {
+test('the pipeline replays on pull requests and uses only named inputs', () => {
   expect(Object.keys(pipeline.on)).toEqual(['pull_request', 'workflow_dispatch'])
   const scripts = Object.values(pipeline.jobs).flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []))
   // `npm ci` needs a registry; all other lines are run below.
   expect(new Set(scripts)).toEqual(
     new Set(['npm ci', vitestLine, stepOf('take', ({ name }) => name !== undefined).run!]),
   )
-  // What somebody types must not become a part of a script.
+  // Input of users must not become part of a script.
   for (const script of scripts) expect(script).not.toContain('${{')
 })
 
-test('the replay is green, and red with both words when a step is renamed', async () => {
+test('the replay passes, and fails with both names after a step is renamed', async () => {
   const green = await sh(vitestLine)
   expect(green.out).toContain('1 passed')
   expect(green.code).toBe(0)
@@ -83,7 +83,7 @@ test('the replay is green, and red with both words when a step is renamed', asyn
   for (const line of /\n```\n("message[^`]*)```/.exec(page)![1]!.trim().split('\n')) expect(red.out).toContain(line)
 })
 
-/** The app, on a port of its own, and a double that stands for the service. */
+/** Starts the app on its own port, and a double as the service. */
 const shop = `
 import { createServer } from 'node:http'
 import { POST } from './route.ts'
@@ -125,7 +125,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-test('a run that sleeps in production: curl, the command, the replay', async () => {
+test('replays a run that sleeps in production, with curl and the command', async () => {
   const double = await started(['node_modules/.bin/stuntdouble', 'serve', '--port', '0', '--dialect', 'upstash'])
   const told = (name: string): string => new RegExp(`^${name}=(\\S+)`, 'm').exec(double)![1]!
   const env = { QSTASH_URL: told('QSTASH_URL'), QSTASH_TOKEN: told('QSTASH_TOKEN') }
@@ -169,7 +169,7 @@ test('a run that sleeps in production: curl, the command, the replay', async () 
 
   const green = await sh(vitestLine)
   expect(green.out).toContain('4 passed')
-  // A run that is over is in the log only.
+  // A run that has ended is only in the log.
   execFileSync('curl', [
     '-fsS',
     '-X',

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 
-// A dead letter of production, pasted: the test that the program of the package writes, under the real runners.
+// Imports a dead letter of production, and runs the generated test in the real runners.
 
 const consumer = inject('consumer')
 
@@ -19,7 +19,7 @@ const letter = {
   responseBody: 'no sku',
 }
 
-/** The application of the example, in both languages. */
+/** The app of the example, in both languages. */
 const route = (mended: boolean): string =>
   `async function POST(request) {
   const { id } = await request.json()
@@ -46,7 +46,7 @@ const runners = [
 ]
 
 test.each(runners)(
-  'a test file of import $flag asks for the code, fails as production did, and passes once it is mended',
+  'import $flag writes a test that asks for the code, fails like production and passes after the fix',
   (runner) => {
     const place = join(consumer, `import${runner.flag}`)
     mkdirSync(place, { recursive: true })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, inject, test } from 'vitest'
 
-// What `stuntdouble init` writes, as somebody finds it who has a project: the next command passes.
+// Runs `stuntdouble init` in a project. The tests that it writes pass with the next command.
 
 const newest = inject('consumer')
 const oldest = inject('consumers')
@@ -15,7 +15,7 @@ afterAll(() => {
 
 type Files = Readonly<Record<string, string>>
 
-/** A project inside of a consumer, whose packages it finds. */
+/** Creates a project inside a consumer, whose packages it uses. */
 function projectWith(files: Files, consumer = newest): string {
   const folder = mkdtempSync(join(consumer, 'init-'))
   folders.push(folder)
@@ -42,7 +42,7 @@ function init(folder: string, ...args: string[]): { readonly code: number | null
   return { code: status, out: stdout + stderr }
 }
 
-/** The last line that it shows, with the programs of the consumer. */
+/** Runs the last printed command with the programs of the consumer. */
 function next(folder: string, out: string, consumer = newest): string {
   const line = out.trimEnd().split('\n').at(-1)!.trim()
   const script = line.replace(/\bnpx (\S+)/, (_, name: string) => join(consumer, 'node_modules/.bin', name))
@@ -128,14 +128,14 @@ describe.each<[string, Files, string, readonly string[]]>([
       .filter((name) => !before.includes(name))
       .sort()
 
-  test('says what it would write', () => {
+  test('prints what it would write', () => {
     const { code, out } = init(folder, '--dry-run')
     expect(code).toBe(0)
     expect([...out.matchAll(/^Would write (\S+):$/gm)].map(([, name]) => name).sort()).toEqual(written)
     expect(added()).toEqual([])
   })
 
-  test('what it writes passes', () => {
+  test('writes tests that pass', () => {
     const { code, out } = init(folder)
     expect([code, added()]).toEqual([0, written])
     for (const name of written) {
@@ -148,7 +148,7 @@ describe.each<[string, Files, string, readonly string[]]>([
     expect(told).toMatch(/1 passed|^ℹ pass 1|# pass 1/m)
   })
 
-  test.runIf(written.some((name) => name.endsWith('.ts')))('TypeScript knows what it writes', () => {
+  test.runIf(written.some((name) => name.endsWith('.ts')))('writes files without type errors', () => {
     const compiler = join(newest, 'node_modules/typescript/bin/tsc')
     const options = '--ignoreConfig --noEmit --strict --skipLibCheck --module preserve --target es2023 --types node'
     const { stdout } = spawnSync(process.execPath, [compiler, ...options.split(' '), ...written], {
@@ -158,7 +158,7 @@ describe.each<[string, Files, string, readonly string[]]>([
     expect(stdout).toBe('')
   })
 
-  test('a second time it leaves all as it is', () => {
+  test('changes nothing when it runs again', () => {
     const texts = () => written.map((name) => readFileSync(join(folder, name), 'utf8'))
     writeFileSync(join(folder, written[0]!), '// mine')
     const mine = texts()
@@ -169,7 +169,7 @@ describe.each<[string, Files, string, readonly string[]]>([
   })
 })
 
-describe('where it is unsure', () => {
+describe('init with an unclear project', () => {
   test.each<[string, Files, readonly string[], number, RegExp]>([
     ['no package.json', {}, [], 2, /there is no package\.json in this folder\. Run npm init -y first/],
     [
@@ -207,7 +207,7 @@ describe('where it is unsure', () => {
     expect(out).toMatch(sentence)
   })
 
-  test('a package of a monorepo has the runner of the root', () => {
+  test('init uses the runner of the root in a package of a monorepo', () => {
     const root = projectWith({
       ...manifest('vitest', { workspaces: ['packages/*'] }),
       'pnpm-lock.yaml': '',
@@ -220,7 +220,7 @@ describe('where it is unsure', () => {
   test.each([
     ['vitest', 'vitest.config.js', "export default { test: { setupFiles: ['./stuntdouble.setup.mjs'] } }"],
     ['jest', 'jest.config.js', "module.exports = { setupFilesAfterEnv: ['<rootDir>/stuntdouble.setup.js'] }"],
-  ])('a configuration of %s that has the setup file needs nothing', (runner, config, text) => {
+  ])('init changes no configuration of %s that has the setup file', (runner, config, text) => {
     const { out } = init(projectWith({ ...manifest(runner), [config]: text }), '--dry-run')
     expect(out).not.toContain('Add to it')
   })
@@ -230,7 +230,7 @@ describe('where it is unsure', () => {
     ['~4.1', 'stuntdouble/vitest4/extend'],
     ['>=3.2 <4', 'stuntdouble/vitest4/extend'],
     ['*', 'stuntdouble/vitest/extend'],
-  ])('Vitest %s, which is not installed yet, has the types of %s', (range, types) => {
+  ])('init uses for Vitest %s, which is not installed yet, the types of %s', (range, types) => {
     const folder = mkdtempSync(join(tmpdir(), 'stuntdouble-init-'))
     folders.push(folder)
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ devDependencies: { vitest: range } }))
@@ -240,7 +240,7 @@ describe('where it is unsure', () => {
     expect(out).toContain('vitest is not installed yet.')
   })
 
-  test('a runner that is too old', () => {
+  test('init rejects a runner that is too old', () => {
     const folder = projectWith({
       ...manifest('vitest'),
       'node_modules/vitest/package.json': '{ "name": "vitest", "version": "2.1.9" }',
@@ -249,7 +249,7 @@ describe('where it is unsure', () => {
   })
 })
 
-test('npm create stuntdouble does the same', () => {
+test('npm create stuntdouble runs init', () => {
   const own = new URL('../../packages/create-stuntdouble/', import.meta.url).pathname
   const place = mkdtempSync(join(tmpdir(), 'stuntdouble-create-'))
   folders.push(place)

@@ -15,7 +15,7 @@ const manifest = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8')) as 
   scripts: Record<string, string>
 }
 
-test('publint finds nothing', async () => {
+test('publint reports nothing', async () => {
   const { messages } = await publint({ pkgDir: own, strict: true })
   expect(messages).toEqual([])
 })
@@ -31,9 +31,9 @@ function isModuleOnly(entrypoint: string): boolean {
   return typeof target === 'object' && !('require' in target)
 }
 
-test('attw finds nothing', () => {
+test('attw reports nothing', () => {
   const bin = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js')
-  // Into a file: it ends before it has written everything into a pipe.
+  // The output goes to a file, because the process exits before it has written all into a pipe.
   const report = join(inject('consumer'), 'attw.json')
   const out = openSync(report, 'w')
   spawnSync(process.execPath, [bin, inject('tarball'), '--format', 'json'], { stdio: ['ignore', out, 'inherit'] })
@@ -44,13 +44,13 @@ test('attw finds nothing', () => {
   const problems = found.filter(({ kind, entrypoint = '.', resolutionKind }) => {
     // This resolution knows no `exports`, so it sees the main entry only; it ended with TypeScript 6.
     if (kind === 'NoResolution' && resolutionKind === 'node10' && entrypoint !== '.') return false
-    // What an entry is made for is a module only: vitest, Playwright, @msw/data.
+    // These entries are for packages that are modules only: Vitest, Playwright, @msw/data.
     return !(kind === 'CJSResolvesToESM' && isModuleOnly(entrypoint))
   })
   expect(problems).toEqual([])
 })
 
-test('only what is needed is packed', () => {
+test('the package contains only necessary files', () => {
   const files = execFileSync('tar', ['-tzf', inject('tarball')], { encoding: 'utf8' })
     .trim()
     .split('\n')
@@ -72,7 +72,7 @@ test('only what is needed is packed', () => {
   )
 })
 
-/** Where the links of a packed page lead, as paths of the package. */
+/** Returns the targets of links of a packed page, as paths of the package. */
 function linksOf(page: string): string[] {
   const prose = readFileSync(join(own, page), 'utf8').replace(/^```.*?^```$/gms, '')
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
@@ -81,11 +81,11 @@ function linksOf(page: string): string[] {
     .map((target) => join(dirname(page), target.split('#')[0]!))
 }
 
-/** What is for those who change the package, pictures, and apps that a page quotes: in the repository only. */
+/** Targets that exist only in the repository: files for contributors, pictures, and apps that a page quotes. */
 const notPacked =
   /^docs\/(?:contributing|decisions|pictures|protocol)(?:\/|$)|^packages\/server\/scenarios\/|^examples\/case-studies(?:\/|$)/
 
-test('every link of a packed page leads to something that is packed, or is for contributors', () => {
+test('every link of a packed page has a packed target, or one for contributors', () => {
   const pages = readdirSync(own, { recursive: true, encoding: 'utf8' }).filter(
     (name) => name.endsWith('.md') && !name.startsWith('node_modules'),
   )
@@ -96,7 +96,7 @@ test('every link of a packed page leads to something that is packed, or is for c
   expect(missing.filter(({ to }) => !notPacked.test(to))).toEqual([])
 })
 
-test('runners and interception libraries are optional peers, and nothing installs a script', () => {
+test('runners and interception libraries are optional peers, and no package has an install script', () => {
   expect(Object.keys(manifest.peerDependencies).sort()).toEqual(Object.keys(manifest.peerDependenciesMeta).sort())
   expect(Object.values(manifest.peerDependenciesMeta).every(({ optional }) => optional)).toBe(true)
   expect(Object.keys(manifest.dependencies).sort()).toEqual([
@@ -114,7 +114,7 @@ test('runners and interception libraries are optional peers, and nothing install
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { hasInstallScript?: boolean; dependencies?: Record<string, string> } | undefined>
   }
-  // What comes along with the package; the tests and examples of the repository have workspaces of their own.
+  // Only dependencies of the package are checked. Tests and examples have separate workspaces.
   const coming = new Set(Object.keys(manifest.dependencies))
   for (const name of coming)
     for (const below of Object.keys(lock.packages[`node_modules/${name}`]?.dependencies ?? {})) coming.add(below)
@@ -131,6 +131,6 @@ test('only the entries that extend a runner have side effects', () => {
   expect(listed.filter((path) => !/\/extend\.c?js$/.test(path))).toEqual([])
 })
 
-test('it stays small', () => {
+test('the package stays below its maximum size', () => {
   expect(statSync(inject('tarball')).size).toBeLessThan(2_000_000)
 })

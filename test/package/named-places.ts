@@ -109,7 +109,7 @@ export class Declarations {
   }
 
   #members(type: ts.Type): readonly ts.Symbol[] {
-    // Texts and numbers have members of their own, which are not ours.
+    // Members of texts and numbers belong to JavaScript, not to this package.
     if (!(type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection))) return []
     return type.getProperties().filter(({ name, declarations = [] }) => {
       const isHidden = declarations.some(

@@ -17,7 +17,7 @@ writeFileSync(join(place, 'package.json'), '{ "private": true, "scripts": { "dou
 execFileSync('chmod', ['+x', join(inject('consumer'), 'node_modules/stuntdouble/dist/cli.js')])
 afterAll(() => rmSync(place, { recursive: true, force: true }))
 
-/** `gone` when nothing listens there any more. */
+/** Returns `gone` when no process listens on the port. */
 const watch = `
 origin=''
 while [ -z "$origin" ]; do sleep 0.2; origin=$(sed -n 's/^store  \\(http:.*\\)\\/main.*/\\1/p' out.txt); done

@@ -8,11 +8,11 @@ import { tools } from '../../packages/server/src/mcp/tools.js'
 import { programs } from '../../packages/server/src/programs/programs.js'
 import { DataFiles, Declarations, type Names, SchemaFile } from './named-places.js'
 
-// Every public name had another one before the first release. None of those is left where it was, and each has the one
-// that it was given: in the declarations and schemas of the built package, and in the tables of the command line, the
+// Every public name had another one before the first release. No old name may be in its former place, and each new name
+// must be there: in the declarations and schemas of the built package, and in the tables of the command line, the
 // control API and the tools for agents.
 
-/** Nothing has taken its place. */
+/** Marks a name without a replacement. */
 const gone = ''
 
 /** Old name → new name, at one place or at several. A new name behind a dot is further inside. */
@@ -736,7 +736,7 @@ const pages: Table = {
 /** Names in a text. */
 const listed = (names: string): readonly string[] => names.trim().split(/\s+/)
 
-/** What an entry has besides types. */
+/** Values of an entry. */
 const values: Readonly<Record<string, string>> = {
   stuntdouble: `
     createSandbox defineScenario fault fakeTimers defaultPolicy neutralDialect upstashDialect faultKinds
@@ -760,7 +760,7 @@ const insides: Readonly<Record<string, string>> = {
   arb: 'message schedule cron command clockMove storeRequests faultRules deliveryFaults outboundFaults deliveryScript',
 }
 
-/** What is for the package itself and in no declaration. */
+/** Internal names, which are in no declaration. */
 const internal: Readonly<Record<string, string>> = {
   'Sandbox.faults': 'quiet armed down hasAdded removeAdded watch ask askAt takeDown',
   FaultHandle: 'number',
@@ -770,7 +770,7 @@ const internal: Readonly<Record<string, string>> = {
   Task: 'whenAsleep fallAsleep whenStuck beside',
 }
 
-/** Names that stay, and whose shape is another. */
+/** Names that stay with another type. */
 const shapes: readonly (readonly [place: string, written: string | RegExp])[] = [
   ['Sandbox.faults.rules', 'readonly FaultRuleStatus[]'],
   ['Sandbox.faults.unused', 'readonly UnusedFault[]'],
@@ -823,7 +823,7 @@ const read = (file: string): string => readFileSync(join(own, file), 'utf8')
 const readJson = (file: string): Record<string, unknown> => JSON.parse(read(file))
 const load = async (entry: string): Promise<object> => import(join(own, `dist/${entry}.js`))
 
-/** Entry → its declarations, as package.json says. */
+/** Entry → its declarations in package.json. */
 const { exports: published } = readJson('package.json') as {
   exports: Record<string, { readonly types?: string; readonly import?: { readonly types: string } } | string>
 }
@@ -844,7 +844,7 @@ const files: Readonly<Record<string, { names(path: string): Names }>> = {
   ),
 }
 
-/** What is neither a declaration nor a file. */
+/** Values that are neither in a declaration nor in a file. */
 const places = new Map<string, Names>()
 
 beforeAll(async () => {
@@ -894,7 +894,7 @@ function addPages(): void {
   places.set('the headings of pages', new Set(headings))
 }
 
-/** What only a program shows that runs: the policies of a sandbox, and what a server responds. */
+/** Values that only a running program shows: the policies of a sandbox, and responses of a server. */
 async function addRunning(): Promise<void> {
   const keys = (value: object): Names => new Set(Object.keys(value))
   const { defaultPolicy } = (await load('index')) as { defaultPolicy: object }
@@ -925,7 +925,7 @@ async function addRunning(): Promise<void> {
   }
 }
 
-/** Names of the events of a stream, until it tells of a reset. */
+/** Returns the names of the events of a stream, until a reset. */
 async function eventsOf({ body }: Response): Promise<Names> {
   const decoder = new TextDecoder()
   let text = ''
@@ -944,7 +944,7 @@ function namesAt(place: string): Names {
   )
 }
 
-/** Whether a new name is at a place, or inside of something there. */
+/** Returns whether a new name is at a place or below it. */
 function isAt(place: string, name: string): boolean {
   // A shipped scenario has what it needs.
   if (namesAt(place).has(name) || place.startsWith(shipped)) return true
@@ -961,7 +961,7 @@ interface Row {
   readonly now: string
 }
 
-/** What is not as a row says. A place that is nowhere is a mistake, too: it may have the old name itself. */
+/** Returns the violations of a row. A missing place is also a violation, because it may have the old name itself. */
 function mistakesOf({ place, old, now }: Row): readonly string[] {
   try {
     if (namesAt(place).size === 0 && !place.startsWith(shipped)) return [`${place} has no names at all`]
@@ -979,7 +979,7 @@ function mistakesIn(table: Table): readonly string[] {
   return [...new Set(rows.flatMap(mistakesOf))]
 }
 
-describe('no old name is at its place, and the new one is', () => {
+describe('new names have replaced old names', () => {
   test.each<[what: string, table: Table]>([
     ['members', members],
     ['options', options],
@@ -1008,30 +1008,30 @@ describe('no old name is at its place, and the new one is', () => {
   })
 })
 
-describe('what lives where', () => {
-  test.each(Object.entries(values))('%s has these values and no others', async (entry, text) => {
+describe('values of the entries', () => {
+  test.each(Object.entries(values))('%s exports exactly these values', async (entry, text) => {
     const names = listed(text)
     const loaded = (await import(declarationFiles[entry]!.replace(/\.d\.ts$/, '.js'))) as object
     expect(Object.keys(loaded).toSorted()).toEqual(names.toSorted())
     expect([...declarations.exports(entry, 'values')].toSorted()).toEqual(names.toSorted())
   })
 
-  test.each(Object.entries(insides))('%s has these members and no others', (place, names) => {
+  test.each(Object.entries(insides))('%s has exactly these members', (place, names) => {
     expect([...declarations.names(place)].toSorted()).toEqual(listed(names).toSorted())
   })
 
-  test('a fault is made by the function that its kind names', () => {
+  test('each kind of fault has a constructor with its name', () => {
     const kinds = [...declarations.names('FaultKind')]
     const functions = kinds.map((kind) => kind.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()))
     expect(kinds).toHaveLength(31)
     expect([...declarations.names('fault')].toSorted()).toEqual(functions.toSorted())
   })
 
-  test('a tool for agents is a verb and a noun', () => {
+  test('the name of each MCP tool is a verb and a noun', () => {
     expect([...namesAt('the tools')].filter((name) => !/^[a-z]+(?:_[a-z]+)+$/.test(name))).toEqual([])
   })
 
-  test('what is for the package itself is in no declaration', () => {
+  test('no declaration contains an internal name', () => {
     const found = Object.entries(internal).flatMap(([place, names]) =>
       listed(names)
         .filter((name) => declarations.names(place).has(name))
@@ -1041,7 +1041,7 @@ describe('what lives where', () => {
   })
 })
 
-describe('what has its name still, and another shape', () => {
+describe('names with another type', () => {
   test.each(shapes)('%s', (place, written) => {
     expect(declarations.text(place)).toEqual(typeof written === 'string' ? written : expect.stringMatching(written))
   })

@@ -9,16 +9,16 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** The packed tarball. */
     tarball: string
-    /** A project of its own that has the packed package installed, next to everything this repository has. */
+    /** A separate project with the packed package and all packages of this repository. */
     consumer: string
-    /** The same beside older versions of what it works with. */
+    /** The same project with older versions of peers. */
     consumers: Readonly<Record<OldVersions, string>>
   }
 }
 
 const root = new URL('../..', import.meta.url).pathname
 
-/** Packs the build once and installs the tarball into a project of its own. */
+/** Packs the build once and installs the tarball into a separate project. */
 export default function setup({ provide }: TestProject): () => void {
   if (!existsSync(join(root, 'dist/index.cjs'))) {
     throw new Error('There is no build to test: run `npm run build` first.')

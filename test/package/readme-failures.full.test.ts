@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { isPrinted, type Run, type Runner, runnerNames, runUnder } from '../failures/runners.ts'
 
-// The README's test, broken on purpose: who has never seen the app must be able to say what happened.
+// Breaks the README's test on purpose. Its failure must explain what happened to a reader who does not know the app.
 
 const consumer = inject('consumer')
 
 interface Break {
   readonly name: string
-  /** What somebody changed, or what changed in the app. */
+  /** A change of the test or the app. */
   readonly changes: readonly (readonly [from: string, to: string])[]
-  /** What the failure tells: what was expected, what happened instead, and when and why. */
+  /** Texts in the failure: what was expected, what happened instead, when and why. */
   readonly tells: readonly (string | RegExp)[]
 }
 
@@ -75,12 +75,12 @@ const breaks: readonly Break[] = [
   },
 ]
 
-/** The first example of the README, as a test of this name with these changes. */
+/** Returns the first example of the README as a test with this name and these changes. */
 function broken({ name, changes }: Break): string {
   const readme = readFileSync(join(consumer, 'node_modules/stuntdouble/README.md'), 'utf8')
   let code = /^```ts\n(.*?)^```$/ms.exec(readme)![1]!.replace(/^import .*\n/gm, '')
   for (const [from, to] of [[/^test\('[^']+'/m.exec(code)![0], `test('${name}'`], ...changes]) {
-    // The last occurrence is the assertion's.
+    // The last occurrence is in the assertion.
     const at = code.lastIndexOf(from)
     if (at === -1) throw new Error(`The README's test has changed: it has no ${from}`)
     code = code.slice(0, at) + to + code.slice(at + from.length)
@@ -95,7 +95,7 @@ const heads: Readonly<Record<Runner, string>> = {
   vitest: "import { Client } from '@upstash/qstash'\nimport { expect, test } from 'stuntdouble/vitest'\n",
   jest: `const { Client } = require('@upstash/qstash')\nconst { useSandbox } = require('stuntdouble/jest')\n${oneSandbox}`,
   'jest as a module': `import { Client } from '@upstash/qstash'\nimport { useSandbox } from 'stuntdouble/jest'\n${oneSandbox}`,
-  // Its fixture needs a browser, which not every machine has, and the test needs none.
+  // The fixture of Playwright needs a browser, which not every machine has. This test does not need it.
   playwright: `import { Client } from '@upstash/qstash'
 import { expect, test as inPlaywright } from '@playwright/test'
 import 'stuntdouble/playwright/extend'

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 
-// Real runners on tests that fail, in the consumer's project: what a reader of their output gets to know.
+// Checks the output of real runners for failing tests, in the consumer's project.
 const newest = inject('consumer')
 const oldest = inject('consumers')
 
@@ -84,7 +84,7 @@ const run = (consumer: string, script: string, ...args: string[]) => {
   return stdout + stderr
 }
 
-/** Where each test of an index failed, and what it says. */
+/** Returns location and error of each test in an index. */
 const rowsOf = (index: string): string[][] =>
   [...index.matchAll(/<small>(.*?)<\/small><br><code>(.*?)<\/code>/g)].map(([, ...texts]) =>
     texts.map((text) => text.replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)))),
@@ -101,13 +101,13 @@ describe.each([
     printed = run(consumer, 'vitest/vitest.mjs', 'run', '--root', place)
   })
 
-  test('prints the story under a failure that no matcher of ours explained', () => {
+  test('prints the timeline below a failure of another matcher', () => {
     expect(printed).toContain('Replay: STUNTDOUBLE_SEED=1 npx ')
     expect(printed).toMatch(/#\d+ .*SET stock 3/)
     expect(printed).toMatch(/Tests {2}4 failed \| 1 passed/)
   })
 
-  test('its reporter writes a page for each failed test, and an index', () => {
+  test('writes a page for each failed test and an index', () => {
     expect(printed).toContain(join('stuntdouble-report', 'index.html'))
     const names = readdirSync(join(place, 'stuntdouble-report')).sort()
     expect(names).toEqual([
@@ -122,28 +122,28 @@ describe.each([
     expect(index).not.toContain(place)
     expect(rowsOf(index)).toEqual([
       ['fixture.test.ts:6', 'expected 2 to be 3 // Object.is equality'],
-      ['fixture.test.ts', expect.stringContaining('A message is left over.')],
+      ['fixture.test.ts', expect.stringContaining('A message is still pending.')],
       ['setup.test.ts:6', "expected 'a' to be 'b' // Object.is equality"],
-      ['setup.test.ts', expect.stringContaining('A message is left over.')],
+      ['setup.test.ts', expect.stringContaining('A message is still pending.')],
     ])
     expect(page('stuntdouble-report', '1-a-vitest-b-test-b-fails.html')).not.toContain('</script><b>')
     expect(page('stuntdouble-report', '3-with-a-setup-file.html')).toContain('stock')
   })
 })
 
-test('Vitest 3.2 prints the story, and its reporter says which version writes pages', () => {
+test('Vitest 3.2 prints the timeline, and its reporter names the version that writes pages', () => {
   const place = placeIn(oldest['vitest-3'])
   const printed = run(oldest['vitest-3'], 'vitest/vitest.mjs', 'run', '--root', place)
   expect(printed).toMatch(/#\d+ .*SET stock 3/)
   expect(printed).toMatch(/Tests {2}4 failed \| 1 passed/)
-  expect(printed).toContain('stuntdouble/vitest/reporter needs Vitest 4.0.11 or newer')
+  expect(printed).toContain('stuntdouble/vitest/reporter writes no pages')
   expect(readdirSync(place)).not.toContain('stuntdouble-report')
 })
 
 test.each([
   { playwright: 'the newest Playwright', consumer: newest },
   { playwright: 'Playwright 1.50', consumer: oldest['playwright-1.50'] },
-])('$playwright prints the story, and its reporter writes the pages', ({ consumer }) => {
+])('$playwright prints the timeline, and its reporter writes the pages', ({ consumer }) => {
   const place = placeIn(consumer)
   const printed = run(consumer, '@playwright/test/cli.js', 'test')
   expect(printed).toContain('Replay: STUNTDOUBLE_SEED=1 npx ')
@@ -156,9 +156,9 @@ test.each([
   ])
   expect(rowsOf(readFileSync(join(place, 'pw-report', 'index.html'), 'utf8'))).toEqual([
     ['story.spec.ts:5', 'Error: expect(received).toBe(expected) // Object.is equality'],
-    ['story.spec.ts:7', expect.stringContaining('A message is left over.')],
+    ['story.spec.ts:7', expect.stringContaining('A message is still pending.')],
   ])
-  // The path of the page, not its first lines.
+  // The output contains the path of the page, not its first lines.
   expect(printed).toMatch(/stuntdouble-trace-[\w-]+\.html/)
   expect(printed).not.toContain('<!doctype html>')
 })
@@ -166,12 +166,12 @@ test.each([
 test.each([
   { jest: 'the newest Jest', consumer: newest },
   { jest: 'Jest 29', consumer: oldest['jest-29'] },
-])('$jest prints the story, and fails a test that leaves something undone', ({ consumer }) => {
+])('$jest prints the timeline, and fails a test with a pending message', ({ consumer }) => {
   const printed = run(consumer, 'jest/bin/jest.js', '--config', 'jest.config.cjs')
   expect(printed).toContain('Tests:       2 failed, 1 passed, 3 total')
   expect(printed).toMatch(/Replay: STUNTDOUBLE_SEED=1 npx [\s\S]*#\d+ .*SET stock 3/)
   expect(printed).toContain('No destination responds at https://nobody.test/')
-  // Indented as Jest's own messages, blank lines and all.
+  // The text is indented like Jest's own messages, including blank lines.
   const stories = [...printed.matchAll(/^( *)Replay: .*\n(.*)\n( *)\d{4}-\d\d-\d\d\n( *)#\d/gm)]
   expect(stories.map(([, ...texts]) => texts)).toEqual(Array(2).fill(['    ', '', '    ', '      ']))
 })

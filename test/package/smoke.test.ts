@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 
-// What `npm test` asks of the packed package. Types, publint, attw and the pages are in the other files.
+// Checks of the packed package in `npm test`. Types, publint, attw and the pages are in the other files.
 
 const consumer = inject('consumer')
 const own = join(consumer, 'node_modules/stuntdouble')
@@ -15,7 +15,7 @@ const { bin, exports } = JSON.parse(readFileSync(join(own, 'package.json'), 'utf
 const entries = Object.entries(exports).flatMap(([path, target]) =>
   typeof target === 'string' ? [] : [{ name: path.replace(/^\./, 'stuntdouble'), target }],
 )
-/** These register hooks and matchers when they are imported, which only their runner takes. */
+/** Entries that register hooks and matchers on import, which works only in their runner. */
 const needsRunner = /^stuntdouble\/(?:vitest|vitest4|jest|playwright)(?:\/extend)?$/
 
 function run(format: 'module' | 'commonjs', program: string): unknown {
@@ -41,7 +41,7 @@ test('imports every entry, with the same names in both formats', () => {
     console.log(JSON.stringify(found))`,
   )
   expect(Object.entries(imported).filter(([, exported]) => exported.length === 0)).toEqual([])
-  // A CommonJS module seen from an import has a default export as well.
+  // An imported CommonJS module also has a default export.
   const named = (name: string): string[] => imported[name]!.filter((key) => key !== 'default')
   expect(required).toEqual(Object.fromEntries(both.map((name) => [name, named(name)])))
 })

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { stepsOf } from './walk.js'
 
-// The setup file of docs/runners/vitest.md, word for word, in a project of its own, and every way in which Vitest lets
-// somebody write a test on top of it.
+// Uses the setup file of docs/runners/vitest.md unchanged in a separate project, with every way in which Vitest lets
+// users write a test with it.
 
-/** Passes: each of them sees a world as new, with its own fixtures beside it. */
+/** Passing tests: each gets a reset sandbox in addition to its own fixtures. */
 const passing = `
 import { expect, test } from 'vitest'
 import { sandbox } from './sandbox.js'
@@ -79,7 +79,7 @@ test('after all of them', () => {
 })
 `
 
-/** Passes: side by side they share the world, which nobody takes from under them. */
+/** Passing tests: concurrent tests share the sandbox, which is not reset between them. */
 const concurrent = `
 import { describe, expect, test } from 'vitest'
 import { sandbox } from './sandbox.js'
@@ -178,7 +178,7 @@ test.extend('one', 1)('beside the setup file', ({ one }) => {
 })
 `
 
-/** Fails, every one of them, and each tells the story. */
+/** Failing tests: each prints the timeline. */
 const failing = `
 import { afterEach, describe, expect, test } from 'vitest'
 import { test as own } from 'stuntdouble/vitest'
@@ -238,7 +238,7 @@ interface Result {
   readonly failureMessages: readonly string[]
 }
 
-/** Vitest from the newest to the oldest. */
+/** Versions of Vitest, newest first. */
 const versions = [
   { vitest: 'the newest Vitest', consumer: inject('consumer'), files: { passing, concurrent, own, later, failing } },
   {
@@ -249,7 +249,7 @@ const versions = [
   { vitest: 'Vitest 3.2', consumer: inject('consumers')['vitest-3'], files: { passing, concurrent, own, failing } },
 ]
 
-describe.each(versions)('with the documented setup file, $vitest', ({ consumer, files }) => {
+describe.each(versions)('the documented setup file with $vitest', ({ consumer, files }) => {
   let results: Readonly<Record<string, readonly Result[]>>
 
   beforeAll(() => {
@@ -292,13 +292,13 @@ describe.each(versions)('with the documented setup file, $vitest', ({ consumer, 
         ['later', 3],
       ] as const
     ).filter(([name]) => name in files),
-  )('every test of %s.test.ts passes', ([name, count]) => {
+  )('passes every test of %s.test.ts', ([name, count]) => {
     const ran = results[name]!.filter(({ status }) => !/pending|skipped|todo/.test(status))
     expect(ran.filter(({ status }) => status !== 'passed')).toEqual([])
     expect(ran).toHaveLength(count)
   })
 
-  test('a failing test tells the story of its world, whichever way it was written', () => {
+  test('prints the timeline of a failing test for each form of tests', () => {
     const told = results.failing!.map(({ title, status, failureMessages: [text = ''] }) => [
       title,
       status,
@@ -342,7 +342,7 @@ describe.each(versions)('with the documented setup file, $vitest', ({ consumer, 
     })
   })
 
-  test('each attempt of a test tells its own', () => {
+  test('prints the timeline of each attempt of a test', () => {
     const { failureMessages } = results.failing!.find(({ title }) => title === 'all attempts fail')!
     expect(failureMessages.map((text) => /\bm-attempt-\d/.exec(text)?.[0])).toEqual(['m-attempt-0', 'm-attempt-1'])
   })

@@ -50,7 +50,7 @@ test('extend', () => {
 })
 `
 
-/** The first example of the README, as a reader would paste it. */
+/** The first example of the README, as a reader pastes it. */
 function firstExample(): string {
   const readme = readFileSync(join(newest, 'node_modules/stuntdouble/README.md'), 'utf8')
   const code = /^```ts\n(.*?)^```$/ms.exec(readme)?.[1]
@@ -69,7 +69,7 @@ describe.each([
 ])('$vitest, from the packed package', ({ consumer, entry }) => {
   const place = join(consumer, 'vitest-tests')
 
-  test('runs what the entries give, and the first example of the README', () => {
+  test('runs the fixtures of the entries and the first example of the README', () => {
     mkdirSync(place, { recursive: true })
     writeFileSync(join(place, 'fixture.test.ts'), withFixture)
     writeFileSync(join(place, 'extend.test.ts'), withExtend(entry))

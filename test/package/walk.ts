@@ -1,5 +1,5 @@
-// A walk is a page of docs/runners that a newcomer follows from an empty folder. This follows it to the letter: its files
-// are written, its commands run, and what they print is held against what the page says.
+// A walk is a page of docs/runners that a reader follows from an empty folder. This module follows it exactly: its files
+// are written, its commands run, and their output is compared with that on the page.
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -12,7 +12,7 @@ export type Step =
   | { readonly kind: 'file'; readonly name: string; readonly text: string }
   | { readonly kind: 'run'; readonly script: string; readonly prints: readonly string[] }
 
-/** The steps of a page, in order. A block whose paragraph before ends in a name in backticks and a colon is that file. */
+/** Returns the steps of a page. A block after a paragraph that ends in a name in backticks and a colon is a file. */
 export function stepsOf(page: string): readonly Step[] {
   const steps: Step[] = []
   for (const [, before = '', language = '', text = ''] of page.matchAll(/([^\n]*)\n\n```(\w+)\n(.*?)^```$/gms)) {
@@ -28,7 +28,7 @@ export function stepsOf(page: string): readonly Step[] {
   return steps
 }
 
-/** Whether lines of the page stand in an output, in their order; `…` is what differs from run to run. */
+/** Returns whether lines of the page are in an output in order; `…` matches any text. */
 export function isPrinted(output: string, lines: readonly string[]): boolean {
   const parts = lines.map((line) =>
     line
@@ -46,7 +46,7 @@ export interface Told {
   readonly output: string
 }
 
-/** A folder that somebody follows a page in. */
+/** A folder in which a page is followed. */
 export class Walk implements AsyncDisposable {
   readonly #folder: string
   readonly #consumer: string
@@ -75,14 +75,14 @@ export class Walk implements AsyncDisposable {
     return script.endsWith(' &') ? this.#start(script.slice(0, -2), step.prints) : this.#run(script)
   }
 
-  /** Packages come from this machine, not from a registry, and so does the browser. */
+  /** Installs packages and the browser from this machine, not from a registry. */
   #isProvided(line: string): boolean {
     const packages = /^npm install --save-dev (.+)$/.exec(line)?.[1]
     if (packages !== undefined) for (const name of packages.split(' ')) this.#install(name)
     return packages !== undefined || line === 'npx playwright install chromium'
   }
 
-  /** What the page does not install is not there. */
+  /** Removes packages that the page does not install. */
   #install(name: string): void {
     const modules = join(this.#folder, 'node_modules')
     const own = join(this.#consumer, 'node_modules', name)
@@ -105,7 +105,7 @@ export class Walk implements AsyncDisposable {
     })
   }
 
-  /** In the background, until the end of the walk; goes on once it has printed what the page says. */
+  /** Runs a command in the background until the end of the walk, and continues after its expected output. */
   #start(script: string, prints: readonly string[]): Promise<Told> {
     return new Promise((resolve) => {
       const { child, output } = this.#spawn(script)
@@ -119,7 +119,7 @@ export class Walk implements AsyncDisposable {
         if (isPrinted(output(), prints)) resolve({ script, code: 0, output: output() })
       })
       this.#ends.push(async () => {
-        // npx has started it as a child of its own: the whole group goes.
+        // npx started it as a child process, so the whole process group is ended.
         if (child.exitCode === null) process.kill(-child.pid!, 'SIGTERM')
         await ended
       })
@@ -143,7 +143,7 @@ export class Walk implements AsyncDisposable {
     return { child, output: () => text.replace(/\x1b\[[\d;]*m/g, '') }
   }
 
-  /** What an editor would underline in the TypeScript of the folder, and in our declarations. */
+  /** Returns the type errors in the folder and in the declarations of this package. */
   async mistakes(): Promise<string> {
     const files = readdirSync(this.#folder).filter((name) => name.endsWith('.ts'))
     return files.length === 0 ? '' : typeErrors(this.#folder, files)
@@ -154,12 +154,11 @@ export class Walk implements AsyncDisposable {
   }
 }
 
-/** As most projects have it. */
+/** Usual compiler options. */
 const usual = ['--module', 'preserve', '--lib', 'es2023,esnext.disposable,dom,dom.asynciterable']
 
 /**
- * What the compiler says about files of a folder, declarations of packages included: of those of other packages nothing,
- * of ours everything.
+ * Returns the compiler errors for files of a folder and for the declarations of this package, but not of other packages.
  */
 export async function typeErrors(
   folder: string,
@@ -171,7 +170,7 @@ export async function typeErrors(
   const stdout = await new Promise<string>((resolve) => {
     execFile(process.execPath, [compiler, ...strict, ...options, ...files], { cwd: folder }, (_, text) => resolve(text))
   })
-  // A message goes on in lines that are indented.
+  // A message continues in indented lines.
   return stdout
     .split(/\n(?! )/)
     .filter((message) => !/^[^(]*\/node_modules\/(?!stuntdouble\/dist\/)[^(]*\(/.test(message))
@@ -190,7 +189,7 @@ export function browserEnvironment(
   chromium: string,
 ): Readonly<Record<string, string>> {
   const env = { PLAYWRIGHT_BROWSERS_PATH: join(folder, 'browsers') }
-  // Only Playwright knows where it looks for the browser that it runs without a window.
+  // Only Playwright knows the path of its headless browser.
   const launch = `require('playwright-core').chromium.launch().catch(({ message }) => console.log(message))`
   const all = { ...cleanEnvironment(), ...env } as unknown as NodeJS.ProcessEnv
   const told = execFileSync(process.execPath, ['-e', launch], { cwd: consumer, env: all })
@@ -203,7 +202,7 @@ export function browserEnvironment(
   return env
 }
 
-/** Chrome 142 began to keep public pages away from this machine; an older Playwright neither has it nor its permission. */
+/** Since Chrome 142, public pages cannot reach this machine. An older Playwright has neither this version nor its permission. */
 function keepsPagesAway(consumer: string): boolean {
   const list = createRequire(join(consumer, 'package.json')).resolve('playwright-core/package.json')
   const { browsers } = JSON.parse(readFileSync(join(dirname(list), 'browsers.json'), 'utf8')) as {
@@ -212,7 +211,7 @@ function keepsPagesAway(consumer: string): boolean {
   return Number.parseInt(browsers.find(({ name }) => name === 'chromium')!.browserVersion!, 10) >= 142
 }
 
-/** As in a terminal of somebody's: without what the runner around this has set. */
+/** Returns the environment of a terminal, without variables of the surrounding runner. */
 function cleanEnvironment(): Record<string, string> {
   const foreign = /^(?:VITEST|JEST|PLAYWRIGHT|TEST|npm_|UPSTASH_|QSTASH_|NODE_OPTIONS|NODE_ENV|FORCE_COLOR)/
   const kept = Object.entries(process.env).filter(([name]) => !foreign.test(name)) as [string, string][]
@@ -225,14 +224,14 @@ function cleanEnvironment(): Record<string, string> {
   }
 }
 
-/** The page with ports that are free on this machine in place of those that it names. */
+/** Returns the page with free ports of this machine. */
 export async function withFreePorts(page: string, ports: readonly number[]): Promise<string> {
   let text = page
   for (const port of ports) text = text.replaceAll(new RegExp(`\\b${port}\\b`, 'g'), String(await freePort()))
   return text
 }
 
-/** A port that is free, and so is the next one, for the second worker. */
+/** Returns a free port whose next port is also free, for the second worker. */
 async function freePort(): Promise<number> {
   for (;;) {
     const port = await listened(0)
@@ -240,7 +239,7 @@ async function freePort(): Promise<number> {
   }
 }
 
-/** The port that was listened at for a moment, `undefined` when it is taken. */
+/** Returns a port after listening on it briefly; `undefined` when it is in use. */
 function listened(at: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer().on('error', () => resolve(undefined))

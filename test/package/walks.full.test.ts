@@ -8,13 +8,13 @@ import { effort } from '../support/effort.js'
 import type { OldVersions } from './consumer.js'
 import { browserEnvironment, isPrinted, stepsOf, Walk, withFreePorts } from './walk.js'
 
-// Each page of docs/runners, and each page that is a project of its own, is followed from an empty folder, with the packed
+// Follows each page of docs/runners, and each page with a separate project, from an empty folder with the packed
 // package.
 
 const docs = new URL('../../docs/', import.meta.url)
 const pages = readdirSync(new URL('runners/', docs)).map((name) => `runners/${name}`)
 
-/** A page, followed with the newest versions or with older ones. */
+/** A page that is followed with the newest or with older versions. */
 interface Walked {
   readonly page: string
   readonly versions?: OldVersions
@@ -27,7 +27,7 @@ const oldest: readonly Walked[] = [
   { page: 'runners/playwright.md', versions: 'playwright-1.50' },
 ]
 
-/** What only the night has time for. */
+/** Pages that are followed only in nightly runs. */
 const nightly: readonly Walked[] = [
   { page: 'runners/vitest.md', versions: 'vitest-4' },
   { page: 'adapters/playwright.md' },
@@ -40,7 +40,7 @@ const walked: readonly Walked[] = [
   ...(effort === 'nightly' ? nightly : []),
 ]
 
-/** As somebody with that version reads the page. */
+/** Returns the page for users of that version. */
 function forVersion(text: string, versions: OldVersions | undefined): string {
   return versions?.startsWith('vitest')
     ? text.replaceAll('stuntdouble/vitest/extend', 'stuntdouble/vitest4/extend')
@@ -51,7 +51,7 @@ function hasProgram(name: string): boolean {
   return spawnSync(name, ['--version']).status === 0
 }
 
-/** What a walk needs that a machine may not have, as a sentence about what is missing. */
+/** Returns a message about a missing requirement of a walk. */
 const missing: Readonly<Record<string, string | undefined>> = {
   'runners/playwright.md': findChromium() === undefined ? noChromium : undefined,
   'adapters/playwright.md': findChromium() === undefined ? noChromium : undefined,
@@ -65,8 +65,8 @@ const missing: Readonly<Record<string, string | undefined>> = {
     hasProgram('python3') && hasProgram('curl') ? undefined : 'there is no python3 or no curl on this machine.',
 }
 
-describe('a page is taken by its word', () => {
-  test('files, commands and what they print', () => {
+describe('steps of a page', () => {
+  test('are files, commands and their output', () => {
     const page =
       'First. `a.js`:\n\n```js\n1\n```\n\nThen:\n\n```sh\nnode a.js\n```\n\n```text\n1\n\n```\n\n```sh\nls\n```\n'
     expect(stepsOf(page)).toEqual([

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { type Run, type Runner, runnerNames, runUnder } from '../failures/runners.ts'
 
-// A workflow of Hono and one of Next.js under every runner, as modules and in CommonJS: what fails says why, briefly, and
-// what passes says nothing.
+// Runs a workflow of Hono and one of Next.js in every runner, as modules and in CommonJS. A failure states its cause, and
+// a passing test prints nothing.
 
 const consumer = inject('consumer')
 
@@ -95,24 +95,24 @@ describe.each(runnerNames)('%s', (runner) => {
 
   const message = (name: string): string | undefined => run.tests.get(name)?.message
 
-  test('green where all is well, and silent about what the sandbox asks the SDK', () => {
+  test('passes without output about requests of the sandbox to the SDK', () => {
     expect([...run.tests.keys()]).toContain('all is well')
     expect([message('all is well'), message('a verb is used')]).toEqual([undefined, undefined])
     expect(run.printed).not.toContain('Incompatible step')
   })
 
-  test('a verb that was never used fails its test', () => {
+  test('fails a test with an unused stub', () => {
     expect(message('a verb that nothing meets')).toMatch(unused)
   })
 
-  test('a matcher that fails tells the run step by step', () => {
+  test('prints the steps of the run in the failure of a matcher', () => {
     const told = message('another result')
     expect(told).toContain("✗ result: expected 'shipped', received 'paid'")
     expect(told).toMatch(/1 charge {2}Run, done → "paid"\n {2}2 "cooling off" {2}Sleep/)
     expect(told!.split('\n').length).toBeLessThan(40)
   })
 
-  test.skipIf(runner !== 'playwright')('at a server a verb that was never used fails its test, too', () => {
+  test.skipIf(runner !== 'playwright')('fails a test with an unused stub at a server', () => {
     expect(message('a verb that nothing meets at a server')).toContain(
       "workflow.stubEvent('approved').timesOut() was never used: no run waited for event 'approved'.",
     )

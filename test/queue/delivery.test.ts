@@ -275,7 +275,7 @@ describe('timeouts of deliveries, in virtual time [queue.md 2.2, 5.1, 5.6]', () 
     await at.clock.drain()
     expect(runs).toBe(2)
     expect(await statesOf(at, id)).toEqual(['CREATED', 'ACTIVE', 'ERROR', 'RETRY', 'ACTIVE', 'ERROR', 'FAILED'])
-    expect(attempts(at)[0]!.outcome!.note).toBe('the handler answered 200 10 s after the timeout')
+    expect(attempts(at)[0]!.outcome!.note).toBe('the handler responded 200 10 s after the timeout')
   })
 
   test('accept a response in the last millisecond', async () => {
@@ -325,7 +325,7 @@ describe('scripts of destinations', () => {
     expect(attempts(at)[0]!.outcome).toMatchObject({
       status: 0,
       error: 'read: connection reset by peer',
-      note: 'the handler ran and answered 200, its answer was lost',
+      note: 'the handler ran and responded 200, its response was lost',
     })
   })
 
@@ -343,7 +343,7 @@ describe('scripts of destinations', () => {
     expect(attempts(at)[0]!.outcome).toMatchObject({
       status: 0,
       state: 'RETRY',
-      note: 'the handler answered 200 3 s after the timeout',
+      note: 'the handler responded 200 3 s after the timeout',
     })
   })
 

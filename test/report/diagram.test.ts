@@ -144,7 +144,7 @@ describe('Mermaid', () => {
         '  p2->>p3: msg_2Kd… 2/3',
         '  p0->>p1: INCR charged:42',
         '  p1-->>p0: 1',
-        '  p3--xp2: the handler ran, its answer was lost',
+        '  p3--xp2: the handler ran, its response was lost',
         '  Note right of p2: waits 2m28s until 09:02:43.000: default back-off',
         '  Note over p0: 09:02:43.000 (+2m28s)',
         '  p2->>p3: msg_2Kd… 3/3',

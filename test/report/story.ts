@@ -100,7 +100,7 @@ export function orderStory(): TestTraffic {
       body: none,
       state: 'RETRY',
       next: { at: start + 163_000, delayMs: 148_000, reason: 'default back-off' },
-      note: 'the handler ran, its answer was lost',
+      note: 'the handler ran, its response was lost',
     },
   })
   traffic.at(163)

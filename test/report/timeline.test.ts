@@ -17,7 +17,7 @@ test('timeline() shows an order: nested causes, the reason of every wait, and el
       '                                  response: out of stock',
       '                                  waits 12s until 09:00:15.000: default back-off',
       '  #4  09:00:15.000  +15s        attempt 2 of 3 of msg_2Kd… to https://shop.test/orders → no response: connection reset',
-      '                                  the handler ran, its answer was lost',
+      '                                  the handler ran, its response was lost',
       '                                  waits 2m28s until 09:02:43.000: default back-off',
       '  #5  09:00:15.000                POST https://store.test/ → 200',
       '  #6  09:00:15.000                  INCR charged:42 → 1',

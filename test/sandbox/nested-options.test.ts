@@ -72,12 +72,12 @@ test.each<[unknown, string]>([
 })
 
 test.each<[unknown, string | RegExp]>([
-  [{ realHosts: 'blok' }, `realHosts is 'allow' or 'block', got "blok". Did you mean "block"?`],
-  [{ env: 'no' }, 'env is true or false, got "no".'],
-  [{ strict: 'yes' }, 'strict is true, false or an object of checks such as { pending: false }, got "yes".'],
-  [{ strict: null }, 'strict is true, false or an object of checks'],
-  [{ strict: { pending: 'no' } }, 'strict.pending is true or false, got "no".'],
-  [{ strict: { invariants: 'all' } }, 'strict.invariants is true, false or an object'],
+  [{ realHosts: 'blok' }, `realHosts must be 'allow' or 'block' (got "blok"). Did you mean "block"?`],
+  [{ env: 'no' }, 'env must be true or false (got "no").'],
+  [{ strict: 'yes' }, 'strict must be true, false or an object of checks such as { pending: false } (got "yes").'],
+  [{ strict: null }, 'strict must be true, false or an object of checks'],
+  [{ strict: { pending: 'no' } }, 'strict.pending must be true or false (got "no").'],
+  [{ strict: { invariants: 'all' } }, 'strict.invariants must be true, false or an object'],
   [{ strict: { invariants: { only: 'fifo-per-quue' } } }, /fifo-per-quue.*[Dd]id you mean "fifo-per-queue"/],
 ])('nor is one of a fixture: %j', (options, sentence) => {
   expect(() => sandboxOf(options as never)).toThrow(sentence)

@@ -274,7 +274,7 @@ const expectationStories: Readonly<Record<ExpectationName, readonly [holds: unkn
       { type: 'attempt', status: 200 },
       { type: 'attempt', status: 500 },
     ],
-    /Step 2 of 2 does not follow/,
+    /matches step 2 of 2/,
   ],
   published: [{ message: 'order', retries: 1 }, { to: 'https://other.test/*' }, /Expected a published message/],
   delivered: [
@@ -298,7 +298,7 @@ const expectationStories: Readonly<Record<ExpectationName, readonly [holds: unkn
   outboundRequest: [
     { url: 'https://bank.test/*', method: 'POST', body: { cents: 5 }, status: 201, times: 1 },
     { url: 'https://bank.test/refunds' },
-    /Expected a call/,
+    /Expected an outbound request/,
   ],
   reached: [{ url: 'https://shop.test/*', times: 4 }, { url: orders, times: 1 }, /There are 2\./],
   executed: [{ argv: ['INCR', 'n'], times: 1 }, { argv: ['INCR', 'n'], times: 0 }, /found 1/],

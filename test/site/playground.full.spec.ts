@@ -12,7 +12,7 @@ const stories: Readonly<Record<string, { verdict: string; tells: readonly (strin
     verdict: '0 passed, 1 failed',
     tells: [
       "expected '1990', received '3980'",
-      'the handler ran and answered 200, its answer was lost',
+      'the handler ran and responded 200, its response was lost',
       /attempt 2 of 4.*200/,
     ],
   },

@@ -203,7 +203,7 @@ describe('named series', () => {
     const { clock, traffic, get, deliver } = statsWorld('2025-10-23T18:33:00Z')
     deliver('RETRY')
     const [attempt] = traffic.ofType('attempt')
-    traffic.complete(attempt!, { outcome: { ...attempt!.outcome!, note: 'the handler answered late' } })
+    traffic.complete(attempt!, { outcome: { ...attempt!.outcome!, note: 'the handler responded late' } })
     const { seq, at, ...published } = traffic.ofType('published')[0]!
     const duplicate = traffic.append({ ...published, deduplicated: true })
     expect([duplicate.seq > seq, duplicate.at]).toEqual([true, at])

@@ -6,7 +6,7 @@ const charge = 'https://shop.test/charge'
 const visits = 'https://shop.test/visits'
 
 describe('a lost acknowledgement charges twice', () => {
-  // The handler charged the card and crashed, or its answer was lost, before the queue heard of it.
+  // The handler charged the card and crashed, or its response was lost, before the queue heard of it.
   story({
     scenario: defineScenario({
       name: 'lost acknowledgement charges twice',

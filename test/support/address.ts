@@ -1,6 +1,6 @@
-// `repository` of the root's package.json says where the repository lives. `node test/support/address.ts` writes what
-// follows from it into each published package.json. Before something is published, `--check` refuses while it is missing
-// or another package.json says something else.
+// `repository` of the root's package.json is the URL of the repository. `node test/support/address.ts` writes derived
+// fields into each published package.json. Before publishing, `--check` fails while it is missing
+// or another package.json differs.
 // Runs on Node's type stripping, so its syntax is erasable.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
@@ -11,9 +11,9 @@ export const folders = ['', 'packages/create-stuntdouble'] as const
 const names = ['homepage', 'bugs', 'repository']
 
 /**
- * The fields of a package.json that lead to the repository; none while the owner has not decided on one.
- * @param address of the repository's page, such as `https://forge.test/owner/stuntdouble`; empty: not decided yet
- * @throws {TypeError} when it is no address of a page
+ * Returns the fields of a package.json with the URL of the repository, or none if it is not decided.
+ * @param address URL of the repository's page, such as `https://forge.test/owner/stuntdouble`; empty if not decided
+ * @throws {TypeError} when it is not the URL of a page
  */
 export function addressFields(address: string, folder: string): Readonly<Record<string, unknown>> {
   if (address === '') return {}
@@ -29,14 +29,14 @@ export function addressFields(address: string, folder: string): Readonly<Record<
   }
 }
 
-/** The address that the `repository` of a package.json leads to; empty while it has none. */
+/** Returns the URL in the `repository` of a package.json; empty without one. */
 export function addressOf(text: string): string {
   const { repository } = JSON.parse(text) as { repository?: { url: string } | string }
   const url = typeof repository === 'string' ? repository : (repository?.url ?? '')
   return url.replace(/^git\+/, '').replace(/\.git$/, '')
 }
 
-/** The text of a package.json with these fields after its description, and with no others of their names. */
+/** Returns the text of a package.json with these fields after its description, instead of its own. */
 export function withAddress(text: string, address: string, folder: string): string {
   const fields = Object.entries(JSON.parse(text) as Record<string, unknown>).filter(([name]) => !names.includes(name))
   const at = fields.findIndex(([name]) => name === 'description') + 1
@@ -44,7 +44,7 @@ export function withAddress(text: string, address: string, folder: string): stri
   return `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`
 }
 
-/** Why these texts cannot be published yet, with the next step; nothing when they can. */
+/** Returns why these texts cannot be published, with the next step; empty when they can. */
 export function refusal(address: string, manifests: Readonly<Record<string, string>>): string | undefined {
   if (address === '')
     return 'Nothing is published yet: write the address of the repository into package.json ("repository": "https://…"), then run node test/support/address.ts.'

@@ -1,4 +1,4 @@
-// The generated parts of docs/mcp.md: the table of tools, and a conversation as it is played. `npm run docs` writes them.
+// The generated parts of docs/mcp.md: the table of tools and a recorded conversation. `npm run docs` writes them.
 
 import { ServerTarget } from '../../packages/server/src/mcp/mcp-target.js'
 import { called, tools } from '../../packages/server/src/mcp/tools.js'
@@ -6,7 +6,7 @@ import { startServer } from '../../packages/server/src/server.js'
 
 const shop = 'https://shop.test/orders'
 
-/** "What does the queue do when it finds nobody at my endpoint?" */
+/** The recorded question: what does the queue do without a destination at an endpoint? */
 const conversation: readonly (readonly [why: string, tool: string, args: Record<string, unknown>])[] = [
   ['The endpoint answers,', 'respond_to_deliveries', { to: shop, response: 200 }],
   ['but twice nobody is there.', 'script_deliveries', { to: shop, steps: [{ kind: 'refused' }, { kind: 'refused' }] }],
@@ -17,7 +17,7 @@ const conversation: readonly (readonly [why: string, tool: string, args: Record<
   ['And is all well?', 'check_invariants', {}],
 ]
 
-/** The page with both parts as they are now. */
+/** Returns the page with both parts up to date. */
 export async function withToolsAndConversation(page: string): Promise<string> {
   return between(between(page, 'tools', toolTable()), 'conversation', await played())
 }

@@ -1,7 +1,7 @@
 import { type Bytes, fromArray, latin1, toArray, utf8 } from '../../src/kernel/bytes.js'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js'
 
-/** An answer with its body as a byte string, and as JSON when it is some. */
+/** A response with its body as a byte string, and as JSON if possible. */
 export interface Asked {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -16,7 +16,7 @@ export interface AskOptions {
   readonly token?: string | null
 }
 
-/** Sends raw requests to the data store, exactly as they are written: no client in between tidies the path. */
+/** Sends raw requests to the data store, without a client that normalizes the path. */
 export class Rest {
   constructor(readonly sandbox: Sandbox) {}
 
@@ -51,7 +51,7 @@ export class Rest {
     return this.ask('POST', path, { ...options, body: sent })
   }
 
-  /** The result of one command posted as JSON; an error answer throws. */
+  /** Returns the result of one command posted as JSON. @throws Error for an error response */
   async run(...argv: (string | number)[]): Promise<unknown> {
     const { json } = await this.post('/', argv)
     if ('error' in (json as object)) throw new Error(String((json as { error: string }).error))

@@ -2,9 +2,9 @@
 import type { Task } from '../../src/kernel/time.js'
 import type { Sandbox } from '../../src/sandbox/sandbox.js'
 
-// What code behind a destination has been seen to do, and worse. Names of what it does → a handler that does it.
+// Handlers of destinations with typical and extreme defects, by name of the defect.
 
-/** `any`: these are what no type allows. */
+/** `any`, because types forbid these handlers. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type BadHandler = (sandbox: Sandbox, task: Task) => any
 
@@ -15,7 +15,7 @@ function endlessStream(chunk: unknown): Response {
   return new Response(new ReadableStream({ pull: (controller) => controller.enqueue(chunk) }))
 }
 
-/** Ends its attempt as a failed one. */
+/** Handlers whose attempt fails. */
 export const failing: Readonly<Record<string, BadHandler>> = {
   'a Response that was read': async () => {
     const response = new Response('x')
@@ -165,7 +165,7 @@ export const failing: Readonly<Record<string, BadHandler>> = {
   'Retry-After of a date beyond': () => ({ status: 503, headers: { 'retry-after': 'Fri, 31 Dec 9999 23:59:59 GMT' } }),
 }
 
-/** Odd, and good enough to be a delivery. */
+/** Unusual handlers whose attempt succeeds. */
 export const harmless: Readonly<Record<string, BadHandler>> = {
   'a body without an end': () => endlessStream(new Uint8Array(65_536)),
   'a thenable': () => ({ then: (resolve: (answer: Response) => void) => resolve(new Response('x')) }),
@@ -200,7 +200,7 @@ export const harmless: Readonly<Record<string, BadHandler>> = {
   },
 }
 
-/** Never comes to an end by itself. */
+/** Handlers that never end. */
 export const stuck: Readonly<Record<string, BadHandler>> = {
   'never settles': () => new Promise(() => undefined),
   'a thenable that never settles': () => ({ then: () => undefined }),

@@ -4,7 +4,7 @@ import type { BuildOptions } from 'esbuild'
 
 const root = new URL('../..', import.meta.url).pathname
 
-/** Where the entries of our workspaces lie: `@stuntdouble/lua` → its file. */
+/** Files of the workspaces' entries: `@stuntdouble/lua` → its file. */
 export const workspaceEntries: Readonly<Record<string, string>> = Object.fromEntries(
   globSync('packages/*/package.json', { cwd: root }).flatMap((file) => {
     const { name, exports = {} } = JSON.parse(readFileSync(join(root, file), 'utf8')) as {
@@ -15,7 +15,7 @@ export const workspaceEntries: Readonly<Record<string, string>> = Object.fromEnt
   }),
 )
 
-/** A program of ours in one file, without waiting for a whole build: packages of others are found as usual. */
+/** Bundles a program of this repository into one file without a full build. Other packages are resolved as usual. */
 export const programBundle = {
   bundle: true,
   platform: 'node',

@@ -1,7 +1,7 @@
 import { groupedOptions, typedOption, usageLine } from '../../packages/server/src/programs/command-help.js'
 import { exitCodes, programs } from '../../packages/server/src/programs/programs.js'
 
-/** The text of docs/cli.md. */
+/** Returns the text of docs/cli.md. */
 export async function commandLinePage(): Promise<string> {
   const sections: string[] = []
   for (const [name, { description, load }] of Object.entries(programs)) {

@@ -1,12 +1,12 @@
 import type { RespReply } from './resp.js'
 import { type Looseness, showReply } from './steps.js'
 
-/** How far integers with the flag `near` may lie apart. */
+/** Maximum difference of integers with the flag `near`. */
 const nearEnough = 50
-/** The same for times, which are those of a real server on a busy machine. */
+/** Maximum difference of times, which come from a real server on a busy machine. */
 const nearEnoughWithin = 250
 
-/** Whether two replies differ, as loosely compared as the flags say. */
+/** Returns whether two replies differ, compared according to the flags. */
 export function compareReplies(expected: RespReply, reply: RespReply, loose: ReadonlySet<Looseness>): boolean {
   return canonical(expected, loose, reply) !== canonical(reply, loose, reply)
 }
@@ -27,7 +27,7 @@ function canonical(reply: RespReply, loose: ReadonlySet<Looseness>, other: RespR
   return showReply(reply)
 }
 
-/** The place of a script's error, without what only the service tells. */
+/** Returns the location of a script's error, without the details that only the service adds. */
 function withoutTraceback(error: string): string {
   return error.replace(/ stack traceback:.*$/, '').replace(/\(column:\d+\)/, '')
 }
@@ -55,7 +55,7 @@ function near(reply: RespReply, other: RespReply): string {
   return Math.abs(Number(reply.integer) - Number(other.integer)) <= nearEnough ? 'near' : showReply(reply)
 }
 
-/** Idle times and times of day within what streams tell about groups: the rest has to be equal. */
+/** Compares details of stream groups: idle times and times may differ, all else must be equal. */
 function withoutTimes(reply: RespReply, other: RespReply): RespReply {
   if (!('array' in reply) || !('array' in other)) return reply
   const kinds = reply.array.map((item) => Object.keys(item)[0]).join(' ')

@@ -16,7 +16,7 @@ const groups: readonly (readonly [title: string, belongs: RegExp])[] = [
   ['The inspector', /^\/(?:inspector|continue)/],
 ]
 
-/** The text of docs/reference/control.md. */
+/** Returns the text of docs/reference/control.md. */
 export function controlReference(): string {
   const sections = groups.map(([title, belongs]) => {
     const rows = controlOperations.filter(({ path }) => belongs.test(path)).map(row)

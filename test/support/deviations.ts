@@ -1,11 +1,11 @@
-/** Where the service's replies differ from redis-server 7.0's by rule; single cases stand in the steps themselves. */
+/** Rules by which the service's replies differ from those of redis-server 7.0. Single cases are in the steps. */
 import { asScriptFrame, asShortest } from '../../src/store/redis-replies.js'
 import type { RespReply } from './resp.js'
 
 interface Deviation {
   /** Line of the specification that decides it. */
   readonly because: string
-  /** What the service answers instead; the same reply where the rule does not apply. */
+  /** Returns the service's reply; the same reply if the rule does not apply. */
   readonly translate: (reply: RespReply, argv: readonly string[]) => RespReply
 }
 
@@ -53,7 +53,7 @@ const passedOver: readonly (readonly [words: RegExp, error: RegExp, reply: RespR
 
 const scriptCommands = /^(?:EVAL|EVALSHA|FCALL)(?:_RO)?$/i
 
-/** Commands whose bulk replies may be scores; elsewhere a text that looks like one is the user's own. */
+/** Commands whose bulk replies may be scores. In other replies, a text that looks like a score is data. */
 const scoreCommands = /^Z/i
 
 function shortestScores(reply: RespReply, argv: readonly string[]): RespReply {
@@ -62,7 +62,7 @@ function shortestScores(reply: RespReply, argv: readonly string[]): RespReply {
   return 'bulk' in reply ? { bulk: asShortest(reply.bulk) ?? reply.bulk } : reply
 }
 
-/** Words that only the service takes so: LIMIT with ranks, and about so many in a stream. */
+/** Returns whether only the service accepts these arguments: LIMIT with ranks, and approximate lengths of streams. */
 export function isServicesOwn(argv: readonly string[]): boolean {
   const [name, ...words] = argv.map((word) => word.toUpperCase())
   if (name === 'XADD' || name === 'XTRIM') return words.includes('~')
@@ -71,7 +71,7 @@ export function isServicesOwn(argv: readonly string[]): boolean {
   return options.includes('LIMIT') && !options.includes('BYSCORE') && !options.includes('BYLEX')
 }
 
-/** The reply the service gives where redis-server gives this one. */
+/** Returns the service's reply for a reply of redis-server. */
 export function asService(reply: RespReply, argv: readonly string[]): RespReply {
   return deviations.reduce((translated, { translate }) => translate(translated, argv), reply)
 }

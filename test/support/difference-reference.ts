@@ -2,7 +2,7 @@ import { type KnownDifference, namedDifferences } from '../../src/store/differen
 
 const others = { service: 'the service', redis: 'redis-server' } as const
 
-/** Every difference that has a name, as `src/store/differences.ts` declares it. */
+/** Returns the page with every known difference in `src/store/differences.ts`. */
 export function differenceReference(): string {
   const rows = namedDifferences.map(
     ({ name, about, where, of }) =>

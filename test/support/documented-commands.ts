@@ -7,7 +7,7 @@ const file = new URL('../../docs/protocol/commands.json', import.meta.url)
 /** Upper case; a subcommand after a space; the last word may end in `*` for a whole family. */
 const name = v.pipe(v.string(), v.regex(/^[A-Z]+(?:[._-][A-Z_-]+)*(?:\.\*)?(?: [A-Z-]+)?$/))
 
-/** What docs/protocol/commands.json has to look like. */
+/** Schema of docs/protocol/commands.json. */
 const commandList: v.GenericSchema<readonly DocumentedCommand[]> = v.array(
   v.strictObject({
     name,
@@ -17,7 +17,7 @@ const commandList: v.GenericSchema<readonly DocumentedCommand[]> = v.array(
   }),
 )
 
-/** What is publicly known of each command, written from the fact sheets and not from the code. */
+/** Public facts about each command, written from the fact sheets and not from the code. */
 export function documentedCommands(): readonly DocumentedCommand[] {
   return v.parse(commandList, JSON.parse(readFileSync(file, 'utf8')))
 }

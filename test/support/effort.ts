@@ -2,7 +2,7 @@
 
 export type Effort = 'quick' | 'full' | 'nightly'
 
-/** Exit code of a program of the nightly tier that could not run on this machine, and said why. */
+/** Exit code of a nightly program that cannot run on this machine and has printed why. */
 export const notRun = 77
 
 const efforts: readonly Effort[] = ['quick', 'full', 'nightly']
@@ -23,7 +23,7 @@ export function amount(quick: number, full: number, nightly: number): number {
   return { quick, full, nightly }[effort]
 }
 
-/** Whether `RUNS` replays a failure: a bound on how often something occurs says nothing about a few runs. */
+/** Whether `RUNS` replays a failure. Then limits of frequencies are not checked, because they need many runs. */
 export const isReplay: boolean = Boolean(process.env.RUNS)
 
 /** Seed of a property or of a random program: `SEED` where it is set, to replay a failure with another seed. */

@@ -6,9 +6,9 @@ import { ReplyError } from '../../src/store/command/reply.js'
 import { resp2, resp2Error } from '../../src/store/rest/rest-responses.js'
 import { StoreEngine } from '../../src/store/store-engine.js'
 
-/** The narrow side of the store that transcripts need. */
+/** The part of the store that transcripts need. */
 export interface Engine {
-  /** One char per byte in the words; the raw RESP2 reply. */
+  /** Runs a command. Arguments have one character per byte; the result is the raw RESP2 reply. */
   execute(argv: readonly string[]): string
   advance(ms: number): void
   now(): number
@@ -21,7 +21,7 @@ export function createEngine(onEvent?: (event: string, key: string) => void): En
     clock: { now: () => now },
     random: createRandom('transcript'),
     access: new AccessControl({ standard: 'standard-token', readOnly: 'read-only-token' }),
-    // The recordings are those of a redis-server.
+    // The recordings come from a redis-server.
     policy: { ...defaultPolicy, commands: 'all' },
     docs: 'docs.test',
   })

@@ -46,7 +46,7 @@ export function specifierOf(entry: string): string {
 
 const root = new URL('../..', import.meta.url)
 
-/** What `exports` of package.json has to be. */
+/** Returns the required `exports` of package.json. */
 function exportsOf(): Record<string, unknown> {
   const rows: Record<string, unknown> = {}
   for (const name of Object.keys({ ...entries, ...moduleEntries })) {
@@ -59,7 +59,7 @@ function exportsOf(): Record<string, unknown> {
   return { ...rows, './package.json': './package.json' }
 }
 
-/** package.json with it. */
+/** Returns package.json with these `exports`. */
 function withExports(text: string): string {
   return `${JSON.stringify({ ...JSON.parse(text), exports: exportsOf() }, null, 2)}\n`
 }
@@ -70,11 +70,11 @@ function withPaths(text: string): string {
   config.compilerOptions.paths = Object.fromEntries(
     Object.entries({ ...entries, ...moduleEntries }).map(([name, source]) => [specifierOf(name), [`../${source}`]]),
   )
-  // As the formatter has lists of one.
+  // The formatter writes lists of one item on one line.
   return `${JSON.stringify(config, null, 2).replace(/\[\n\s+("[^"]+")\n\s+\]/g, '[$1]')}\n`
 }
 
-/** What the list is written into. */
+/** Files into which the list is written. */
 export const listedIn: readonly (readonly [file: string, written: (text: string) => string])[] = [
   ['package.json', withExports],
   ['test/tsconfig.json', withPaths],

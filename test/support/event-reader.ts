@@ -9,7 +9,7 @@ export class EventReader {
     this.#reader = response.body.getReader() as ReadableStreamDefaultReader<Uint8Array>
   }
 
-  /** The next event or comment without its blank line; `undefined` at the end. */
+  /** Returns the next event or comment without its blank line; `undefined` at the end. */
   async next(): Promise<string | undefined> {
     for (;;) {
       const end = this.#text.indexOf('\n\n')
@@ -30,7 +30,7 @@ export class EventReader {
     return events
   }
 
-  /** Everything up to the end of the stream. */
+  /** Returns the rest of the stream. */
   async rest(): Promise<string[]> {
     const events: string[] = []
     for (let event = await this.next(); event !== undefined; event = await this.next()) events.push(event)

@@ -1,4 +1,4 @@
-// docs/reference/faults.md: every fault with what it does in a small story. `npm run docs` writes it.
+// docs/reference/faults.md: every fault with its effect in a small example. `npm run docs` writes it.
 
 import { Receiver } from '@upstash/qstash'
 import {
@@ -17,7 +17,7 @@ const opening = `# Every fault and its effect
 
 Each is a rule in a small story, as the timeline tells it. How rules are given, counted and composed: [Faults](../faults.md).`
 
-/** The page, as the catalog and the engine make it. */
+/** Returns the page from the catalog and from runs of the examples. */
 export async function faultReference(): Promise<string> {
   const parts = [opening]
   for (const definition of definitions) {
@@ -38,16 +38,16 @@ function sentence(summary: string): string {
   return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}${/[.!?]$/.test(summary) ? '' : '.'}`
 }
 
-/** What an example needs so that something comes of it. */
+/** Setup that an example needs for an effect. */
 const extra: Partial<Record<FaultKind, FaultConditions>> = {
   'stale-read': { match: { command: 'GET' } },
 }
 
 const shop = 'https://shop.test/orders'
 
-/** The timeline of a small story in which the fault strikes. */
+/** Returns the timeline of a small example in which the fault is injected. */
 async function shown(rule: FaultRule): Promise<string> {
-  // The SDK knows its own vendor only.
+  // The SDK supports only its own vendor.
   const dialect = ['bad-signature', 'clock-skew'].includes(rule.fault.kind) ? 'upstash' : 'neutral'
   const sandbox = createSandbox({ startAt: '2030-01-01T09:00:00Z', dialect, onWarning: () => {} })
   sandbox.faults.add(rule)
@@ -58,7 +58,7 @@ async function shown(rule: FaultRule): Promise<string> {
   return sandbox.traffic.timeline()
 }
 
-/** A receiver that looks at the signature with the vendor's SDK. */
+/** A receiver that verifies the signature with the vendor's SDK. */
 function receiver({ queue: { signingKeys } }: Sandbox): (request: Request) => Promise<Response> {
   const sdk = new Receiver({ currentSigningKey: signingKeys.current, nextSigningKey: signingKeys.next })
   return async (request) => {
@@ -113,7 +113,7 @@ function ask(sandbox: Sandbox, path: string): Promise<void> {
   return settle(sandbox, sandbox.fetch(sandbox.urls.store + path, bearer(sandbox)))
 }
 
-/** Waits for an answer and its body, and does not mind when there is none. */
+/** Waits for a response and its body, and ignores errors. */
 async function settle(sandbox: Sandbox, asked: Promise<Response>): Promise<void> {
   const read = asked.then((answer) => answer.text()).catch(() => undefined)
   await sandbox.clock.drain()

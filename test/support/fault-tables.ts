@@ -8,7 +8,7 @@ import { type InjectionPoint, injectionPoints } from '../../src/index.js'
 const begin = (name: string): string => `<!-- generated: ${name} -->`
 const end = '<!-- end -->'
 
-/** The page with its tables as they are now. */
+/** Returns the page with its tables up to date. */
 export function withFaultTables(page: string): string {
   const tables: Record<string, string> = {
     'the catalog': catalogTable(),

@@ -1,5 +1,5 @@
-// Writes the generated pages: `npm run docs`. `npm run docs -- stories` runs the stories first and keeps what they print;
-// `npm run docs -- failures` writes what failing matchers print into docs/reference/matchers.md.
+// Writes the generated pages: `npm run docs`. `npm run docs -- stories` first runs the case studies and stores their failures;
+// `npm run docs -- failures` writes the failures of matchers into docs/reference/matchers.md.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { queueEndpoints } from '../../src/queue/rest/queue-endpoints.js'

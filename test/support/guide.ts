@@ -1,13 +1,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-// The samples of docs/contributing/add-one-thing.md, as its reader would apply them.
+// Applies the samples of docs/contributing/add-one-thing.md as a reader would.
 
 export interface Sample {
   /** The heading above it: what is added. */
   readonly adds: string
   readonly file: string
-  /** The line behind or before which it goes; `undefined` for a new file. */
+  /** The line after or before which it is inserted; `undefined` for a new file. */
   readonly place: { readonly where: 'after' | 'before'; readonly line: string } | undefined
   readonly code: string
 }
@@ -20,7 +20,7 @@ export interface Guide {
 
 const fence = /^( *)```(ts|json|sh)\n([\s\S]*?)^ *```$/gm
 
-/** @throws Error for a sample that does not say where it goes */
+/** @throws Error for a sample without a location */
 export function readGuide(page: string): Guide {
   const samples: Sample[] = []
   const commands: Guide['commands'][number][] = []
@@ -43,7 +43,7 @@ function sampleOf(adds: string, [first = '', ...rest]: readonly string[]): Sampl
   return { adds, file, place, code: rest.join('\n') }
 }
 
-/** Puts a sample into the tree at `root`. @throws Error when its place is not there, or there twice */
+/** Inserts a sample into the tree at `root`. @throws Error when its location is missing or ambiguous */
 export function apply(sample: Sample, root: string): void {
   const path = join(root, sample.file)
   if (sample.place === undefined) {

@@ -1,11 +1,11 @@
 import { vi } from 'vitest'
 
-/** The clock of a host, in the hands of a test: its time, and the timers that were set at it. */
+/** A host clock that a test controls: its time and its timers. */
 export interface HostClock {
   now: number
-  /** Longest wait that a timer was set for, as far as hosts can tell it from none. */
+  /** Longest delay of a timer that hosts support. */
   readonly longest: number
-  /** Moves time to where the earliest timer is due, and fires it; `false` when there is none up to then. */
+  /** Moves time to the earliest timer and fires it; `false` if there is none until then. */
   fire(until?: number): boolean
 }
 
@@ -15,8 +15,8 @@ interface Waiting {
 }
 
 /**
- * A host whose time stands unless a test moves it, for modules that are imported while `load` runs.
- * @param load imports what shall live there
+ * Creates a host whose time moves only by the test, for modules that are imported while `load` runs.
+ * @param load imports the modules
  */
 export async function underHostClock<T>(
   start: number,
@@ -43,7 +43,7 @@ export async function underHostClock<T>(
   Date.now = () => host.now
   globalThis.setTimeout = ((run: () => void, wait = 0) => {
     longest = Math.max(longest, wait)
-    // What hosts do with a wait that does not fit.
+    // Hosts fire a timer with a larger delay immediately.
     const timer = { at: host.now + (wait > 0x7fff_ffff ? 1 : wait), run, unref: () => undefined }
     waiting.add(timer)
     return timer

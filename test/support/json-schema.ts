@@ -1,4 +1,4 @@
-// A small reading of JSON Schema: the words that our schemas use. An unknown word is an error, so that nothing passes unread.
+// A small validator for the JSON Schema keywords that this repository uses. An unknown keyword is an error.
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -23,7 +23,7 @@ const read = new Set([
   'minimum',
 ])
 
-/** What is wrong with a value, as `path: complaint`; empty when it fits. */
+/** Returns the errors of a value as `path: error`; empty when it is valid. */
 export function schemaErrors(schema: Schema, value: unknown, path: string = '$'): string[] {
   const unknown = Object.keys(schema).filter((word) => !read.has(word))
   if (unknown.length > 0) throw new Error(`The validator does not know ${unknown.join(', ')}.`)

@@ -3,7 +3,7 @@ import { type LimitRow, limitRows } from '../../packages/server/test/limit-rows.
 const begin = '<!-- begin limits: `npm run docs` writes this -->'
 const end = '<!-- end -->'
 
-/** A page with the table of every limit as packages/server/src/server-limits.ts has it. */
+/** Returns a page with the table of limits in packages/server/src/server-limits.ts. */
 export function withLimitTable(page: string): string {
   const from = page.indexOf(begin)
   if (from === -1) throw new Error(`The page has no line ${begin}`)

@@ -7,22 +7,22 @@ import { freePort } from './free-port.js'
 import { findRedisServer } from './redis-server.ts'
 import { RespClient, type RespReply } from './resp.js'
 
-/** Told by tests that are skipped. */
+/** Message of skipped tests. */
 export const noEngine =
   'there is no redis-server on this machine: `node test/support/obtain-redis-server.ts` obtains one from Debian'
 export const hasEngine: boolean = findRedisServer() !== undefined
 
-/** A redis-server of one test: in a directory and at a port of its own, and nobody else's. */
+/** A redis-server of one test, with its own directory and port. */
 export interface LiveEngine extends AsyncDisposable {
   readonly port: number
   readonly url: string
-  /** A client that the sandbox knows nothing of. */
+  /** Creates a client that does not belong to the sandbox. */
   readonly client: RespClient
-  /** Its process: to be stopped and continued, or killed. */
+  /** Its process, which a test can stop, continue or kill. */
   readonly child: ChildProcess
-  /** Everything that is stored, the marker of a sandbox included. */
+  /** Returns all stored data, including the marker of a sandbox. */
   keys(): Promise<readonly string[]>
-  /** Ends it and starts another one, empty, at the same port. */
+  /** Ends it and starts an empty one on the same port. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
@@ -54,7 +54,7 @@ export async function startEngine(...more: readonly string[]): Promise<LiveEngin
   }
 }
 
-/** Three masters that share the slots evenly. */
+/** Starts three masters with equal numbers of hash slots. */
 export async function startCluster(): Promise<{ readonly nodes: readonly LiveEngine[] } & AsyncDisposable> {
   const nodes: LiveEngine[] = []
   const stop = async (): Promise<void> => void (await Promise.all(nodes.map((node) => node.stop())))
@@ -91,7 +91,7 @@ function isWhole(info: RespReply): boolean {
   return 'bulk' in info && info.bulk.includes('cluster_state:ok')
 }
 
-/** Waits for something that a real program does in its own time. */
+/** Waits for an effect of a real program. */
 export async function until(done: () => boolean | Promise<boolean>): Promise<void> {
   for (let attempt = 0; attempt < 1_200; attempt++) {
     if (await done()) return

@@ -9,7 +9,7 @@ import { findRedisServer } from './redis-server.ts'
 import { RespClient, type RespReply } from './resp.js'
 import { type Section, wordsAt } from './steps.js'
 
-/** A real server for recordings and for the twin tests: `REDIS_PORT`, or one of our own on a free loopback port. */
+/** A real server for recordings and comparisons: `REDIS_PORT`, or a new one on a free loopback port. */
 export interface LiveRedis {
   readonly client: RespClient
   readonly port: number
@@ -56,7 +56,7 @@ async function connect(port: number, child: ChildProcess): Promise<RespClient> {
   throw new Error('redis-server did not start')
 }
 
-/** Runs the steps against the server; rows that it does not know are left out. */
+/** Runs the steps on the server, without rows that it does not support. */
 export async function record(client: RespClient, sections: readonly Section[]): Promise<Recording> {
   const recording: Record<string, [string, string][]> = {}
   for (const section of sections) {

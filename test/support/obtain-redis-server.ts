@@ -1,4 +1,4 @@
-// Puts a redis-server from Debian's packages into `.cache`, without installing it.
+// Extracts a redis-server from Debian's packages into `.cache`, without installing it.
 import { findRedisServer, obtainRedisServer } from './redis-server.ts'
 
 if (!findRedisServer()) await obtainRedisServer()

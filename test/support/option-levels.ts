@@ -2,23 +2,23 @@ import { join } from 'node:path'
 import ts from 'typescript'
 import { entries, moduleEntries } from './entries.js'
 
-// Every object that a person writes for a public function, and every object inside of it, out of the declarations.
+// Lists every object that users write for a public function, and every object inside it, from the declarations.
 
 /** One object of options. */
 export interface OptionLevel {
-  /** Which argument of what: `Faults.add[0]`. */
+  /** Function and argument: `Faults.add[0]`. */
   readonly call: string
-  /** Where in the argument, `''` for the argument itself: `match.attempt`, `faults[].fault`. */
+  /** Path in the argument, `''` for the argument itself: `match.attempt`, `faults[].fault`. */
   readonly path: string
   readonly names: readonly string[]
-  /** An argument that is right but for one more field at this level. */
+  /** Creates a valid argument with one unknown field at this level. */
   with(name: string): unknown
 }
 
 interface Place {
   readonly call: string
   readonly path: string
-  /** What the argument is when this value stands here. */
+  /** Returns the argument with this value at this level. */
   argument(value: unknown): unknown
 }
 
@@ -79,7 +79,7 @@ class Levels {
     }
   }
 
-  /** The members of something that users get. */
+  /** Returns the members of a value that users receive. */
   #object(type: ts.Type, depth: number, name?: string): void {
     if (depth > 7) return
     if (type.isUnion()) {
@@ -94,7 +94,7 @@ class Levels {
       for (const argument of this.#checker.getTypeArguments(type as ts.TypeReference)) this.#object(argument, depth + 1)
       return
     }
-    // A class is its members, and what they are made of.
+    // A class has levels in its members and their types.
     const key = isNamed && type.getConstructSignatures().length === 0 ? symbol : type
     if (this.#objects.has(key)) return
     this.#objects.add(key)
@@ -129,12 +129,12 @@ class Levels {
     if (!isBag(type)) return
     const names = type.getProperties().map((property) => property.name)
     const { call, path, argument } = place
-    // The same fields below other points or as another overload.
+    // The same fields occur below other points or in another overload.
     const same = [call, path, ...names, this.#kind(type)].join(' ')
     if (this.#levels.has(same)) return
     this.#levels.add(same)
     const needed = (): Record<string, unknown> => this.#needed(type)
-    // Fields with any name: nothing is unknown there.
+    // An object with arbitrary names has no unknown fields.
     if (!this.#isOpen(type)) {
       this.found.push({ call, path, names, with: (name) => argument({ ...needed(), [name]: 1 }) })
     }
@@ -148,7 +148,7 @@ class Levels {
     }
   }
 
-  /** The field that tells members of a union apart. */
+  /** Returns the field that distinguishes the members of a union. */
   #kind(type: ts.Type): string {
     const field = type.getProperty('kind') ?? type.getProperty('type')
     return field === undefined ? '' : this.#checker.typeToString(this.#checker.getTypeOfSymbol(field))
@@ -158,7 +158,7 @@ class Levels {
     return this.#checker.getIndexInfosOfType(type).some(({ keyType }) => Boolean(keyType.flags & ts.TypeFlags.String))
   }
 
-  /** Fields that cannot be left out, with any value that fits. */
+  /** Returns required fields with a valid value. */
   #needed(type: ts.Type): Record<string, unknown> {
     const needed = type.getProperties().filter(({ flags }) => !(flags & ts.SymbolFlags.Optional))
     return Object.fromEntries(
@@ -188,14 +188,14 @@ class Levels {
   }
 }
 
-/** An object that is written down: no list, no function, nothing that has a class. */
+/** Returns whether a type is a plain object: not a list, function or class. */
 function isBag(type: ts.Type): boolean {
   if (!(type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection))) return false
   if (type.getCallSignatures().length > 0 || type.getConstructSignatures().length > 0) return false
   const properties = type.getProperties()
   const declarations = type.getSymbol()?.declarations ?? []
   if (declarations.some(ts.isClassDeclaration) || properties.length === 0) return false
-  // What has methods is something that was made.
+  // An object with methods is created by the package, not written by users.
   return properties.every(({ declarations: own = [] }) => own.every(isWritten))
 }
 
@@ -225,7 +225,7 @@ function isPublic(member: ts.Symbol): boolean {
   return !isHidden && !isInternal && !(name !== undefined && ts.isPrivateIdentifier(name))
 }
 
-/** The class or interface that declares a member. */
+/** Returns the class or interface that declares a member. */
 function ownerOf({ valueDeclaration }: ts.Symbol): string | undefined {
   const parent = valueDeclaration?.parent
   return parent !== undefined && (ts.isClassDeclaration(parent) || ts.isInterfaceDeclaration(parent))

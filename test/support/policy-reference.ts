@@ -10,7 +10,7 @@ interface Row {
 
 const file = new URL('../../src/policy/policy.ts', import.meta.url)
 
-/** Every policy with its default and documentation, as `src/policy/policy.ts` declares it. */
+/** Returns the page with every policy, its default and its documentation from `src/policy/policy.ts`. */
 export function policyReference(): string {
   const rows = declared('Policy').map(({ name, type, about }) => {
     const value = (defaultPolicy as unknown as Readonly<Record<string, unknown>>)[name]

@@ -3,7 +3,7 @@ import { invariants } from '../../src/invariants/invariant-table.js'
 const begin = '<!-- begin promises: `npm run docs` writes this -->'
 const end = '<!-- end -->'
 
-/** The page on promises with its table as the invariants have it. */
+/** Returns the page about invariants with its table up to date. */
 export function withPromiseTable(page: string): string {
   const from = page.indexOf(begin)
   if (from === -1) throw new Error(`The page has no line ${begin}`)

@@ -8,7 +8,7 @@ import { openSettings, publishOptions } from '../../src/queue/settings/publish-o
 import { plans } from '../../src/queue/settings/queue-plan.js'
 import { signatureFlaws } from '../../src/queue/signing/signature-lab.js'
 
-/** What the page tells of an endpoint. */
+/** Data of an endpoint on the page. */
 interface EndpointRow {
   readonly method: string | readonly string[]
   readonly path: string
@@ -17,8 +17,8 @@ interface EndpointRow {
 }
 
 /**
- * The page `docs/reference/queue.md`, from the tables that the queue itself runs on.
- * @param rows the endpoint table, handed in because it knows the protocol and the domain does not
+ * Returns the page `docs/reference/queue.md` from the tables that the queue uses.
+ * @param rows the endpoint table, a parameter because it depends on the protocol
  */
 export function queueReference(rows: readonly EndpointRow[]): string {
   return `${[head, endpoints(rows), options(), deliveries, filters(), flaws(), limits()].join('\n\n')}\n`

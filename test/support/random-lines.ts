@@ -32,12 +32,12 @@ function linesOf(file: string): string[] {
   return readFileSync(join(root, file), 'utf8').split('\n')
 }
 
-/** Whether a line may be drawn: one that has no word says nothing, and an import names its neighbors. */
+/** Returns whether a line can be drawn. Lines without words and imports are excluded. */
 function isTelling(line: string): boolean {
   return /[a-z]{3}/i.test(line) && !/^(?:import |export .* from |\} from )/.test(line)
 }
 
-/** The same places for the same seed and the same sources. */
+/** Draws places, equal for equal seeds and sources. */
 export function drawn(seed: string, files: readonly string[] = sourceFiles()): Place[] {
   const places = files.flatMap((file) =>
     linesOf(file).flatMap((line, at) => (isTelling(line) ? [{ file, line: at }] : [])),

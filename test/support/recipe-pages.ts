@@ -1,4 +1,4 @@
-// The pages of docs/recipes show files of examples/recipes as they are: `npm run docs` writes them.
+// The pages of docs/recipes show files of examples/recipes unchanged: `npm run docs` writes them.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -24,7 +24,7 @@ export function shownFiles(page: string): string[] {
   return [...page.matchAll(shown)].map(([, , file]) => file!)
 }
 
-/** The page with its files as they are now. */
+/** Returns the page with its files up to date. */
 export function withFiles(name: string, page: string): string {
   return page.replace(shown, (_block, before: string, file: string, language: string) => {
     const text = readFileSync(new URL(`${name}/${file}`, recipes), 'utf8').trimEnd()
@@ -32,10 +32,10 @@ export function withFiles(name: string, page: string): string {
   })
 }
 
-/** What a recipe keeps for this repository alone: a project of one's own has these in another form, or not at all. */
+/** Files of a recipe that only this repository needs. A user's project has other ones, or none. */
 const ours = ['package.json', 'tsconfig.json', 'nightly.ts', 'vite.config.ts', 'src/app.html']
 
-/** The files of a recipe that its page has to show. What a build leaves behind is in folders that begin with a dot. */
+/** Returns the files of a recipe that its page must show. Output of builds is in folders that begin with a dot. */
 export function filesOf(name: string): string[] {
   const folder = fileURLToPath(new URL(name, recipes))
   return readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -1,5 +1,5 @@
 /**
- * Asks a real redis-server for the answers that test/store/values compares with:
+ * Records the replies of a real redis-server with which test/store/values compares:
  * `REDIS_PORT=6379 node --import ./test/support/typescript-sources.mjs test/support/record-values.ts`.
  * The server is flushed.
  */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 
-/** Replies of a real server, per section one raw RESP2 text per step; waits have none. */
+/** Replies of a real server by section, one raw RESP2 text per step. Waits have none. */
 export type Recording = Readonly<Record<string, readonly (readonly [line: string, raw: string])[]>>
 
 function fileOf(group: string): string {

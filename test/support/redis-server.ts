@@ -13,12 +13,12 @@ export const noRedisServer =
 
 const cache = new URL('../../.cache/redis-server', import.meta.url).pathname
 
-/** The one that is installed, or the one that `node test/support/obtain-redis-server.ts` has put into `.cache`. */
+/** Returns the installed one, or the one in `.cache` from `node test/support/obtain-redis-server.ts`. */
 export function findRedisServer(): RedisServer | undefined {
   return find('redis-server')
 }
 
-/** The client of the command line that comes with it. */
+/** Returns its command-line client. */
 export function findRedisCli(): RedisServer | undefined {
   return find('redis-cli')
 }

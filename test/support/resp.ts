@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { skeletonOf } from './resp3.js'
 
-/** One reply of a RESP2 server, with every kind kept apart: JSON would merge nil bulk, nil array and texts. */
+/** One reply of a RESP2 server with its type, because JSON does not distinguish nil bulk, nil array and texts. */
 export type RespReply =
   | { readonly status: string }
   | { readonly error: string }
@@ -66,7 +66,7 @@ function encodeCommand(argv: readonly string[]): string {
   return `*${argv.length}\r\n${argv.map((word) => `$${word.length}\r\n${word}\r\n`).join('')}`
 }
 
-/** Where the reply that starts at `at` ends; -1 when it is not complete yet. */
+/** Returns the end of the reply that starts at `at`; -1 when it is incomplete. */
 function endOfReply(raw: string, at: number): number {
   return skeletonOf(raw, at)?.end ?? -1
 }

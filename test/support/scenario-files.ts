@@ -15,7 +15,7 @@ import { stepKinds, stepNames } from '../../src/scenarios/scenario-steps.js'
 /** The schema that editors complete scenario files with. */
 export function scenarioSchemaText(): string {
   const schema = toJsonSchema(scenarioSchema(), {
-    // What no JSON Schema can say (a window that ends before it begins) is told when a scenario is read.
+    // Rules that JSON Schema cannot express, such as a window that ends before it begins, are checked on reading a scenario.
     errorMode: 'ignore',
     typeMode: 'input',
     definitions: {
@@ -47,7 +47,7 @@ export function scenarioFiles(): ReadonlyMap<string, string> {
 const begin = (table: string): string => `<!-- generated: ${table} -->`
 const end = '<!-- end -->'
 
-/** A page with its generated tables as they should be. */
+/** Returns a page with its generated tables up to date. */
 export function withTables(page: string): string {
   let text = page
   for (const [name, table] of Object.entries({

@@ -5,7 +5,7 @@ import { decodeReply } from './resp.js'
 import { newerSection, parseReply, section, showReply, splitWords, wordsAt } from './steps.js'
 
 describe('the written form of transcripts', () => {
-  it('splits words like a shell', () => {
+  it('splits arguments like a shell', () => {
     expect(splitWords(String.raw`SET  a "b c" 'd\n' "\x00\"\\\n" "" é {ab*3}`)).toEqual([
       'SET',
       'a',
@@ -24,7 +24,7 @@ describe('the written form of transcripts', () => {
     expect(wordsAt(step!, 1_700_000_000_999)).toEqual(['EXPIREAT', 'k', '1700000005', '1700000000998', '1700000000'])
   })
 
-  it('reads flags, waits, remarks and our own replies', () => {
+  it('reads flags, waits, comments and replies of the double', () => {
     const { steps } = section(
       't',
       '# a remark\n~unordered,near SMEMBERS s\n@advance 20\nPING\n  = [1, "a", nil] because y',
@@ -58,7 +58,7 @@ describe('the written form of transcripts', () => {
   })
 })
 
-describe('comparing replies', () => {
+describe('comparison of replies', () => {
   const differ = (one: string, other: string, ...flags: never[]) =>
     compareReplies(parseReply(one), parseReply(other), new Set(flags))
 
@@ -69,7 +69,7 @@ describe('comparing replies', () => {
     expect(differ('["a", ["b"]]', '["a", ["b"]]')).toBe(false)
   })
 
-  it('is as loose as a flag says', () => {
+  it('follows the flags', () => {
     const flag = (name: string) => name as never
     expect(differ('["a", "b"]', '["b", "a"]', flag('unordered'))).toBe(false)
     expect(differ('["a", "a"]', '["a", "b"]', flag('unordered'))).toBe(true)
@@ -84,7 +84,7 @@ describe('comparing replies', () => {
     expect(differ('1000', '1051', flag('near'))).toBe(true)
   })
 
-  it('knows what the service says otherwise', () => {
+  it('applies the deviations of the service', () => {
     const translated = (reply: string, ...argv: string[]) => showReply(asService(parseReply(reply), argv))
     expect(translated('-ERR value is not an integer or out of range', 'INCR')).toBe(
       '-ERR value is not an int or out of range',

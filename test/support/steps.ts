@@ -1,6 +1,6 @@
 /**
- * The written form of transcripts: commands that a real redis-server answered once and our store answers in every
- * test run. One command per line, words split like in a shell:
+ * Parses transcripts: commands whose replies were recorded from a real redis-server, and that the store must reply to
+ * equally in every test run. One command per line, with arguments as in a shell:
  *
  *     # a remark
  *     ZADD z 1 a 2 "b c" '\raw' "\xff"
@@ -29,25 +29,25 @@ export type Looseness = 'unordered' | 'pairs' | 'scan' | 'scanpairs' | 'shape' |
 const knownFlags: ReadonlySet<string> = new Set(['unordered', 'pairs', 'scan', 'scanpairs', 'shape', 'near', 'times'])
 
 export interface Step {
-  /** The line as it is written; a transcript must show the same line to be used. */
+  /** Source line. A transcript must contain the same line. */
   readonly text: string
   readonly argv: readonly string[]
   readonly loose: ReadonlySet<Looseness>
   /** Milliseconds to let pass instead of a command. */
   readonly advance?: number
-  /** Our reply where it differs from the server's, and why. */
+  /** Reply of the double if it differs from the server's, and the reason. */
   readonly ours?: { readonly reply: RespReply; readonly because: string }
 }
 
 /** Rows that begin with an empty store. */
 export interface Section {
   readonly title: string
-  /** Where the expectations come from when no real server knows these commands. */
+  /** Source of the expected replies if no real server supports these commands. */
   readonly source?: string
   readonly steps: readonly Step[]
 }
 
-/** Rows that a real server answers. */
+/** Declares rows that a real server supports. */
 export function section(title: string, rows: string): Section {
   return { title, steps: parseRows(title, rows) }
 }
@@ -91,7 +91,7 @@ function parseStep(line: string): Step {
   return { text: line, argv: splitWords(flagged?.[2] ?? line), loose: new Set(flags as Looseness[]) }
 }
 
-/** Words as a shell has them: bare, "with \n, \xNN and \" escapes", or 'raw'. Text beyond ASCII becomes UTF-8. */
+/** Splits arguments like a shell: bare, "with \n, \xNN and \" escapes", or 'raw'. Text beyond ASCII becomes UTF-8. */
 export function splitWords(line: string): string[] {
   const words: string[] = []
   const word = /\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|((?!["'])\S+))(?=\s|$)/gsy
@@ -117,7 +117,7 @@ function utf8(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1')
 }
 
-/** The words with the time filled in. */
+/** Returns the arguments with times filled in. */
 export function wordsAt(step: Step, nowMs: number): string[] {
   return step.argv.map((word) =>
     word.replace(/\{(now|ms)([+-]\d+)?\}/g, (_, unit: string, offset = '0') =>

@@ -2,7 +2,7 @@ import { readOnlyMayRun } from '../../src/store/access/access-control.js'
 import type { Command } from '../../src/store/command/command.js'
 import { blockingTable, commandTable } from '../../src/store/commands/index.js'
 
-/** A row of docs/protocol/commands.json: what is publicly known of a command. */
+/** A row of docs/protocol/commands.json: public facts about a command. */
 export interface DocumentedCommand {
   /** Upper case; a subcommand follows after a space. */
   readonly name: string
@@ -13,7 +13,7 @@ export interface DocumentedCommand {
   readonly status: 'documented' | 'later' | 'redis'
   /** The fact sheet and its section, or where else it is known from. */
   readonly source: string
-  /** Only on connections of redis' own protocol. */
+  /** Whether it exists only on connections of the Redis protocol. */
   readonly door?: 'native'
 }
 
@@ -43,7 +43,7 @@ export function commandReference(known: readonly DocumentedCommand[], bound: rea
   return `${introduction(commands)}\n${[...sections, waiting, ofConnections(bound), absent(known, bound)].join('\n')}`
 }
 
-/** A command of connections, as the native protocol has it. */
+/** A command of Redis-protocol connections. */
 export interface BoundCommand {
   readonly name: string
   readonly usage?: string
@@ -117,7 +117,7 @@ const statuses = {
   redis: 'only redis-server has it; [why](../limits.md#data-store)',
 } as const
 
-/** What is known and not in the table, under any policy. */
+/** Returns known commands that are missing in the table under every policy. */
 function absent(known: readonly DocumentedCommand[], bound: readonly BoundCommand[]): string {
   const there = [...commandTable.commands, ...blockingTable.commands, ...bound, { name: 'AUTH' }]
   const built = new Set(there.map(({ name }) => name))

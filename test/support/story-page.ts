@@ -1,5 +1,5 @@
-// The stories of docs/case-studies.md: each test as it is written, what it prints, and what was mended. `npm run docs` writes
-// them; `npm run docs -- stories` runs the stories first and keeps what they print.
+// The case studies of docs/case-studies.md: each test, its failure and the fix. `npm run docs` writes
+// them; `npm run docs -- stories` first runs the case studies and stores their failures.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { diffLines } from '../../matchers/text-diff.js'
 
@@ -7,17 +7,17 @@ const stories = new URL('../../examples/case-studies/', import.meta.url)
 const begin = /^<!-- story: ([\w-]+) -->$/gm
 const end = '<!-- end -->'
 
-/** Names of all stories. */
+/** Names of all case studies. */
 export const storyNames: readonly string[] = readdirSync(stories)
   .filter((file) => file.endsWith('.test.ts'))
   .map((file) => file.replace('.test.ts', ''))
 
-/** The names that a page tells, in its order. */
+/** Returns the names of case studies on a page, in order. */
 export function toldStories(page: string): string[] {
   return [...page.matchAll(begin)].map(([, name]) => name!)
 }
 
-/** The page with its stories as they are now. */
+/** Returns the page with its case studies up to date. */
 export function withStories(page: string): string {
   let out = page
   for (const name of toldStories(page)) {
@@ -32,7 +32,7 @@ export function withStories(page: string): string {
 
 function storyBlocks(name: string): string {
   const read = (file: string): string => readFileSync(new URL(file, stories), 'utf8')
-  // Where the test was mended there is one app, and the page says what was changed.
+  // If the fix is in the test, there is one app, and the page describes the fix.
   const isOneApp = !existsSync(new URL(`${name}/broken.ts`, stories))
   return [
     block('ts', testIn(read(`${name}.test.ts`))),
@@ -47,7 +47,7 @@ function block(language: string, text: string): string {
   return `\`\`\`${language}\n${text}\n\`\`\``
 }
 
-/** What stands between the first and the last line of `story(…)`. */
+/** Returns the lines inside `story(…)`. */
 function testIn(source: string): string {
   const inside = /^story\([\s\S]*?\(test, app\) => \{\n([\s\S]*?)^\}\)/m.exec(source)?.[1]
   if (inside === undefined) throw new Error('There is no story in this file.')
@@ -60,7 +60,7 @@ function testIn(source: string): string {
 
 const context = 2
 
-/** The lines that were changed, with a little around them. */
+/** Returns the changed lines with some context. */
 function difference(before: string, after: string): string {
   const lines = diffLines(before.trimEnd().split('\n'), after.trimEnd().split('\n'))
   const isNear = (at: number): boolean =>

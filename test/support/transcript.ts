@@ -6,7 +6,7 @@ import { type Recording, readRecording } from './recording.js'
 import { decodeReply, type RespReply } from './resp.js'
 import { type Section, type Step, showReply, wordsAt } from './steps.js'
 
-/** Declares one test per section: our store must answer each step as the recording, or the step's own expectation, says. */
+/** Declares one test per section: the store must reply to each step like the recording or the step's expectation. */
 export function replay(group: string, sections: readonly Section[]): void {
   const recording = readRecording(group)
   describe(`transcript ${group}`, () => {
@@ -16,7 +16,7 @@ export function replay(group: string, sections: readonly Section[]): void {
   })
 }
 
-/** The steps our store answers differently, each as a few lines of text. */
+/** Returns the steps with another reply, each as a few lines of text. */
 export function replaySection(section: Section, recording: Recording): string[] {
   const engine = createEngine()
   const rows = (recording[section.title] ?? []).values()

@@ -1,4 +1,4 @@
-/** Lets plain Node run our TypeScript: `node --import ./test/support/typescript-sources.mjs script.ts`. */
+/** Lets Node.js run TypeScript sources: `node --import ./test/support/typescript-sources.mjs script.ts`. */
 import { existsSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'

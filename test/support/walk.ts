@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 
-/** What one walk through the library called, after a warm-up by the same walk. */
+/** Functions that one walk through the library called, after a warm-up by the same walk. */
 export interface Walk {
-  /** Calls of each function by its name, by the file of `src` that it stands in. */
+  /** Calls by file of `src` and name of function. */
   readonly files: ReadonlyMap<string, ReadonlyMap<string, number>>
   readonly calls: number
 }
@@ -84,7 +84,7 @@ function counted(code: string, functions: readonly FunctionCoverage[]): Walk {
     if (count === 0 || file === undefined || !file.startsWith('src/')) continue
     calls += count
     const names = files.get(file) ?? new Map<string, number>()
-    // A name that two files use is numbered by the bundler.
+    // The bundler numbers a name that two files use.
     const name = functionName.replace(/(?<=[a-z])\d$/i, '') || '(anonymous)'
     names.set(name, (names.get(name) ?? 0) + count)
     files.set(file, names)

@@ -2,8 +2,8 @@ import * as v from 'valibot'
 import { parse } from 'yaml'
 
 /*
- * What a workflow of this repository must keep, so that neither a dependency nor a stranger can publish.
- * Each rule returns one sentence per violation, which begins with the job where there is one.
+ * Rules for workflows of this repository, so that neither a dependency nor another person can publish.
+ * Each rule returns one message per violation, which begins with the job if there is one.
  */
 
 interface Step {
@@ -30,7 +30,7 @@ interface Workflow {
   readonly jobs: Readonly<Record<string, Job>>
 }
 
-/** A schema that accepts this value only. A schema within the value stands for what it accepts. */
+/** Returns a schema that accepts only this value. A schema inside the value is used as is. */
 function exactly(value: unknown): v.GenericSchema {
   if (Array.isArray(value)) return v.strictTuple(value.map(exactly) as [v.GenericSchema, ...v.GenericSchema[]])
   if (typeof value !== 'object' || value === null) return v.literal(value as string)
@@ -51,7 +51,7 @@ const script = (rest: object, ...lines: readonly string[]): v.GenericSchema =>
 const job = (rest: object, ...steps: readonly v.GenericSchema[]): v.GenericSchema =>
   exactly({ 'runs-on': text, 'timeout-minutes': v.number(), ...rest, steps })
 
-// What dependencies bring along has run in the job that builds: its artifact can hold any file under any name.
+// Code of dependencies has run in the build job, so its artifact can contain any file under any name.
 const takeTheListedFiles = [
   action('actions/download-artifact', { name: 'release', path: 'downloaded' }),
   script(
@@ -67,7 +67,7 @@ const takeTheListedFiles = [
 const there = { 'working-directory': `${of('runner.temp')}/release` }
 const tags = exactly({ push: { tags: ['v*'] } })
 
-/** The jobs with a write permission, with all that they may do. To change such a job, change it here as well. */
+/** The jobs with a write permission and their allowed steps. To change one of them, change it here, too. */
 const privileged = [
   {
     permission: 'contents',
@@ -90,7 +90,7 @@ const privileged = [
       { needs: ['build', 'draft'], environment: 'npm', permissions: { 'id-token': 'write' } },
       action('actions/setup-node', { 'node-version': v.number(), 'package-manager-cache': false }),
       ...takeTheListedFiles,
-      // npm takes any of its settings, a proxy for example, from publishConfig in the package.
+      // npm reads any of its settings, such as a proxy, from publishConfig in the package.
       script(
         there,
         `for file in *.tgz; do tar -xzOf "$file" --wildcards '*/package.json' | jq -es 'length > 0 and all(.publishConfig // {} | keys - ["access", "provenance"] == [])'; done`,
@@ -144,7 +144,7 @@ function written(permissions: Permissions | undefined): readonly string[] {
 const differences = (schema: v.GenericSchema, value: unknown): readonly string[] =>
   (v.safeParse(schema, value).issues ?? []).map((issue) => `${v.getDotPath(issue) ?? 'all of it'}: ${issue.message}`)
 
-/** What is wrong with one workflow; empty when it keeps the rules. */
+/** Returns the violations of one workflow. */
 export function violations(text: string): readonly string[] {
   const workflow = parse(text) as Workflow
   const jobs = Object.entries(workflow.jobs)
@@ -165,10 +165,10 @@ export function violations(text: string): readonly string[] {
 const whole = (on: v.GenericSchema): v.GenericSchema =>
   exactly({ name: v.optional(text), on, concurrency: v.optional(text), permissions: {}, jobs: v.looseObject({}) })
 
-/** An action is named by its commit, which nobody can move, and the comment says which version that is. */
+/** An action must be pinned to its commit, which cannot be moved, with its version in a comment. */
 function pins(text: string, jobs: readonly Job[]): readonly string[] {
   const pinned = [...text.matchAll(/^\s*(?:- )?uses: ([\w.-]+\/[\w./-]+@[0-9a-f]{40}) # v\d+(?:\.\d+){0,2}$/gm)]
-  // Each line serves once: the comment of one line says nothing about another.
+  // Each line is used once, because the comment of one line does not describe another.
   const lines = pinned.map(([, action]) => action!)
   const found: string[] = []
   for (const { uses: used } of jobs.flatMap((job) => [job, ...stepsOf(job)])) {
@@ -209,7 +209,7 @@ function everyJob(job: Job, { permissions }: Workflow): readonly string[] {
   return found
 }
 
-/** The workflow that publishes: nothing cached, and the jobs that others need do what their names say. */
+/** Checks the workflow that publishes: it must not use a cache, and the jobs that others need must have their steps. */
 function releases({ jobs }: Workflow): readonly string[] {
   const found: string[] = []
   for (const { with: inputs, uses: used } of Object.values(jobs).flatMap(stepsOf)) {
@@ -227,7 +227,7 @@ function releases({ jobs }: Workflow): readonly string[] {
   return found
 }
 
-/** Where workflows disagree about an action: each is pinned to one commit, or one of them was changed behind our back. */
+/** Returns actions with different commits in workflows, because one of them may have been changed unnoticed. */
 export function disagreements(texts: readonly string[]): readonly string[] {
   const commits = new Map<string, Set<string>>()
   for (const [, action, commit] of texts.join('\n').matchAll(/uses:\s*([\w./-]+)@(\S+)/g))
@@ -235,7 +235,7 @@ export function disagreements(texts: readonly string[]): readonly string[] {
   return [...commits].flatMap(([action, { size }]) => (size > 1 ? [`${action} is pinned to ${size} commits.`] : []))
 }
 
-/** What all workflows together lack. */
+/** Returns what is missing in all workflows together. */
 export function missing(texts: readonly string[]): readonly string[] {
   const all = texts.flatMap((text) => Object.values((parse(text) as Workflow).jobs))
   const permissions = all.flatMap((job) => written(job.permissions))
@@ -259,5 +259,5 @@ const dependabot = exactly({
   updates: [update('github-actions'), update('npm', { 'exclude-paths': ['test/versions/**'] })],
 })
 
-/** What is wrong with .github/dependabot.yml: any setting that is not known could turn updates off. */
+/** Returns the violations of .github/dependabot.yml. An unknown setting could turn updates off. */
 export const dependabotViolations = (text: string): readonly string[] => differences(dependabot, parse(text))

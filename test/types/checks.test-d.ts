@@ -1,4 +1,4 @@
-// Compiled, never run: what the checks of an app may be asked, and what not.
+// Compiled, never run: valid and invalid options of the checks of an app.
 import type { Sandbox } from 'stuntdouble'
 import { assertIdempotent, assertVerifiesSignatures } from 'stuntdouble/checks'
 import { assertResilient, disputedPolicies, type PolicyChoices, type ResilienceError } from 'stuntdouble/fast-check'
@@ -25,9 +25,9 @@ export const written: readonly Promise<unknown>[] = [
   assertResilient({ ...subject, policies: { deduplicationWindw: ['10m'] } }),
   // @ts-expect-error: a list, although of one
   assertResilient({ ...subject, policies: { deduplicationWindow: '10m' } }),
-  // @ts-expect-error: a span has a unit
+  // @ts-expect-error: a duration needs a unit
   assertResilient({ ...subject, policies: { deduplicationWindow: ['10'] } }),
-  // @ts-expect-error: a number is no span of time
+  // @ts-expect-error: a number is not a duration
   assertResilient({ ...subject, policies: { retries: ['3s'] } }),
   // @ts-expect-error: no such value
   assertResilient({ ...subject, policies: { flowControlOrder: ['lifo'] } }),
@@ -42,13 +42,13 @@ export const written: readonly Promise<unknown>[] = [
   }),
   // @ts-expect-error: no such flaw
   assertVerifiesSignatures(handler, { only: ['expird'] }),
-  // @ts-expect-error: `rotated` is no flaw
+  // @ts-expect-error: `rotated` is not a flaw
   assertVerifiesSignatures(handler, { only: ['rotated'] }),
   // @ts-expect-error: an app knows two keys
   assertVerifiesSignatures(handler, { keys: { current: 'a' } }),
 
   assertIdempotent(handler, { only: ['lost-ack 2', 'reorder 1'] }),
-  // @ts-expect-error: which delivery is struck
+  // @ts-expect-error: the delivery is missing
   assertIdempotent(handler, { only: ['lost-ack'] }),
   // @ts-expect-error: no such repetition
   assertIdempotent(handler, { only: ['twice 1'] }),

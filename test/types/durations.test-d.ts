@@ -1,4 +1,4 @@
-// Compiled, never run: which texts are spans of time.
+// Compiled, never run: valid and invalid durations.
 import type { Duration } from 'stuntdouble'
 import { type RunHistory, replay } from 'stuntdouble/checks'
 import { arb } from 'stuntdouble/fast-check'
@@ -25,7 +25,7 @@ export const mistaken: readonly Duration[] = [
   '1 hour',
   // @ts-expect-error
   '2 days',
-  // @ts-expect-error: a span needs a unit
+  // @ts-expect-error: a duration needs a unit
   '5',
   // @ts-expect-error
   'soon',
@@ -33,12 +33,12 @@ export const mistaken: readonly Duration[] = [
   '',
 ]
 
-/** Wherever people give a span of time, a text will do. */
+/** Every option for a duration accepts a text. */
 export async function everywhere(history: RunHistory, app: Parameters<typeof replay>[1]): Promise<void> {
   await replay(history, app, { timeout: '10s' })
   arb.clockMove({ maxLength: '2h' })
   const server = await startServer({ limits: { requestTimeout: '2m' }, cluster: { url: '', secret: '', lease: '2s' } })
   await server.close({ grace: '1m30s' })
-  // @ts-expect-error: a span needs a unit
+  // @ts-expect-error: a duration needs a unit
   await server.close({ grace: '5' })
 }

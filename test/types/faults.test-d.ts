@@ -1,4 +1,4 @@
-// Compiled, never run: which faults go with which points.
+// Compiled, never run: valid faults for each injection point.
 import { createSandbox, defineScenario, type Fault, type FaultAt, type FaultRule, fault } from 'stuntdouble'
 
 const { faults } = createSandbox()
@@ -20,15 +20,15 @@ export const story = defineScenario({ name: 'slow', faults: [{ on: 'stream.event
 
 // @ts-expect-error: a command of the store has no signature
 faults.add({ on: 'store.command', fault: fault.badSignature('key') })
-// @ts-expect-error: nor has the second of these points
+// @ts-expect-error: the second point has no signature
 faults.add({ on: ['queue.delivery', 'store.command'], fault: fault.badSignature('key') })
-// @ts-expect-error: in a list neither
+// @ts-expect-error: the fault in the list has no effect at this point
 faults.add([{ on: 'store.command', fault: fault.status(503) }])
-// @ts-expect-error: in a rule that is kept neither
+// @ts-expect-error: the fault in the stored rule has no effect at this point
 export const impossible: FaultRule = { on: 'schedule.fire', fault: fault.status(503) }
-// @ts-expect-error: in a scenario neither
+// @ts-expect-error: the fault in the scenario has no effect at this point
 defineScenario({ name: 'never', faults: [{ on: 'queue.delivery', fault: fault.staleRead() }] })
-// @ts-expect-error: some faults have nothing to do there
+// @ts-expect-error: some faults have no effect at this point
 faults.add({ on: 'store.request', fault: anyFault })
 // @ts-expect-error: there is no such point
 faults.add({ on: 'queue.deliver', fault: fault.status(503) })

@@ -1,4 +1,4 @@
-// Compiled, never run: what may be written and what may not, with the augmentations of all three runners in one program.
+// Compiled, never run: valid and invalid calls of matchers, with the augmentations of all three runners in one program.
 import { expect as jestExpect } from '@jest/globals'
 import { expect as playwrightExpect } from '@playwright/test'
 import type { Sandbox } from 'stuntdouble'
@@ -18,7 +18,7 @@ const to = 'https://shop.test/orders'
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 function same<A, B>(..._: Equal<A, B> extends true ? [] : [never]): void {}
 
-/** Every matcher as it shall be written, and every mistake that shall not compile; `E` is what an assertion gives back. */
+/** Every matcher in its valid forms, and mistakes that must not compile; `E` is the return type of an assertion. */
 function written<E extends void | Promise<void>>(assertion: SandboxMatchers<E, Sandbox>): E[] {
   // @ts-expect-error: there is no field url
   assertion.toHavePublished({ url: to })
@@ -26,7 +26,7 @@ function written<E extends void | Promise<void>>(assertion: SandboxMatchers<E, S
   assertion.toHavePublished({ to, retries: '3' })
   // @ts-expect-error: a duration has a unit
   assertion.toHavePublished({ delay: '90' })
-  // @ts-expect-error: times belongs into the last argument
+  // @ts-expect-error: times belongs in the last argument
   assertion.toHavePublished({ to, times: 2 })
   // @ts-expect-error: a range begins with its sign
   assertion.toHavePublished({ to }, { times: '2+' })
@@ -42,19 +42,19 @@ function written<E extends void | Promise<void>>(assertion: SandboxMatchers<E, S
   assertion.toHaveDelivered({ attempts: ['500'] })
   // @ts-expect-error: a dead letter has failed
   assertion.toHaveDeadLetter({ state: 'FAILED' })
-  // @ts-expect-error: a message is no callback
+  // @ts-expect-error: a message is not a callback
   assertion.toHaveDeliveredCallback({ kind: 'message' })
   // @ts-expect-error: an outbound request has no field to
   assertion.toHaveOutboundRequest({ to })
   // @ts-expect-error: how often the host worked is a number
   assertion.toHaveOutboundRequest({ url: to, handlerRuns: '2' })
-  // @ts-expect-error: times belongs into the last argument
+  // @ts-expect-error: times belongs in the last argument
   assertion.toHaveOutboundRequest({ url: to, times: 2 })
   // @ts-expect-error: all of them are duplicates
   assertion.toHaveDeduplicated({ deduplicated: true })
   // @ts-expect-error: both keys of a receiver
   assertion.toHaveValidSignature({ keys: { current: 'a' } })
-  // @ts-expect-error: what is spent must be said
+  // @ts-expect-error: the expected costs are missing
   assertion.toHaveCost()
   // @ts-expect-error: there is no such cost
   assertion.toHaveCost({ money: 3 })
@@ -84,7 +84,7 @@ function written<E extends void | Promise<void>>(assertion: SandboxMatchers<E, S
   assertion.toHaveWorkflowRun({ steps: [{ name: 'charge', status: 200 }] })
   // @ts-expect-error: the name of the step comes first
   assertion.toHaveWorkflowStep({ attempts: 2 })
-  // @ts-expect-error: its name is said already
+  // @ts-expect-error: the name is the first argument
   assertion.toHaveWorkflowStep('charge', { name: 'charge' })
   // @ts-expect-error: there is no such state of a step
   assertion.toHaveWorkflowStep('charge', { state: 'success' })
@@ -96,7 +96,7 @@ function written<E extends void | Promise<void>>(assertion: SandboxMatchers<E, S
   assertion.toHaveWorkflowWait('approved', { outcome: 'timeout' })
   // @ts-expect-error: the id of the event comes first
   assertion.toHaveWorkflowWait({ outcome: 'received' })
-  // @ts-expect-error: times belongs into the last argument
+  // @ts-expect-error: times belongs in the last argument
   assertion.toHaveWorkflowWait('approved', { times: 2 })
   // @ts-expect-error: it takes nothing
   assertion.toHold(true)
@@ -189,7 +189,7 @@ export function everywhere(): void {
   playwrightExpect(sandbox).toHaveValidSignaturee()
 }
 
-/** Each of the three runners, on what a matcher cannot look into. */
+/** Values in expect() that a matcher rejects, in each of the three runners. */
 export async function onOthers(remote: RemoteSandbox, explored: Exploration): Promise<void> {
   const { store, queue, traffic } = sandbox
   const recorder = sandbox.destinations.record(to)
@@ -245,19 +245,19 @@ export async function onOthers(remote: RemoteSandbox, explored: Exploration): Pr
   jestExpect(5).toHaveKey('k')
   // @ts-expect-error
   playwrightExpect(5).toHaveKey('k')
-  // @ts-expect-error: nor has a queue
+  // @ts-expect-error: a queue has no keys
   vitestExpect(queue).toHaveKey('k')
-  // @ts-expect-error: nor has a log
+  // @ts-expect-error: a log has no keys
   vitestExpect(traffic).toHaveKey('k')
-  // @ts-expect-error: nor has the past, which is looked at with its own store
+  // @ts-expect-error: a view of the past has no current keys
   vitestExpect(sandbox.asOf('-1m')).toHaveKey('k')
   // @ts-expect-error: a log has no schedules
   vitestExpect(traffic).toHaveSchedule()
   // @ts-expect-error
   jestExpect(traffic.entries).toHaveSchedule()
-  // @ts-expect-error: nor has the past
+  // @ts-expect-error: a view of the past has no current schedules
   playwrightExpect(sandbox.asOf('-1m')).toHaveSchedule()
-  // @ts-expect-error: nor has a store
+  // @ts-expect-error: a store has no schedules
   vitestExpect(store).toHaveSchedule()
   // @ts-expect-error: a queue runs no commands
   jestExpect(queue).toHaveExecuted('GET', 'k')
@@ -271,11 +271,11 @@ export async function onOthers(remote: RemoteSandbox, explored: Exploration): Pr
   vitestExpect(sandbox).toHold()
   // @ts-expect-error: nothing at all
   vitestExpect(undefined).toHavePublished()
-  // @ts-expect-error: an answer of the app
+  // @ts-expect-error: a response of the app is not an exploration
   await vitestExpect(fetch(to)).resolves.toHaveDelivered()
 }
 
-/** Inside of other values. */
+/** Asymmetric matchers inside other values. */
 export const inside: readonly AsymmetricMatcher[] = [
   messageTo(to, { retries: 3 }),
   commandOf('SET', 'k', { a: 1 }),

@@ -1,4 +1,4 @@
-// Compiled, never run: what a publish gives, by what it is published to.
+// Compiled, never run: the result of a publish, by its destination.
 import type { Sandbox } from 'stuntdouble'
 import type { RemoteSandbox } from 'stuntdouble/client'
 
@@ -15,13 +15,13 @@ export const oneAway: string = (await remote.queue.publish({ to: 'http://localho
 export const eachAway: string[] = (await remote.queue.publish({ to: 'warehouses' })).map(({ id }) => id)
 export const oneSomewhere: string = (await either.queue.publish({ to: 'https://a.test/orders' })).id
 
-// @ts-expect-error: a url group has no id, its messages have
+// @ts-expect-error: a URL group has no ID, but its messages have one
 sandbox.queue.publish({ to: 'warehouses' }).id
-// @ts-expect-error: one message is no list
+// @ts-expect-error: one message is not a list
 sandbox.queue.publish({ to: 'https://a.test/orders' })[0]
-// @ts-expect-error: nobody knows whether this is a url
+// @ts-expect-error: the text may be a URL or a name
 sandbox.queue.publish({ to: anything }).id
-// @ts-expect-error: nor here, where a scheme may be in it
+// @ts-expect-error: the text may contain a scheme
 sandbox.queue.publish({ to: `${base}-orders` }).id
 // @ts-expect-error: a message needs a destination
 sandbox.queue.publish({ body: 1 })
@@ -30,11 +30,11 @@ sandbox.queue.publish({ to: 'https://a.test/orders', retires: 0 })
 
 // @ts-expect-error: a bare number is seconds for the SDK
 sandbox.queue.publish({ to: 'https://a.test/orders', delay: 90 })
-// @ts-expect-error: a text without a unit as well
+// @ts-expect-error: a duration needs a unit
 sandbox.queue.publish({ to: 'https://a.test/orders', timeout: '30' })
-// @ts-expect-error: from afar as well
+// @ts-expect-error: the same for a connected sandbox
 remote.queue.publish({ to: 'https://a.test/orders', timeout: 30 })
-// @ts-expect-error: of a callback as well
+// @ts-expect-error: the same for a callback
 sandbox.queue.publish({ to: 'https://a.test/orders', callback: base, callbackDelay: 5 })
 export const later = sandbox.queue.publish({ to: 'https://a.test/', delay: '1h30m', failureCallbackTimeout: '5s' }).id
 

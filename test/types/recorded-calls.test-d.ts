@@ -1,4 +1,4 @@
-// Compiled, never run: a public class says of each method whether it changes something, and only those are recorded.
+// Compiled, never run: a public class declares which methods change its state, and only those are recorded.
 import type { Changes, InputRecorder, MethodEffects } from '../../src/kernel/input-recorder.js'
 
 declare class Lamp {
@@ -19,9 +19,9 @@ recorder.record('isLit')
 // @ts-expect-error: there is no such method
 recorder.record('lightUp', 3)
 
-// @ts-expect-error: nothing is said of isLit()
+// @ts-expect-error: isLit() is not declared
 export type Incomplete = MethodEffects<Lamp, { light: 'changes' }, 'flicker'>
-// @ts-expect-error: nothing is said of flicker(), which is not said to be the engine's
+// @ts-expect-error: flicker() is neither declared nor internal
 export type Uncalled = MethodEffects<Lamp, { light: 'changes'; isLit: 'reads' }>
 // @ts-expect-error: there is no such method
 export type Stale = MethodEffects<Lamp, { light: 'changes'; isLit: 'reads'; lightUp: 'changes' }, 'flicker'>

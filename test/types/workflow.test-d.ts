@@ -1,4 +1,4 @@
-// Compiled, never run: what a test may say about runs of workflows and what not, in process and over connect().
+// Compiled, never run: valid and invalid uses of workflow runs and stubs, in process and over connect().
 import type { Sandbox, WorkflowRun } from 'stuntdouble'
 import type { RemoteSandbox } from 'stuntdouble/client'
 
@@ -18,7 +18,7 @@ interface Fates {
   timesOut(options?: { times?: number }): unknown
 }
 
-/** Every verb as it shall be written, and every mistake that shall not compile. */
+/** Every stub in its valid forms, and mistakes that must not compile. */
 function written(workflow: Sandbox['workflow'] | RemoteSandbox['workflow']): unknown[] {
   // @ts-expect-error: a step has a name
   workflow.stubStep()
@@ -36,7 +36,7 @@ function written(workflow: Sandbox['workflow'] | RemoteSandbox['workflow']): unk
   workflow.stubStep('charge').throws('declined', { times: '2' })
   // @ts-expect-error: times is an option
   workflow.stubStep('charge').timesOut(2)
-  // @ts-expect-error: a step has one fate
+  // @ts-expect-error: a step has one stub
   workflow.stubStep('charge').fails()
   // @ts-expect-error: an event has an id
   workflow.stubEvent()
@@ -82,7 +82,7 @@ export async function everywhere(): Promise<void> {
   same<ReturnType<WorkflowRun['advanceToEnd']>, Promise<void>>()
   same<ReturnType<ReturnType<typeof remote.workflow.getRun>['advanceToEnd']>, Promise<void>>()
   same<WorkflowRun['state'], 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'>()
-  // A step's fates follow each other.
+  // The stubs of a step are used in order.
   sandbox.workflow.stubStep('charge').throws('once', { times: 1 }).returns(1)
   const run: WorkflowRun = sandbox.workflow.getRun('wfr_1')
   // @ts-expect-error: a run's state is read, not set

@@ -54,7 +54,9 @@ test('a failure shows the steps at both ends of 200 steps, those around the focu
     '  … 38 more steps',
     ...shown(192, 200),
   ])
-  expect(hints(() => about(world).toHaveWorkflowStep('setp 150'))).toEqual(["no step 'setp 150'; there is 'step 150'."])
+  expect(hints(() => about(world).toHaveWorkflowStep('setp 150'))).toEqual([
+    "No step is named 'setp 150'. Did you mean 'step 150'?",
+  ])
 })
 
 test('control characters, long names and long results keep a failure short and its lines intact', async () => {
@@ -90,12 +92,12 @@ test('a failed run shows its step, the number of attempts and the error', async 
   )
   const state = () => about(world).toHaveWorkflowRun({ state: 'success' })
   expect(hints(state)).toEqual([
-    "run wfr_one waits until 00:00:12.000 to try again at step 'charge': 1 attempt failed, 500 card declined.",
+    "run wfr_one waits until 00:00:12.000 for its next attempt at step 'charge': 1 attempt failed, 500 card declined.",
   ])
   await world.clock.drain()
   const cause = "run wfr_one failed at step 'charge' after 3 attempts: 500 card declined."
   expect(hints(state)).toEqual([cause])
-  expect(hints(() => about(world).toHaveWorkflowStep('d'))).toEqual([`no step 'd': ${cause}`])
+  expect(hints(() => about(world).toHaveWorkflowStep('d'))).toEqual([`No step is named 'd': ${cause}`])
   expect(failureOf(state)).toContain(`  – charge  failed, 3 attempts
       00:00:00.000  500 card declined; waits until 00:00:12.000: delay 12 s from the default back-off after 500
       00:00:12.000  500 card declined; waits until 00:02:40.000: delay 148 s from the default back-off after 500
@@ -115,16 +117,16 @@ test('a hint states that no app responds at the URL of the workflow', async () =
   expect(cause).toContain(`Register destinations.on('${url}', handler)`)
 })
 
-test('a hint states that no run began: rejected, not triggered, or nothing sent', async () => {
+test('toHaveWorkflowRun() states whether a trigger was rejected or none was sent', async () => {
   const ask: readonly ((world: WorkflowWorld) => unknown)[] = [
     ({ ask }) => ask('POST', `/v2/trigger/${url}`, { headers: { authorization: 'Bearer wrong' } }),
     ({ queue }) => queue.publish({ to: url }),
     () => {},
   ]
   const causes = [
-    `no run began: POST https://queue.test/v2/trigger/${url} was refused with 401 unable to authenticate: invalid token.`,
-    'no run began: 1 message was published, and none of them triggers a workflow. client.trigger() does, or the endpoint of a workflow when the message reaches it: move the clock.',
-    'no run began: nothing was sent to the queue. Trigger one, and check that its client has the address of the sandbox.',
+    `No workflow run started: POST https://queue.test/v2/trigger/${url} was rejected with 401 unable to authenticate: invalid token.`,
+    'No workflow run started: 1 message was published, but none triggered a workflow. Call client.trigger(), or advance the clock if a message goes to a workflow endpoint.',
+    'No workflow run started: the queue received no request. Trigger a run, and check that its client uses the URL of the sandbox.',
   ]
   for (const [index, act] of ask.entries()) {
     const world = workflowWorld()
@@ -154,10 +156,10 @@ test('a hint states that an event was sent under another name, or too early', as
     ),
   ])
   expect(hints(() => about(world).toHaveWorkflowWait('aproved-42'))).toEqual([
-    "no wait for event 'aproved-42'; there is 'approved-42'.",
+    "No step waits for event 'aproved-42'. A step waits for 'approved-42'.",
   ])
   expect(hints(() => about(world).toHaveWorkflowRun({ state: 'success' }))).toEqual([
-    "run wfr_one waits for event 'approved-42' until 01:00:00.000.",
+    "run wfr_one waits for event 'approved-42' until 01:00:00.000. Send it with workflow.notify('approved-42', data), or let it time out with clock.drain().",
   ])
   await world.clock.drain()
   expect(hints(() => about(world).toHaveWorkflowRun({ state: 'failed' }))).toEqual([])
@@ -170,7 +172,7 @@ test('a hint states that an event was sent under another name, or too early', as
   await early.client.trigger({ url })
   await early.clock.advance('1s')
   expect(hints(() => about(early).toHaveWorkflowWait('approved-42', { outcome: 'received' }))).toEqual([
-    "Event 'approved-42' was sent at 00:00:00.000, when no step waited for it. Sent to a run by its id, it is kept for the run's next wait.",
+    "Event 'approved-42' was sent at 00:00:00.000, when no step waited for it. Send it during the wait, or to the run by its ID, which keeps it for the run's next wait.",
   ])
 })
 
@@ -201,9 +203,9 @@ test('a failure shows the workflow of the assertion first, and a hint names an u
   expect(failure.indexOf('run wfr_two of')).toBeLessThan(failure.indexOf('\nrun wfr_one of'))
   expect(failure).toContain('  2 nap  SleepFor, sleeps until 2030-01-02 00:00:01.000')
   expect(hints(() => about(world).toHaveWorkflowRun({ workflow: `${app}/other`, state: 'success' }))).toEqual([
-    'run wfr_two sleeps until 2030-01-02 00:00:01.000: move the clock, or workflow.skipSleeps().',
+    'run wfr_two sleeps until 2030-01-02 00:00:01.000. Advance the clock, or call workflow.skipSleeps().',
   ])
-  const nowhere = [`no run of '${app}/ordr'; there are runs of ${app}/order, ${app}/other.`]
+  const nowhere = [`No run belongs to workflow '${app}/ordr'. There are runs of ${app}/order, ${app}/other.`]
   expect(hints(() => about(world).toHaveWorkflowRun({ workflow: `${app}/ordr` }))).toEqual(nowhere)
   expect(hints(() => about(world).toHaveWorkflowStep('charge', { workflow: `${app}/ordr` }))).toEqual(nowhere)
 })

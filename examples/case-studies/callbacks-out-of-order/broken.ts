@@ -1,7 +1,7 @@
 import { Client } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
 
-// Documents are read by a third party. The page shows how far it is, from the queue's report on each attempt.
+// A third party reads documents. The page shows the progress from the queue's callback about each attempt.
 
 export const reader = 'https://reader.test/documents'
 export const reportUrl = 'https://library.test/api/report'

@@ -1,7 +1,7 @@
 import { Client } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
 
-// Documents are read by a third party. The page shows how far it is, from the queue's report on each attempt.
+// A third party reads documents. The page shows the progress from the queue's callback about each attempt.
 
 export const reader = 'https://reader.test/documents'
 export const reportUrl = 'https://library.test/api/report'
@@ -20,7 +20,7 @@ export async function report(request: Request): Promise<Response> {
   const { status, sourceBody } = (await request.json()) as Report
   const { document } = JSON.parse(atob(sourceBody)) as { document: string }
   const redis = Redis.fromEnv()
-  // A report that was held up must not take back what a later one has said.
+  // A delayed callback must not overwrite the state of a later one.
   if (status < 300) await redis.set(`state:${document}`, 'done')
   else await redis.set(`state:${document}`, 'trying again', { nx: true })
   return new Response()

@@ -1,6 +1,6 @@
 import { Client } from '@upstash/qstash'
 
-// A shop that has its orders paid by a bank, through the queue.
+// A shop that charges orders at a bank, through the queue.
 
 export interface Order {
   readonly id: string

@@ -1,7 +1,7 @@
 import { Client } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
 
-// The basket of a shop. A click on "buy" writes the order down and tells the departments.
+// The basket of a shop. A click on "Buy" stores the order and notifies the departments.
 
 export interface Basket {
   readonly customer: string

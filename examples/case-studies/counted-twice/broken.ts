@@ -1,6 +1,6 @@
 import { Redis } from '@upstash/redis'
 
-// Whoever buys a ticket for the concert has a number.
+// Each buyer of a concert ticket gets a number.
 
 export async function buy(visitor: string): Promise<number> {
   const redis = Redis.fromEnv()

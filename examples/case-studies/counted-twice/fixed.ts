@@ -1,10 +1,10 @@
 import { Redis } from '@upstash/redis'
 
-// Whoever buys a ticket for the concert has a number.
+// Each buyer of a concert ticket gets a number.
 
 export async function buy(visitor: string): Promise<number> {
   const redis = Redis.fromEnv()
-  // The client sends again what was not answered: the list says the same when it is asked twice.
+  // The client repeats a request without a response, so the number must be the same for a repeated request.
   await redis.zadd('tickets', { nx: true }, { score: 0, member: visitor })
   return redis.zcard('tickets')
 }

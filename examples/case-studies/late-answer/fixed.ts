@@ -1,7 +1,7 @@
 import { Client } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
 
-// Documents to be signed. When the last signature is there, a job mails the contract to everybody.
+// Documents to be signed. After the last signature, a job mails the contract to all signers.
 
 export interface Contract {
   readonly id: string

@@ -1,10 +1,10 @@
 import { Client } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
 
-// Keeps a copy of each customer's repository. Every push is a webhook; a job fetches what is new.
+// Mirrors the repositories of customers. Every push sends a webhook, and a job fetches the changes.
 
 export interface Push {
-  /** Of this delivery of the webhook: one that somebody asks for again has another. */
+  /** ID of this webhook delivery. A redelivery on request has another ID. */
   readonly id: string
   readonly repository: string
   readonly day: string
@@ -12,7 +12,7 @@ export interface Push {
 
 export const fetchUrl = 'https://mirror.test/api/jobs/fetch'
 
-/** Somebody who pushes twice in a minute is fetched once. */
+/** Two pushes within a minute cause one fetch. */
 export async function pushed({ repository, day }: Push): Promise<void> {
   const deduplicationId = `fetch-${repository}-${day}`
   await new Client().publishJSON({ url: fetchUrl, body: { repository }, deduplicationId, retries: 0 })

@@ -1,6 +1,6 @@
 import { Redis } from '@upstash/redis'
 
-// Seats of a theatre: reads how many are left, and writes what it has computed.
+// Seats of a theater: the app reads the number of free seats and writes the new number.
 
 export async function takeSeat(): Promise<void> {
   const redis = Redis.fromEnv()

@@ -1,6 +1,6 @@
 import { Redis } from '@upstash/redis'
 
-// Seats of a theatre: the store computes, nobody writes what he has read.
+// Seats of a theater: the store computes the new number in one command.
 
 export async function takeSeat(): Promise<void> {
   const redis = Redis.fromEnv()

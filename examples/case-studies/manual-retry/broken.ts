@@ -1,7 +1,7 @@
 import { Client } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
 
-// Sends events to the customers' own addresses. Whatever could not be delivered has a button "Retry".
+// Sends events to URLs of customers. An undelivered event has a button "Retry".
 
 export const customer = 'https://customer.test/hooks'
 export const failedUrl = 'https://events.test/api/failed'
@@ -14,7 +14,7 @@ export async function happened(eventId: string): Promise<void> {
   await send(eventId)
 }
 
-/** The button: two clicks in a row are one retry. */
+/** Handles the button. Two clicks in a row cause one retry. */
 export async function retry(eventId: string): Promise<void> {
   const isFirst = await Redis.fromEnv().set(`retried:${eventId}`, 1, { nx: true, ex: 86_400 })
   if (isFirst !== null) await send(eventId)

@@ -1,6 +1,6 @@
 import { Redis } from '@upstash/redis'
 
-// A page that many people look at.
+// A page with many visitors, cached in memory.
 
 const remembered = new Map<string, string>()
 

@@ -1,7 +1,7 @@
 import { Client } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
 
-// The takings of the day, counted every night when the shops in Berlin are closed.
+// Counts the takings of the day every night, when the shops in Berlin are closed.
 
 export const countUrl = 'https://shops.test/api/count'
 
@@ -10,7 +10,7 @@ export async function install(): Promise<void> {
   await new Client().schedules.create({ scheduleId: 'takings', destination: countUrl, cron })
 }
 
-/** While the books are audited. */
+/** Pauses the schedule during an audit. */
 export async function pause(): Promise<void> {
   await new Client().schedules.pause({ schedule: 'takings' })
 }

@@ -1,8 +1,8 @@
 import { Client } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
 
-// The takings of the day, counted every night when the shops in Berlin are closed.
-// Not between two and three: in March there is no such hour, and in October there are two.
+// Counts the takings of the day every night, when the shops in Berlin are closed.
+// Not between 02:00 and 03:00, because this hour is missing in March and occurs twice in October.
 
 export const countUrl = 'https://shops.test/api/count'
 
@@ -11,7 +11,7 @@ export async function install(): Promise<void> {
   await new Client().schedules.create({ scheduleId: 'takings', destination: countUrl, cron })
 }
 
-/** While the books are audited. */
+/** Pauses the schedule during an audit. */
 export async function pause(): Promise<void> {
   await new Client().schedules.pause({ schedule: 'takings' })
 }

@@ -1,7 +1,7 @@
 import { Receiver } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
 
-// Counts the clicks on short links, which come through the queue.
+// Counts clicks on short links, which the queue delivers.
 
 export const clicksUrl = 'https://links.test/api/clicks'
 

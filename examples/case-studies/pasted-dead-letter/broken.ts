@@ -1,4 +1,4 @@
-// The orders of a shop, as the queue brings them.
+// Receives the orders of a shop from the queue.
 
 interface Order {
   readonly id: number

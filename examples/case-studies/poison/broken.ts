@@ -1,7 +1,7 @@
 import { Client } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
 
-// The changes of an account, one after the other.
+// Receives the changes of accounts, one after another.
 
 export const changesUrl = 'https://bank.test/api/changes'
 

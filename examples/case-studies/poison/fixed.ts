@@ -1,7 +1,7 @@
 import { Client } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
 
-// The changes of an account, one after the other.
+// Receives the changes of accounts, one after another.
 
 export const changesUrl = 'https://bank.test/api/changes'
 
@@ -12,7 +12,7 @@ export async function change(fields: unknown): Promise<void> {
 
 export async function applyChange(request: Request): Promise<Response> {
   const { account, address } = (await request.json()) as { account: string; address?: { city: string } }
-  // What can never be done is not tried again, and lets the next one pass.
+  // A change that can never succeed is not retried, so that the next one is delivered.
   if (address === undefined) {
     return new Response('no address', { status: 489, headers: { 'Upstash-NonRetryable-Error': 'true' } })
   }

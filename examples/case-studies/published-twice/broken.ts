@@ -1,6 +1,6 @@
 import { Client } from '@upstash/qstash'
 
-// A shop hands its orders to the warehouse.
+// A shop sends its orders to the warehouse.
 
 export interface Order {
   readonly id: string
@@ -9,7 +9,7 @@ export interface Order {
 
 export const warehouse = 'https://warehouse.test/orders'
 
-/** Tries again when the queue says no. The SDK does so by itself when it hears nothing. */
+/** Retries after an error response of the queue. The SDK itself retries without a response. */
 export async function checkout(order: Order): Promise<void> {
   const queue = new Client()
   for (let tries = 1; ; tries++) {

@@ -1,7 +1,7 @@
 import { Receiver } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
 
-// Prices that a warehouse publishes, and the shop that takes them over.
+// A shop that receives the prices of a warehouse.
 
 export const pricesUrl = 'https://shop.test/api/prices'
 

@@ -1,6 +1,6 @@
 import { Client } from '@upstash/qstash'
 
-// A letter to thirty readers, through a mailer that takes so many in ten seconds.
+// Sends a letter to 30 readers through a mailer that accepts five requests per ten seconds.
 
 export const mailer = 'https://mailer.test/send'
 const flowControl = { key: 'mailer', rate: 10, period: '10s' } as const
@@ -12,7 +12,7 @@ export async function sendLetter(): Promise<void> {
   }
 }
 
-/** While the mailer is being repaired. */
+/** Pauses the key while the mailer is being repaired. */
 export async function pause(): Promise<void> {
   await new Client().flowControl.pause('mailer')
 }

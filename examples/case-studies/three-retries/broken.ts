@@ -1,6 +1,6 @@
 import { Client } from '@upstash/qstash'
 
-// Sends a code by text message. The provider bills each try, so there shall be three at most.
+// Sends a code by text message. The provider bills each attempt, so at most three are allowed.
 
 export const textUrl = 'https://texts.test/api/send'
 

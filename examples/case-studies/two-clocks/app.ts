@@ -1,7 +1,7 @@
 import { Ratelimit } from '@upstash/ratelimit'
 import { Redis } from '@upstash/redis'
 
-// Log-in, twice a minute for each name.
+// Login, limited to twice a minute per name.
 
 export async function logIn(name: string): Promise<Response> {
   const limiter = new Ratelimit({ redis: Redis.fromEnv(), limiter: Ratelimit.slidingWindow(2, '1 m') })

@@ -1,7 +1,7 @@
 import { Client } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
 
-// Videos are rendered by a third party. The queue tells how it went, at one of two addresses.
+// A third party renders videos. The queue reports the result to one of two URLs.
 
 export const renderer = 'https://render.test/jobs'
 export const doneUrl = 'https://studio.test/api/done'
@@ -33,7 +33,7 @@ async function note({ sourceBody }: Told, state: string): Promise<Response> {
   return new Response()
 }
 
-/** Every morning, for the editor. */
+/** Returns the report that the editor gets every morning. */
 export async function report(): Promise<string> {
   const videos = (await Redis.fromEnv().hgetall<Record<string, string>>('videos')) ?? {}
   const failed = Object.keys(videos).filter((video) => videos[video] === 'failed')

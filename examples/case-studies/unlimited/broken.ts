@@ -1,9 +1,9 @@
 import { Ratelimit } from '@upstash/ratelimit'
 import { Redis } from '@upstash/redis'
 
-// A service that reads web pages for others, five a minute for each team.
+// A service that reads web pages, limited to five a minute per team.
 
-/** Without a store, as on the laptops of the developers, there is no limit. */
+/** Without a store, as on developers' machines, there is no limit. */
 function limiter(): Ratelimit | undefined {
   const { REDIS_URL: url, REDIS_TOKEN: token } = process.env
   if (url === undefined || token === undefined) return undefined

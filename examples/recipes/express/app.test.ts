@@ -4,14 +4,14 @@ import { fault } from 'stuntdouble'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { sandbox } from './sandbox.ts'
 
-// After the sandbox: the app reads its environment as it loads.
+// Import the app after the sandbox, because it reads its environment on import.
 
 import { app } from './app.ts'
 
 const hook = 'https://shop.test/hooks/charge'
 const charges = 'https://bank.test/charges'
 
-// Express takes no Request, so it listens, at a port that is free.
+// Express does not accept a Request, so the app listens on a free port.
 const server = app.listen(0, '127.0.0.1')
 await once(server, 'listening')
 const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -26,7 +26,7 @@ beforeEach(() => {
 const headers = { 'content-type': 'application/json' }
 const buy = () => fetch(`${origin}/orders`, { method: 'POST', headers, body: JSON.stringify({ id: 42, cents: 1990 }) })
 
-test('an order is charged in the background', async () => {
+test('charges an order in the background', async () => {
   const { clock, queue, store } = sandbox
   expect((await buy()).status).toBe(202)
   expect(sandbox).not.toHaveOutboundRequest(charges)
@@ -36,7 +36,7 @@ test('an order is charged in the background', async () => {
   expect(store).toHaveKey('charged:42', { ttl: '7d' })
 })
 
-test('the bank is down for two attempts, and the queue comes again', async () => {
+test('is retried by the queue while the bank is down for two attempts', async () => {
   const { outbound, clock, queue } = sandbox
   outbound.script(charges, [fault.status(503), fault.status(503)])
   await buy()
@@ -44,7 +44,7 @@ test('the bank is down for two attempts, and the queue comes again', async () =>
   expect(queue).toHaveDelivered({ to: hook, attempts: [503, 503, 200] })
 })
 
-test('the answer to the queue gets lost, and the bank is not asked again', async () => {
+test('does not charge again after a lost response to the queue', async () => {
   const { clock, destinations, queue } = sandbox
   destinations.script(hook, [fault.lostAck()])
   await buy()
@@ -53,7 +53,7 @@ test('the answer to the queue gets lost, and the bank is not asked again', async
   expect(sandbox).toHaveOutboundRequest(charges, { times: 1 })
 })
 
-test('a forged delivery is refused', async () => {
+test('rejects a forged delivery', async () => {
   const { clock, faults, queue } = sandbox
   faults.add({ on: 'queue.delivery', times: 1, fault: fault.badSignature('body') })
   await buy()
@@ -61,7 +61,7 @@ test('a forged delivery is refused', async () => {
   expect(queue).toHaveDelivered({ to: hook, attempts: [401, 200] })
 })
 
-test('a body is verified as it came, blanks and all', async () => {
+test('verifies the raw body including blanks', async () => {
   const { clock, queue } = sandbox
   queue.publish({ to: hook, body: '{ "id": 43, "cents": 20.00 }', headers })
   await clock.drain()

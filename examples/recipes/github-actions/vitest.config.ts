@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     setupFiles: ['./sandbox.ts'],
-    // Where reporters are named, Vitest adds none by itself: 'github-actions' puts failures beside the lines of a pull request.
+    // With explicit reporters, Vitest adds none itself. 'github-actions' shows failures at the lines of a pull request.
     reporters: ['default', ...(process.env.GITHUB_ACTIONS ? ['github-actions'] : []), 'stuntdouble/vitest/reporter'],
   },
 })

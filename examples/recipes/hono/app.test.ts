@@ -2,7 +2,7 @@ import { fault } from 'stuntdouble'
 import { beforeEach, expect, test } from 'vitest'
 import { sandbox } from './sandbox.ts'
 
-// After the sandbox: the app reads its environment as it loads.
+// Import the app after the sandbox, because it reads its environment on import.
 
 import { app } from './app.ts'
 
@@ -17,7 +17,7 @@ beforeEach(() => {
   outbound.respond(charges, 201)
 })
 
-test('an order is charged in the background', async () => {
+test('charges an order in the background', async () => {
   const { clock, queue, store } = sandbox
   expect((await buy()).status).toBe(202)
   expect(sandbox).not.toHaveOutboundRequest(charges)
@@ -27,7 +27,7 @@ test('an order is charged in the background', async () => {
   expect(store).toHaveKey('charged:42', { ttl: '7d' })
 })
 
-test('the bank is down for two attempts, and the queue comes again', async () => {
+test('is retried by the queue while the bank is down for two attempts', async () => {
   const { outbound, clock, queue } = sandbox
   outbound.script(charges, [fault.status(503), fault.status(503)])
   await buy()
@@ -35,7 +35,7 @@ test('the bank is down for two attempts, and the queue comes again', async () =>
   expect(queue).toHaveDelivered({ to: hook, attempts: [503, 503, 200] })
 })
 
-test('the answer to the queue gets lost, and the bank is not asked again', async () => {
+test('does not charge again after a lost response to the queue', async () => {
   const { clock, destinations, queue } = sandbox
   destinations.script(hook, [fault.lostAck()])
   await buy()
@@ -44,7 +44,7 @@ test('the answer to the queue gets lost, and the bank is not asked again', async
   expect(sandbox).toHaveOutboundRequest(charges, { times: 1 })
 })
 
-test('a forged delivery is refused', async () => {
+test('rejects a forged delivery', async () => {
   const { clock, faults, queue } = sandbox
   faults.add({ on: 'queue.delivery', times: 1, fault: fault.badSignature('body') })
   await buy()
@@ -54,7 +54,7 @@ test('a forged delivery is refused', async () => {
   expect(sandbox).toHaveOutboundRequest(charges, { times: 1 })
 })
 
-test('a body is verified as it came, blanks and all', async () => {
+test('verifies the raw body including blanks', async () => {
   const { clock, queue } = sandbox
   queue.publish({ to: hook, body: '{ "id": 43, "cents": 20.00 }' })
   await clock.drain()

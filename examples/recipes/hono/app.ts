@@ -5,7 +5,7 @@ import { Hono } from 'hono'
 const { APP_URL, BANK_URL } = process.env
 const queue = new Client()
 const redis = Redis.fromEnv()
-const receiver = new Receiver() // finds its keys in the environment
+const receiver = new Receiver() // reads its keys from the environment
 
 export const app = new Hono()
 
@@ -16,18 +16,18 @@ app.post('/orders', async (c) => {
 })
 
 app.post('/hooks/charge', async (c) => {
-  // The text as it came: what was parsed and written again has another signature.
+  // Verify the raw text, because JSON that is serialized again has another signature.
   const body = await c.req.text()
   const signature = c.req.header('upstash-signature') ?? ''
   const isGenuine = await receiver.verify({ signature, body, url: `${APP_URL}/hooks/charge` }).catch(() => false)
   if (!isGenuine) return c.text('not signed by the queue', 401)
 
-  // The queue delivers at least once: an order that was charged is not charged again.
+  // The queue delivers at least once, so a charged order must not be charged again.
   const { id } = JSON.parse(body)
   if (await redis.exists(`charged:${id}`)) return c.text('charged before')
   const headers = { 'content-type': 'application/json', 'idempotency-key': `order-${id}` }
   const answer = await fetch(`${BANK_URL}/charges`, { method: 'POST', headers, body })
-  if (!answer.ok) return c.text('the bank cannot take it now', 503) // the queue comes again
+  if (!answer.ok) return c.text('the bank cannot take it now', 503) // the queue retries
   await redis.set(`charged:${id}`, 'yes', { ex: 7 * 24 * 60 * 60 })
   return c.text('charged')
 })

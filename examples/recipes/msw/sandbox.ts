@@ -5,7 +5,7 @@ import 'stuntdouble/vitest/extend'
 import { useSandbox } from 'stuntdouble/vitest'
 import { afterAll, afterEach } from 'vitest'
 
-// One network for the tests: the sandbox's handlers answer for its services, yours for everybody else.
+// One msw server for all tests: the sandbox's handlers serve its services, and yours serve all other hosts.
 export const sandbox = useSandbox()
 
 export const server = setupServer(

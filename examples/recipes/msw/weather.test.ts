@@ -2,11 +2,11 @@ import { HttpResponse, http } from 'msw'
 import { expect, test } from 'vitest'
 import { sandbox, server } from './sandbox.ts'
 
-// After the sandbox: the app reads its environment as it loads.
+// Import the app after the sandbox, because it reads its environment on import.
 
 import { temperature } from './weather.ts'
 
-/** The weather service answers this from now on. @returns how often it was asked */
+/** Sets the response of the weather service. @returns a function that counts its requests */
 function weather(answer: () => Response): () => number {
   let asked = 0
   server.use(
@@ -18,7 +18,7 @@ function weather(answer: () => Response): () => number {
   return () => asked
 }
 
-test('the weather is asked once in ten minutes', async () => {
+test('requests the weather once in ten minutes', async () => {
   const { clock, store } = sandbox
   const asked = weather(() => HttpResponse.json({ degrees: 18 }))
   expect(await temperature('york')).toBe(18)
@@ -31,7 +31,7 @@ test('the weather is asked once in ten minutes', async () => {
   expect(asked()).toBe(2)
 })
 
-test('the city is told of frost', async () => {
+test('warns the city of frost', async () => {
   const { clock, destinations } = sandbox
   const frost = destinations.record('https://city.test/frost')
   weather(() => HttpResponse.json({ degrees: -4 }))
@@ -40,7 +40,7 @@ test('the city is told of frost', async () => {
   expect(frost.last().json()).toEqual({ city: 'oslo', degrees: -4 })
 })
 
-test('an error of the weather service is not remembered', async () => {
+test('does not cache an error of the weather service', async () => {
   weather(() => new HttpResponse(null, { status: 500 }))
   await expect(temperature('york')).rejects.toThrow('not to be had: 500')
   expect(sandbox.store).not.toHaveKey('temperature:york')

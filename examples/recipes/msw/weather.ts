@@ -4,7 +4,7 @@ import { Redis } from '@upstash/redis'
 const redis = Redis.fromEnv()
 const queue = new Client()
 
-/** How warm it is, in degrees: asked of another company's API, and remembered for ten minutes. */
+/** Returns the temperature in degrees from another company's API, cached for ten minutes. */
 export async function temperature(city: string): Promise<number> {
   const known = await redis.get<number>(`temperature:${city}`)
   if (known !== null) return known

@@ -1,4 +1,4 @@
-// The story of receipt.test.ts, told by `next build`, `next start` and `stuntdouble serve`.
+// The cases of receipt.test.ts with `next build`, `next start` and `stuntdouble serve`.
 import assert from 'node:assert/strict'
 import { fileURLToPath } from 'node:url'
 import { build, freePort, needs, startApp, startServices } from '../programs.ts'
@@ -19,18 +19,18 @@ const post = (path: string, body: object): Promise<Response> =>
 const receiptOf = async (id: number): Promise<unknown> => await control('POST', 'store/get', { key: `receipt:${id}` })
 const statuses = async (): Promise<number[]> => (await attempts()).map(({ status }) => status)
 
-// An order gets its receipt in the background.
+// The app writes the receipt of an order in the background.
 assert.equal((await post('/api/orders', { id: 42, cents: 1990 })).status, 202)
 assert.deepEqual(await receiptOf(42), { value: null })
 await control('POST', 'clock/drain')
 assert.deepEqual(await statuses(), [200])
 assert.deepEqual(await receiptOf(42), { value: '19.90 EUR' })
 
-// What nobody has signed is refused.
+// The app rejects an unsigned request.
 assert.equal((await post('/api/receipt', { id: 43, cents: 1 })).status, 403)
 assert.deepEqual(await receiptOf(43), { value: null })
 
-// A body that was changed on the way is refused, and the next attempt is taken.
+// The app rejects a changed body and accepts the next attempt.
 await control('POST', 'reset')
 const fault = { kind: 'bad-signature', flaw: 'body' }
 await control('POST', 'faults', { rules: { on: 'queue.delivery', times: 1, fault } })
@@ -38,4 +38,4 @@ await post('/api/orders', { id: 42, cents: 1990 })
 await control('POST', 'clock/drain')
 assert.deepEqual(await statuses(), [500, 200])
 
-console.log('Next.js, built and started, tells the story of the test.')
+console.log('Next.js, built and started, behaves like in the test.')

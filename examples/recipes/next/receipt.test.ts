@@ -2,7 +2,7 @@ import { fault } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { sandbox } from './sandbox.ts'
 
-// After the sandbox: both routes read the environment as they load.
+// Import the routes after the sandbox, because both read the environment on import.
 
 import { POST as order } from './app/api/orders/route.ts'
 import { POST as receipt } from './app/api/receipt/route.ts'
@@ -10,10 +10,10 @@ import { POST as receipt } from './app/api/receipt/route.ts'
 const url = 'https://shop.test/api/receipt'
 const tea = { id: 42, cents: 1990 }
 
-/** Orders, as a browser does. */
+/** Sends an order as a browser does. */
 const buy = () => order(new Request('https://shop.test/api/orders', { method: 'POST', body: JSON.stringify(tea) }))
 
-test('an order gets its receipt in the background', async () => {
+test('writes the receipt of an order in the background', async () => {
   const { clock, destinations, queue, store } = sandbox
   destinations.on(url, receipt)
   expect((await buy()).status).toBe(202)
@@ -24,14 +24,14 @@ test('an order gets its receipt in the background', async () => {
   expect(store).toHaveKey('receipt:42', { value: '19.90 EUR' })
 })
 
-test('what nobody has signed is refused', async () => {
+test('rejects an unsigned request', async () => {
   const body = JSON.stringify({ id: 43, cents: 1 })
   const unsigned = await receipt(new Request(url, { method: 'POST', body }))
   expect(unsigned.status).toBe(403)
   expect(sandbox.store).not.toHaveKey('receipt:43')
 })
 
-test('a body that was changed on the way is refused, and the next attempt is taken', async () => {
+test('rejects a changed body and accepts the next attempt', async () => {
   const { clock, destinations, faults, queue, store } = sandbox
   destinations.on(url, receipt)
   faults.add({ on: 'queue.delivery', times: 1, fault: fault.badSignature('body') })

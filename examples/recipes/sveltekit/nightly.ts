@@ -1,4 +1,4 @@
-// The story of welcome.test.ts, told by `vite build`, `vite preview` and `stuntdouble serve`.
+// The cases of welcome.test.ts with `vite build`, `vite preview` and `stuntdouble serve`.
 import assert from 'node:assert/strict'
 import { fileURLToPath } from 'node:url'
 import { build, freePort, needs, startApp, startServices } from '../programs.ts'
@@ -21,7 +21,7 @@ const post = (path: string, body: object): Promise<Response> =>
 const welcomed = (): Promise<unknown> => control('POST', 'store/run', { command: ['SMEMBERS', 'welcomed'] })
 const join = (): Promise<Response> => post('/api/signups', { email: 'ada@club.test' })
 
-// Whoever signs up is welcomed in the background; the answer gets lost, and nobody is welcomed twice.
+// The app welcomes a new user once in the background, although its response is lost.
 await control('POST', 'faults', { rules: { on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } } })
 assert.equal((await join()).status, 202)
 assert.deepEqual(await welcomed(), { reply: [] })
@@ -32,11 +32,11 @@ assert.deepEqual(await attempts(), [
 ])
 assert.deepEqual(await welcomed(), { reply: ['ada@club.test'] })
 
-// What nobody has signed is refused.
+// The app rejects an unsigned request.
 assert.equal((await post('/api/welcome', { email: 'eve@club.test' })).status, 403)
 assert.deepEqual(await welcomed(), { reply: ['ada@club.test'] })
 
-// A body that was changed on the way is refused, and the next attempt is taken.
+// The app rejects a changed body and accepts the next attempt.
 await control('POST', 'reset')
 const fault = { kind: 'bad-signature', flaw: 'body' }
 await control('POST', 'faults', { rules: { on: 'queue.delivery', times: 1, fault } })
@@ -47,4 +47,4 @@ assert.deepEqual(
   [500, 200],
 )
 
-console.log('SvelteKit, built and started, tells the story of the test.')
+console.log('SvelteKit, built and started, behaves like in the test.')

@@ -3,14 +3,14 @@ import { fault } from 'stuntdouble'
 import { expect, test } from 'vitest'
 import { sandbox } from './sandbox.ts'
 
-// After the sandbox: both routes read the environment as they load.
+// Import the routes after the sandbox, because both read the environment on import.
 
 import { POST as signUp } from './src/routes/api/signups/+server.ts'
 import { POST as welcome } from './src/routes/api/welcome/+server.ts'
 
 const url = 'https://club.test/api/welcome'
 
-/** What a route gets; a route that looks at cookies or locals needs these, too. */
+/** Creates the event of a route. A route that reads cookies or locals also needs these. */
 const eventOf = (request: Request): RequestEvent =>
   ({ request, url: new URL(request.url), params: {}, locals: {} }) as unknown as RequestEvent
 
@@ -19,7 +19,7 @@ const join = () => {
   return signUp(eventOf(new Request('https://club.test/api/signups', { method: 'POST', body })))
 }
 
-test('whoever signs up is welcomed in the background', async () => {
+test('welcomes a new user in the background', async () => {
   const { clock, destinations, queue, store } = sandbox
   destinations.on(url, (request) => welcome(eventOf(request)))
   expect((await join()).status).toBe(202)
@@ -30,7 +30,7 @@ test('whoever signs up is welcomed in the background', async () => {
   expect(store).toHaveKey('welcomed', { value: ['ada@club.test'] })
 })
 
-test('the answer gets lost, and nobody is welcomed twice', async () => {
+test('welcomes a user once after a lost response', async () => {
   const { clock, destinations, queue } = sandbox
   destinations.on(url, (request) => welcome(eventOf(request))).script(url, [fault.lostAck()])
   await join()
@@ -38,14 +38,14 @@ test('the answer gets lost, and nobody is welcomed twice', async () => {
   expect(queue).toHaveDelivered({ to: url, attempts: [0, 200], response: 'welcomed before' })
 })
 
-test('what nobody has signed is refused', async () => {
+test('rejects an unsigned request', async () => {
   const body = JSON.stringify({ email: 'eve@club.test' })
   const unsigned = await welcome(eventOf(new Request(url, { method: 'POST', body })))
   expect(unsigned.status).toBe(403)
   expect(sandbox.store).not.toHaveKey('welcomed')
 })
 
-test('a body that was changed on the way is refused, and the next attempt is taken', async () => {
+test('rejects a changed body and accepts the next attempt', async () => {
   const { clock, destinations, faults, queue } = sandbox
   destinations.on(url, (request) => welcome(eventOf(request)))
   faults.add({ on: 'queue.delivery', times: 1, fault: fault.badSignature('body') })

@@ -105,7 +105,7 @@ describe('drift() with a failing service', () => {
   })
 
   test.each([
-    ['no answer', () => new Promise<Response>(() => {})],
+    ['no response', () => new Promise<Response>(() => {})],
     ['a response that stops in its body', async () => new Response(new ReadableStream({}))],
   ])('times out on %s, even if its abort signal is lost', async (_, answer) => {
     const { service } = connectionTo(world(), { store: between.url })

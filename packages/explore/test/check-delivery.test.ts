@@ -35,7 +35,7 @@ describe('assertResilient() with a handler that charges twice', () => {
     const { message, faults } = await brokenBy({ ...subject, seed: 7, faults: arb.deliveryFaults({ maxRules: 4 }) })
     expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } }])
     expect(message).toMatch(/^Fails after \d+ of 100 fault plans \(seed 7, shrunk from \d faults to 1\):\n/)
-    expect(message).toContain('  attempt 1  lost-ack  the handler ran and answered 200, its answer was lost\n')
+    expect(message).toContain('  attempt 1  lost-ack  the handler ran and responded 200, its response was lost\n')
     expect(message).toContain('  attempt 2  ok        answered 200\n')
     expect(message).toContain('  → charged:42 = "2", without faults "1"\n')
     expect(message).toContain('\n2030-01-01\n')

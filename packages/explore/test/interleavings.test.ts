@@ -73,6 +73,8 @@ Lost update: 4 of 6 orders of alice and bob fail. They represent all 20: the oth
   → 6  alice  MULTI: set stock 9; incr sold  OK; 2
 alice read stock in step 1, bob changed it in step 5, and alice overwrote it in step 6 without having read the change.
   stock = "9", expected "8" (alice, then bob)
+
+Hint: Check and write in one atomic step, for example with a single command or a Lua script.
 Replay: exploreInterleavings({ …, replay: 'alice alice bob bob bob alice' })`)
     expect(() => expect(tried).not.toHold()).not.toThrow()
   })
@@ -459,11 +461,9 @@ describe('exploreInterleavings() ends', () => {
     expect(await problem({ clients: { alice: fine, bob: fine }, replay: '' })).toContain('replay must list the clients')
     expect(await problem({ clients: { alice: () => 1, bob: () => 2 } })).toContain('no client has sent a request')
     expect(() => expect(exploreInterleavings({ clients: { alice: fine, bob: fine } })).toHold()).toThrow(
-      'await it first',
+      'Await it first',
     )
     // @ts-expect-error: nothing was explored
-    expect(() => expect({ holds: true }).toHold()).toThrow(
-      'toHold() takes what exploreFaults() or exploreInterleavings()',
-    )
+    expect(() => expect({ holds: true }).toHold()).toThrow('toHold(): expect() must get the result of exploreFaults()')
   })
 })

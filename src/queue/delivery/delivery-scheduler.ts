@@ -433,7 +433,7 @@ export class DeliveryScheduler {
     const { clock, traffic } = this.#options
     const after = (clock.now() - attempt.endedAt) / 1000
     const end = attempt.reply?.error === restarted ? 'the restart' : 'the timeout'
-    attempt.note = `the handler answered ${reply.status === 0 ? reply.error : reply.status} ${after} s after ${end}`
+    attempt.note = `the handler responded ${reply.status === 0 ? reply.error : reply.status} ${after} s after ${end}`
     traffic.complete(attempt)
   }
 

@@ -124,7 +124,7 @@ export class InFlight {
 }
 
 function deed({ error, status }: RawOutcome): string {
-  const end = error === undefined ? `answered ${status}` : `failed: ${error}`
+  const end = error === undefined ? `responded ${status}` : `failed: ${error}`
   return `the handler ran and ${end}, the service restarted before it knew`
 }
 

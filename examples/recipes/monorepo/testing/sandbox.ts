@@ -1,7 +1,7 @@
 import 'stuntdouble/vitest/extend'
 import { useSandbox } from 'stuntdouble/vitest'
 
-/** A sandbox for the tests of one file, reset before each test. */
+/** Sandbox for the tests of one file, reset before each test. */
 export function usePackageSandbox() {
   process.env.MAIL_URL = 'https://mail.test'
   return useSandbox()

@@ -6,7 +6,7 @@ import { tenantOf } from './tenant.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
-test('packages that share a server have worlds of their own', async () => {
+test('gives packages on one server separate tenants', async () => {
   await using server = await startServer({ port: 0, clock: 'manual' }) // npx stuntdouble serve --clock manual
   vi.stubEnv('MAIL_URL', 'https://mail.test')
 

@@ -1,5 +1,6 @@
 import type { FailureData } from '../../../../src/report/failure.js'
 import { literal } from '../delivery/rule-literal.js'
+import { hintsFor } from './flaws.js'
 import { anomalyWords, differenceText, flawText, stepRows } from './order-text.js'
 import type { ExplorationOutcome } from './outcome.js'
 
@@ -31,6 +32,7 @@ export function explorationFailure(outcomes: readonly ExplorationOutcome[], tabl
       ...(failing.length > told ? [`… and ${failing.length - told} more that fail`] : []),
       lines.at(-1)!,
     ],
+    ...(flaw !== undefined && { hints: hintsFor(flaw) }),
     ...(rule !== undefined && { replay: `sandbox.faults.add(${literal(rule)})` }),
     timeline: sandbox.traffic.timeline({ limit: 60 }).split('\n'),
   }

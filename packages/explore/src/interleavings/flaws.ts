@@ -29,6 +29,26 @@ export interface Anomaly {
   readonly keys: readonly string[]
 }
 
+const atomicWrite = 'Check and write in one atomic step, for example with a single command or a Lua script.'
+const atomicRead = 'Read all values in one atomic step, for example with MGET or a Lua script.'
+const advice: Readonly<Partial<Record<AnomalyName, string>>> = {
+  'lost-update': atomicWrite,
+  'double-spend': atomicWrite,
+  'stale-check': atomicWrite,
+  'write-skew': atomicWrite,
+  'foreign-delete': 'Delete a key only if it has your own value, in one atomic step such as a Lua script.',
+  'dirty-read': 'Write all values in one atomic step, for example with a transaction or a Lua script.',
+  'mixed-writes': 'Write all values in one atomic step, for example with a transaction or a Lua script.',
+  'non-repeatable-read': atomicRead,
+  'read-skew': atomicRead,
+}
+
+/** Returns how to prevent an anomaly, as hints of a failure. */
+export function hintsFor({ name }: Pick<Anomaly, 'name'>): string[] {
+  const hint = advice[name]
+  return hint === undefined ? [] : [hint]
+}
+
 interface Use {
   readonly at: number
   readonly who: string

@@ -4,7 +4,7 @@ import { failureText } from '../../../../src/report/failure-text.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { InterleavingStep, OrderRun } from './client-run.js'
 import type { Exploration } from './exploration.js'
-import { type Anomaly, type AnomalyName, flawIn } from './flaws.js'
+import { type Anomaly, type AnomalyName, flawIn, hintsFor } from './flaws.js'
 import { differencesFrom, endingOf, type SerialDifference, type SerialEnding } from './order-endings.js'
 import { anomalyWords, differenceText, flawText, namesList, stepRows } from './order-text.js'
 import type { OrderTree } from './order-tree.js'
@@ -274,6 +274,7 @@ function ordersFailure(failures: readonly InterleavingOutcome[], summary: string
       ...(shown.length === 0 ? [`  ${why}`] : []),
       ...(named.length > 0 ? [`Other orders: ${named.join(', ')}.`] : []),
     ],
+    hints: hintsFor(flaw),
     replay: `exploreInterleavings({ …, replay: '${replay}' })`,
     timeline: (sandbox as Sandbox).traffic.timeline({ limit: 60 }).split('\n'),
   }

@@ -5,7 +5,7 @@ import { app } from './mail.ts'
 
 const sandbox = usePackageSandbox()
 
-test('a mail is sent once, although the queue asks twice', async () => {
+test('sends a mail once although the queue delivers twice', async () => {
   const { clock, destinations, queue } = sandbox
   const url = 'https://mail.test/send'
   destinations.on(url, (request) => app.fetch(request)).script(url, [fault.lostAck()])

@@ -3,7 +3,7 @@ import { Hono } from 'hono'
 
 export const app = new Hono()
 
-/** Sends a mail, and no second one about the same thing. */
+/** Sends a mail once per subject. */
 app.post('/send', async (c) => {
   const { about } = await c.req.json<{ about: number }>()
   const isNew = await Redis.fromEnv().sadd('mails', about)

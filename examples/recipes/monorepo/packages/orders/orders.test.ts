@@ -4,7 +4,7 @@ import { placeOrder } from './orders.ts'
 
 const sandbox = usePackageSandbox()
 
-test('a mail about the order goes out after an hour', async () => {
+test('sends a mail about the order after an hour', async () => {
   const { clock, destinations, queue, store } = sandbox
   destinations.respond('https://mail.test/send', 200)
   await placeOrder(42)

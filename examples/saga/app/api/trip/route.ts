@@ -2,7 +2,7 @@ import { Redis } from '@upstash/redis'
 import { serve } from '@upstash/workflow/nextjs'
 import { award, bookFlight, bookHotel, cancelFlight, type Trip } from '../../../trip.ts'
 
-// A route of Next.js, as one would deploy it: what it needs is in the environment when this module loads.
+// A route of Next.js for production. It reads its configuration from the environment on import.
 
 export const { POST } = serve<Trip>(
   async (context) => {

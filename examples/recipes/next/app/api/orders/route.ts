@@ -1,9 +1,9 @@
 import { Client } from '@upstash/qstash'
 
-// As it loads, the module reads QSTASH_URL and QSTASH_TOKEN.
+// The module reads QSTASH_URL and QSTASH_TOKEN on import.
 const queue = new Client()
 
-/** Takes an order; the receipt is written in the background. */
+/** Accepts an order. Its receipt is written in the background. */
 export async function POST(request: Request): Promise<Response> {
   const order = (await request.json()) as { id: number; cents: number }
   await queue.publishJSON({

@@ -3,7 +3,7 @@ import { Client } from '@upstash/qstash'
 
 const queue = new Client()
 
-/** Takes a sign-up; the welcome is written in the background. */
+/** Accepts a sign-up. The welcome is written in the background. */
 export const POST: RequestHandler = async ({ request }) => {
   const { email } = await request.json()
   await queue.publishJSON({ url: `${process.env.APP_URL}/api/welcome`, body: { email }, retries: 3 })

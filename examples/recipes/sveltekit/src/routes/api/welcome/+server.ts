@@ -4,7 +4,7 @@ import { Redis } from '@upstash/redis'
 
 const redis = Redis.fromEnv()
 
-// Called by the queue only: what it has not signed does not reach the handler.
+// Only the queue calls this route: requests without its signature do not reach the handler.
 export const POST: RequestHandler = verifySignatureSvelte(async ({ request }) => {
   const { email } = await request.json()
   const isNew = await redis.sadd('welcomed', email)
