@@ -81,7 +81,7 @@ export function problemsWith(
   }
   const result = v.safeParse(schema, value)
   if (result.success) return []
-  // A field that is misspelt is missing as well: what it was meant to be is of more use.
+  // A field that is misspelled is missing as well: what it was meant to be is of more use.
   const unknown = result.issues.filter(isUnknownField)
   const others = result.issues.filter((issue) => !isUnknownField(issue))
   return [...unknown, ...others].slice(0, maxProblems).map((issue) => problem(issue, words))

@@ -28,7 +28,7 @@ export function inDialect(ask: DriftRequest, { address, token, readOnlyToken, di
   for (const [name, value] of Object.entries(ask.headers ?? {})) headers[nameInDialect(name, dialect)] = value
   const use = ask.token ?? 'standard'
   if (use === 'standard') headers.authorization = `Bearer ${token}`
-  if (use === 'wrong') headers.authorization = 'Bearer not-a-token-of-anybody'
+  if (use === 'wrong') headers.authorization = 'Bearer not-a-token'
   if (use === 'read-only') headers.authorization = `Bearer ${readOnlyToken ?? ''}`
   const parameter = ask.service === 'store' ? '_token' : dialect.queueTokenQuery
   const query =

@@ -200,7 +200,7 @@ class Writer {
     const body =
       attempt.body === '' || !isUtf8(attempt.body)
         ? undefined
-        : this.redactor.body(text(attempt.body), `${place} answer`)
+        : this.redactor.body(text(attempt.body), `${place} response`)
     if (isNonRetryable(attempt)) return { kind: 'non-retryable', ...(body !== undefined && { body }) }
     const headers = this.#answerHeaders(attempt.headers, place)
     if (status === 200 && body === undefined && headers === undefined) return { kind: 'pass' }
@@ -209,7 +209,7 @@ class Writer {
 
   #answerHeaders(pairs: HeaderList, place: string): Record<string, string> | undefined {
     const kept = pairs.filter(([name]) => !ofConnection.test(name))
-    return this.#headers(kept, `${place} answer`)
+    return this.#headers(kept, `${place} response`)
   }
 
   #networkFault(error: string, place: string): DeliveryFault {

@@ -110,7 +110,7 @@ const maxStrays = 6
 function deliveryTable(deliveries: readonly RunDelivery[]): string[] {
   const rows = deliveries.slice(0, maxRows).map(({ ordinal, carries, submissions, attempt }) => {
     const { outcome, retried } = attempt
-    const answer = outcome === undefined ? 'never ended' : (outcome.error ?? `answered ${outcome.status}`)
+    const answer = outcome === undefined ? 'never ended' : (outcome.error ?? `responded ${outcome.status}`)
     const sent = submissions.map(({ what }) => what).join(', ')
     return [
       `delivery ${ordinal}${retried > 0 ? `, retry ${retried}` : ''}`,

@@ -186,7 +186,7 @@ export function attemptTable(sandbox: Sandbox): string {
     const held = (strikes.get(attempt.cause ?? -1) ?? []).filter(({ fault }) => holding.has(fault))
     const met = [...held, ...(strikes.get(attempt.seq) ?? [])]
     const who = kind === 'message' ? (messages.size > 1 ? `message ${messages.get(messageId)}, ` : '') : `${kind}, `
-    const answer = outcome === undefined ? 'never ended' : (outcome.error ?? `answered ${outcome.status}`)
+    const answer = outcome === undefined ? 'never ended' : (outcome.error ?? `responded ${outcome.status}`)
     const told =
       outcome?.note ??
       met

@@ -153,7 +153,7 @@ export class Prefix {
   #refused(outcome: AttemptOutcome): PrefixDifference | undefined {
     const refusal = refusalOf(outcome)
     if (refusal === undefined && this.#isOfBody(outcome)) return undefined
-    const actual = `answered ${outcome.status}: ${refusal ?? messageOf(outcome)}`
+    const actual = `responded ${outcome.status}: ${refusal ?? messageOf(outcome)}`
     if (refusal === undefined) return { ...this.#told(actual, `the code ${actual}`), kind: 'failed' }
     return { ...this.#told(actual, meaningOf(messageOf(outcome)) ?? `the code ${actual}`), refusal, kind: 'refused' }
   }
