@@ -23,7 +23,7 @@ export interface UnusedRule {
 interface Words {
   readonly one: string
   readonly many: string
-  /** Verb phrase for the event: `was made`. */
+  /** Predicate for the event: `was made`. */
   readonly happens: string
   /** Possible reason why there was none. */
   readonly none: string

@@ -70,7 +70,7 @@ export { defaultStart } from './sandbox-options.js'
  * @throws TypeError when an option is unknown or invalid
  * @example
  * using sandbox = createSandbox({ seed: 7 })
- * const answer = await sandbox.fetch(`${sandbox.urls.store}/set/greeting/hello`, {
+ * const response = await sandbox.fetch(`${sandbox.urls.store}/set/greeting/hello`, {
  *   headers: { authorization: `Bearer ${sandbox.tokens.store}` },
  * })
  */

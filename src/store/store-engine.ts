@@ -152,8 +152,8 @@ export class StoreEngine implements CommandStore {
    * @throws ReplyError for every error reply
    * @example
    * const begun = store.begin(words, user, client)
-   * if (begun instanceof Blocked) begun.onEnd((end) => connection.answer(end))
-   * else connection.answer({ reply: begun })
+   * if (begun instanceof Blocked) begun.onEnd((end) => connection.reply(end))
+   * else connection.reply({ reply: begun })
    */
   begin(argv: readonly Bytes[], user: User = this.access.standardUser, client: CommandClient = {}): Reply | Blocked {
     if (!mayWait(argv)) return this.execute(argv, user, client.address)

@@ -101,7 +101,7 @@ function flawedClaims(flaw: SignatureFlaw | undefined, url: string, body: Bytes)
     case 'not-yet-valid':
       return { nbf: 253_402_300_799 }
     case 'issuer':
-      return { iss: 'Somebody Else' }
+      return { iss: 'Another Issuer' }
     default:
       return {}
   }

@@ -118,7 +118,7 @@ function requestCode(
   }
   const sent = `sandbox.fetch(sandbox.urls.${service} + ${jsLiteral(path)}, ${jsLiteral(init, 2)})`
   if (status === 0) return [`await expect(${sent}).rejects.toThrow()`]
-  return [`const answer${index} = await ${sent}`, `expect(answer${index}.status).toBe(${status})`]
+  return [`const response${index} = await ${sent}`, `expect(response${index}.status).toBe(${status})`]
 }
 
 const matchers: Readonly<Record<ObservedOutcome['what'], string>> = {

@@ -237,7 +237,7 @@ export function requestTooLarge(limit: number, actual: number, docs: string): Re
 /** Returns the error when the replies exceed the size of one response. A limit of this package, not of the service. */
 export function replyTooLarge(limit: number, hasRun: boolean): ReplyError {
   return new ReplyError(
-    `ERR max answer size exceeded. Limit: ${limit} bytes for all replies to one request. ${fate(hasRun)}: ask for less at once, or raise policy.maxResponseSize`,
+    `ERR max response size exceeded. Limit: ${limit} bytes for all replies to one request. ${fate(hasRun)}: ask for less at once, or raise policy.maxResponseSize`,
   )
 }
 
@@ -247,7 +247,7 @@ export function replyTooLarge(limit: number, hasRun: boolean): ReplyError {
  */
 export function replyTooMuchWork(limit: number, hasRun: boolean): ReplyError {
   return new WorkExceeded(
-    `ERR max work exceeded. Limit: ${limit} units for one request, its answer included. ${fate(hasRun)}: ask for less at once, or raise policy.maxWork`,
+    `ERR max work exceeded. Limit: ${limit} units for one request, its response included. ${fate(hasRun)}: ask for less at once, or raise policy.maxWork`,
   )
 }
 

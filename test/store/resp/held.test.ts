@@ -130,7 +130,7 @@ describe('names of connections', () => {
     talk.say('MULTI')
     talk.say('CLIENT', 'LIST')
     talk.say('SET', 'k', 'v')
-    expect(talk.say('EXEC')).toMatch(/^\*2\r\n-ERR max answer size exceeded.*\r\n\+OK\r\n$/)
+    expect(talk.say('EXEC')).toMatch(/^\*2\r\n-ERR max response size exceeded.*\r\n\+OK\r\n$/)
   })
 })
 
@@ -294,7 +294,7 @@ describe('replies that do not fit into a response', () => {
     }
     const answer = talk.say('EXEC')
     expect(answer.match(/\$900\r\n/g)).toHaveLength(2)
-    expect(answer).toMatch(/-ERR max answer size exceeded. Limit: 2000 bytes .* The command ran/)
+    expect(answer).toMatch(/-ERR max response size exceeded. Limit: 2000 bytes .* The command ran/)
     expect(sandbox.store.run('MGET', 'a', 'b', 'c')).toEqual(['1', '1', '1'])
   })
 

@@ -1,7 +1,7 @@
 import { json } from '../../../../src/protocol/call.js'
 import type { RawResponse } from '../../../../src/protocol/service.js'
 import { StoreUnreachable } from './cluster-store.js'
-import { NotTaken, nodeHeader, Unanswered } from './forward.js'
+import { NoResponse, NotTaken, nodeHeader } from './forward.js'
 import { CannotOpen } from './ownership.js'
 import { sentence } from './sentences.js'
 import { ClusterStoreError } from './store-link.js'
@@ -33,7 +33,7 @@ export function unavailable(error: unknown): RawResponse {
 
 /** Returns the message for an error. It ends with whether the request may have run. */
 function saidOf(error: unknown): string | undefined {
-  if (error instanceof Unanswered)
+  if (error instanceof NoResponse)
     return `${sentence(error.message)} The request may or may not have run. Check before you send it again.`
   if (error instanceof StoreUnreachable || error instanceof NotOwner) return `${sentence(error.message)} ${nothing}`
   if (error instanceof NotTaken) {

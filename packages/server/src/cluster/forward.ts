@@ -21,7 +21,7 @@ type NodeWord = 'elsewhere' | 'refused' | `broken ${ConnectionBroken['code']}`
 export class NotTaken extends Error {}
 
 /** The request was sent, and there was no response. It may or may not have run. */
-export class Unanswered extends Error {}
+export class NoResponse extends Error {}
 
 /** Timeout for a connection to another node, in host milliseconds. */
 const dialing = 1_000
@@ -46,13 +46,13 @@ export class Forwarder {
   /**
    * Returns the response of another node, with streams as they arrive.
    * @param watched watches whether that node still owns the tenant; if not, its response is ignored
-   * @throws NotTaken, Unanswered, or ConnectionBroken if the tenant breaks the connection
+   * @throws NotTaken, NoResponse, or ConnectionBroken if the tenant breaks the connection
    */
   async forward(call: RawRequest, target: string, node: ClusterNode, watched: Watched): Promise<RawResponse> {
     const request = this.#request(call, target, node, await call.body())
     const { signal } = watched
     const signals = call.signal === undefined ? [signal] : [signal, call.signal]
-    const give = (): void => void request.destroy(new Unanswered('the node that owned this tenant has lost it'))
+    const give = (): void => void request.destroy(new NoResponse('the node that owned this tenant has lost it'))
     request.once('close', () => {
       for (const each of signals) each.removeEventListener('abort', give)
       watched.end()
@@ -107,8 +107,8 @@ function answered(request: ClientRequest): Promise<IncomingMessage> {
     })
     request.on('error', (error) => {
       hostClearTimeout(late)
-      if (error instanceof NotTaken || error instanceof Unanswered) reject(error)
-      else reject(new (isConnected ? Unanswered : NotTaken)(error.message, { cause: error }))
+      if (error instanceof NotTaken || error instanceof NoResponse) reject(error)
+      else reject(new (isConnected ? NoResponse : NotTaken)(error.message, { cause: error }))
     })
   })
 }
@@ -142,9 +142,9 @@ function read(response: IncomingMessage): Promise<Bytes> {
       body += chunk.toString('latin1')
     })
     response.on('end', () => resolve(latin1(body)))
-    response.on('error', (cause) => reject(new Unanswered(cause.message, { cause })))
+    response.on('error', (cause) => reject(new NoResponse(cause.message, { cause })))
     response.on('close', () => {
-      if (!response.complete) reject(new Unanswered('The connection broke during the response.'))
+      if (!response.complete) reject(new NoResponse('The connection broke during the response.'))
     })
   })
 }

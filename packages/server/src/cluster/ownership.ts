@@ -56,12 +56,6 @@ const alone = { first: 1_000, most: 60_000 }
 /**
  * Ownership of tenants as one node sees it. A tenant has one owner at a time, by the clock and the fences of the Redis.
  * The clock of the node only makes it check earlier.
- * @example
- * const { own, node } = await ownership.where('w1')
- * if (own === undefined) return forward(call, node)
- * const answer = await own.world.sandbox.exchange(call)
- * await own.commit()
- * return answer
  */
 export class Ownership<W extends JournaledTenant> {
   readonly #opening: OpenOptions<W>

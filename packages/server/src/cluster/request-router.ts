@@ -8,7 +8,7 @@ import type { Tenants } from '../tenants.js'
 import { elsewhere, refused, unavailable } from './cluster-rejections.js'
 import { StoreUnreachable } from './cluster-store.js'
 import { withCommits } from './committed-stream.js'
-import { type Forwarder, NotTaken, nodeHeader, Unanswered } from './forward.js'
+import { type Forwarder, NoResponse, NotTaken, nodeHeader } from './forward.js'
 import type { JournaledSandbox } from './journaled-sandbox.js'
 import type { PassageHead, Verifier } from './node-signature.js'
 import type { OwnedTenant } from './owned-tenant.js'
@@ -176,7 +176,7 @@ export class RequestRouter {
 
   async #dropped(tenant: string): Promise<RawResponse> {
     await this.#parts.ownership.drop(tenant).catch((cause: Error) => {
-      throw cause instanceof StoreUnreachable ? new Unanswered(cause.message, { cause }) : cause
+      throw cause instanceof StoreUnreachable ? new NoResponse(cause.message, { cause }) : cause
     })
     return json({ dropped: true })
   }
@@ -226,7 +226,7 @@ function tooMany(most: number): string {
 
 async function committed(own: OwnedTenant<JournaledSandbox>): Promise<void> {
   await own.commit().catch((cause: Error) => {
-    throw new Unanswered(cause.message, { cause })
+    throw new NoResponse(cause.message, { cause })
   })
 }
 

@@ -29,7 +29,7 @@ const tenant = 'main'
 const grace = 100
 
 /**
- * Shows the sandbox of a test in a browser and waits. It prints a link, and resolves after "Go on" in the page or
+ * Shows the sandbox of a test in a browser and waits. It prints a link, and resolves after "Continue" in the page or
  * Ctrl-C in the terminal. Ctrl-C ends the whole run if tests run in processes of a runner. The link works once and for
  * one browser, and the server is closed afterwards. The timeout of the test is lifted if the runner can do that. If
  * `CI` is set, it prints one line and does not wait.
@@ -76,7 +76,7 @@ export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = 
         ? 'Ctrl-C in this terminal ends the whole run'
         : 'Ctrl-C in this terminal continues, too'
       print(
-        `stuntdouble: ${plainText(title)} waits. Open\n  ${server.inspectorUrl}\nand press "Go on" there; ${how}.\n${note}`,
+        `stuntdouble: ${plainText(title)} waits. Open\n  ${server.inspectorUrl}\nand press "Continue" there; ${how}.\n${note}`,
       )
     })
   } finally {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { unavailable } from '../../src/cluster/cluster-rejections.js'
 import { StoreUnreachable } from '../../src/cluster/cluster-store.js'
-import { NotTaken, Unanswered } from '../../src/cluster/forward.js'
+import { NoResponse, NotTaken } from '../../src/cluster/forward.js'
 import { CannotOpen } from '../../src/cluster/ownership.js'
 import { ClusterStoreError } from '../../src/cluster/store-link.js'
 import { Deleted, NotOwner } from '../../src/cluster/tenant-lease.js'
@@ -21,10 +21,10 @@ test.each([
     `${away}OOM command not allowed when used memory > 'maxmemory'. ${nothing}`,
   ],
   [
-    new Unanswered(new StoreUnreachable('it did not answer in time.').message),
+    new NoResponse(new StoreUnreachable('it did not answer in time.').message),
     `${away}it did not answer in time. ${perhaps}`,
   ],
-  [new Unanswered('socket hang up'), `Socket hang up. ${perhaps}`],
+  [new NoResponse('socket hang up'), `Socket hang up. ${perhaps}`],
   [new Deleted('st7'), `Tenant st7 was deleted. ${nothing}`],
   [
     new NotOwner('This node is stopping and accepts no more requests.'),

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest'
 import { latin1 } from '../../../../src/kernel/bytes.js'
 import { ConnectionBroken } from '../../../../src/kernel/http.js'
 import type { RawResponse } from '../../../../src/protocol/service.js'
-import { Forwarder, NotTaken, nodeHeader, Unanswered } from '../../src/cluster/forward.js'
+import { Forwarder, NoResponse, NotTaken, nodeHeader } from '../../src/cluster/forward.js'
 import { Signer, Verifier } from '../../src/cluster/node-signature.js'
 import { passHeader } from '../../src/cluster/pass-header.js'
 
@@ -107,14 +107,14 @@ test.each<[string, RequestListener]>([
       setTimeout(() => request.socket.destroy(), 20)
     },
   ],
-])('forward() throws Unanswered for %s', async (_, listener) => {
-  await expect(forward({ address: await node(listener) })).rejects.toBeInstanceOf(Unanswered)
+])('forward() throws NoResponse for %s', async (_, listener) => {
+  await expect(forward({ address: await node(listener) })).rejects.toBeInstanceOf(NoResponse)
 })
 
 test('forward() does not wait for a node that loses the tenant', async () => {
   const lost = new AbortController()
   const address = await node(() => lost.abort())
-  await expect(forward({ address, lost: lost.signal })).rejects.toBeInstanceOf(Unanswered)
+  await expect(forward({ address, lost: lost.signal })).rejects.toBeInstanceOf(NoResponse)
 })
 
 test.each([

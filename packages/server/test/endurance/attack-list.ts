@@ -516,7 +516,7 @@ export const attacks: readonly Attack[] = [
       const got = await native(rows, 'the-end')
       const last = await store('/', ['GET', 'last'])
       return [
-        !got.includes('max answer size') && `not refused: ${got.slice(-200)}`,
+        !got.includes('max response size') && `not refused: ${got.slice(-200)}`,
         unless(last.text.includes('"1"'), 'not all commands have run', last),
       ]
     },
@@ -556,7 +556,7 @@ export const attacks: readonly Attack[] = [
       await Promise.all(repeat(100, name).map((one) => native([one, 'ECHO named\r\n'], 'named')))
       const rows = ['MULTI\r\n', 'CLIENT LIST\r\n'.repeat(1_000), 'EXEC\r\n', 'ECHO the-end\r\n']
       const got = await native(rows, 'the-end')
-      return [!/max (?:work|answer size) exceeded/.test(got) && `nothing is refused: ${got.slice(-200)}`]
+      return [!/max (?:work|response size) exceeded/.test(got) && `nothing is refused: ${got.slice(-200)}`]
     },
     over: { loops: 40, because: 'an answer of 100 MB is written' },
   },
