@@ -20,7 +20,7 @@ test('charges twice after one lost acknowledgment', async () => {
   expect(found.faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } }])
   expect(found.message).toMatch(/^Fails after \d+ of 100 fault plans \(seed 1, shrunk from \d faults to 1\):$/m)
   expect(found.message).toMatch(/^ {2}attempt 1 +lost-ack +the handler ran and responded 200, its response was lost$/m)
-  expect(found.message).toMatch(/^ {2}attempt 2 +ok +answered 200$/m)
+  expect(found.message).toMatch(/^ {2}attempt 2 +ok +responded 200$/m)
   expect(found.message).toContain('  → charged:4711 = "3980", without faults "1990"')
 })
 

@@ -37,7 +37,7 @@ async function perform(chargeRoute: Route): Promise<number> {
   console.log(`\n${traffic.diagram()}`)
   for (const { id, message, response: reply } of queue.deadLetters) {
     console.log(
-      `\nDead letter ${id}: ${message.url} answered ${reply.status} to attempt ${message.maxRetries + 1}, the last.`,
+      `\nDead letter ${id}: ${message.url} responded ${reply.status} to attempt ${message.maxRetries + 1}, the last.`,
     )
   }
   console.log(`Virtual time that passed: ${hours(clock.now() - before)} hours.`)

@@ -92,7 +92,7 @@ test.each<[string, () => unknown, string]>([
     () => checkServerOptions({ prot: 1 } as never),
     'sandboxServer has no option "prot". Did you mean "port"?',
   ],
-  ['the clock of pages', () => checkPageClock('folow' as never), 'got "folow". Did you mean "follow"?'],
+  ['the clock of pages', () => checkPageClock('folow' as never), '(got "folow"). Did you mean "follow"?'],
   ['a reporter', () => new VitestTraceReporter({ outputDri: 'x' } as never), 'Did you mean "outputDir"?'],
   [
     'a reporter of Playwright',

@@ -37,8 +37,8 @@ test('a crash plan is described, shown as a scenario and replayed by its name', 
   expect(found.findings.map(({ id }) => id)).toEqual(['before-submission 1', 'duplicate 1', 'late-retry 1'])
   expect(found.message).toContain(`Fails in 3 of 14 crash plans. The smallest one:
   delivery 1 (step 'count') is delivered twice at the same instant
-  delivery 1  the beginning of the run → step 'count'     answered 200
-  delivery 2  the result of 'count' → the end of the run  answered 200
+  delivery 1  the beginning of the run → step 'count'     responded 200
+  delivery 2  the result of 'count' → the end of the run  responded 200
   → orders = "2", without faults "1"
 `)
   const again = await foundBy(assertCrashSafe(appWith(count), { only: ['before-submission 1'] }))
@@ -46,8 +46,8 @@ test('a crash plan is described, shown as a scenario and replayed by its name', 
   expect(again.message).toContain(`Fails in 1 of 1 crash plan. The smallest one:
   the process dies in delivery 1 (step 'count'), before step 'count' leaves
   delivery 1           the beginning of the run → step 'count'     the process died
-  delivery 2, retry 1  the beginning of the run → step 'count'     answered 200
-  delivery 3           the result of 'count' → the end of the run  answered 200
+  delivery 2, retry 1  the beginning of the run → step 'count'     responded 200
+  delivery 3           the result of 'count' → the end of the run  responded 200
   → orders = "2", without faults "1"
 `)
   expect(again.message).toContain(`As a scenario, for sandbox.faults.add():

@@ -178,7 +178,7 @@ describe('a body that fails because of an absent dependency is not a difference,
     }
     for (const state of ['RUN_SUCCESS', 'RUN_STARTED'])
       expect((await replayedWithout({ ...history, state }, throws)).incompatible).toMatchObject([
-        { prefix: 2, actual: 'answered 500: outside steps' },
+        { prefix: 2, actual: 'responded 500: outside steps' },
       ])
   })
 
@@ -236,8 +236,8 @@ test('a module that throws while it is loaded is reported', async () => {
   expect(globalThis.fetch).toBe(fetched)
   const { incompatible } = await replay(history, ({ destinations }) => void destinations.on(url, broken))
   expect(incompatible).toMatchObject([
-    { prefix: 1, actual: 'answered 500: the handler threw Error: DATABASE_URL is missing' },
-    { prefix: 2, actual: 'answered 500: the handler threw Error: DATABASE_URL is missing' },
+    { prefix: 1, actual: 'responded 500: the handler threw Error: DATABASE_URL is missing' },
+    { prefix: 2, actual: 'responded 500: the handler threw Error: DATABASE_URL is missing' },
   ])
 })
 

@@ -118,7 +118,7 @@ test('replay() reports differences in a readable form', async () => {
     message: "At its beginning step 1 'first' (Run) comes next; but the code continues with step 1 'second' (Run).",
   })
   expect(incompatible[1]!.actual).toBe(
-    "answered 500: Incompatible step name. Expected 'second', got 'first' from the request",
+    "responded 500: Incompatible step name. Expected 'second', got 'first' from the request",
   )
   expect(incompatible[1]).toMatchObject({
     sdkError: "Incompatible step name. Expected 'second', got 'first' from the request",

@@ -200,7 +200,7 @@ test('a route with this mistake is reported once per run, however often it is ca
   await world.clock.drain()
   expect(proven(world)).toEqual([
     expect.stringMatching(/run wfr_one .* in 3 attempts \(first: #\d+\)/),
-    expect.stringMatching(/run wfr_two .* answered 400 \(#\d+\)/),
+    expect.stringMatching(/run wfr_two .* responded with 400 \(#\d+\)/),
   ])
 })
 

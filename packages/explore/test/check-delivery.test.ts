@@ -36,7 +36,7 @@ describe('assertResilient() with a handler that charges twice', () => {
     expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } }])
     expect(message).toMatch(/^Fails after \d+ of 100 fault plans \(seed 7, shrunk from \d faults to 1\):\n/)
     expect(message).toContain('  attempt 1  lost-ack  the handler ran and responded 200, its response was lost\n')
-    expect(message).toContain('  attempt 2  ok        answered 200\n')
+    expect(message).toContain('  attempt 2  ok        responded 200\n')
     expect(message).toContain('  → charged:42 = "2", without faults "1"\n')
     expect(message).toContain('\n2030-01-01\n')
     expect(message).toContain(
@@ -71,7 +71,7 @@ describe('assertResilient() with a handler that charges twice', () => {
   test('reports a failure without any fault as such', async () => {
     const { message, faults } = await brokenBy({ ...subject, holds: ({ store }) => store.get('charged:42') === '3' })
     expect(faults).toEqual([])
-    expect(message).toMatch(/^Fails without any fault:\n {2}attempt 1 {2}ok {2}answered 200\n/)
+    expect(message).toMatch(/^Fails without any fault:\n {2}attempt 1 {2}ok {2}responded 200\n/)
     expect(message).not.toContain('defineScenario')
   })
 

@@ -57,7 +57,7 @@ describe('assertResilient() with a daily deduplication id [story 2]', () => {
     const [above] = message.split('\n\n')
     expect(above).toMatchInlineSnapshot(`
       "Fails without any fault with deduplicationWindow 90d:
-        attempt 1  ok  answered 200
+        attempt 1  ok  responded 200
         → fails with deduplicationWindow 90d (40 of 40 runs) only; 0 of 40 runs fail with 10m
         → sent = {"1"}, with deduplicationWindow 10m {"1", "2"}
         → POST https://shop.test/reports "{\\"report\\":2}" went out 0 times, with deduplicationWindow 10m once"
