@@ -19,7 +19,7 @@ interface Outcome {
 interface Step {
   name: string
   what: string
-  /** One sentence about what this machine lacks, or `undefined` when the step can run. */
+  /** Returns what this machine lacks, or `undefined` when the step can run. */
   missing?: () => string | undefined
   run: (output: Output) => Promise<Outcome>
 }

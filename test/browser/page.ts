@@ -13,16 +13,16 @@ const types: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': '
 
 export interface OpenPage extends AsyncDisposable {
   readonly page: Page
-  /** What went over the network: every request that no service worker answered, besides the page's own files. */
+  /** URLs that reached the network: requests that no service worker handled, except for the page's own files. */
   readonly escaped: readonly string[]
-  /** What the page complained of. */
+  /** Messages of errors in the page. */
   readonly complaints: readonly string[]
 }
 
-/** Builds a page with Vite, serves the build with msw's service worker beside it, and opens it. */
+/** Builds a page with Vite, serves the build and msw's service worker, and opens the page. */
 export async function openBuiltPage(root: string): Promise<OpenPage> {
   const outDir = mkdtempSync(join(tmpdir(), 'stuntdouble-browser-'))
-  // As a user builds it, but for the name of the package, which means the sources here.
+  // Builds as a user does, but resolves the package to the sources of this repository.
   await build({
     root,
     configFile: false,

@@ -4,11 +4,11 @@ import { findChromium, noChromium } from '../support/chromium.js'
 import type { World } from './app/main.js'
 import { type OpenPage, openBuiltPage } from './page.js'
 
-// The core inside of a page: built by Vite, run by Chromium, asked through msw's service worker by both SDKs.
+// The core in a page: built by Vite, run by Chromium, called by both SDKs through msw's service worker.
 
 declare const world: World
 
-test('the sandbox of the page is the one that docs/adapters/msw.md shows', () => {
+test('docs/adapters/msw.md shows the sandbox of the page', () => {
   const read = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8')
   expect(read('../../docs/adapters/msw.md')).toContain(`\`\`\`js\n${read('app/sandbox.ts')}\`\`\``)
 })
@@ -16,7 +16,7 @@ test('the sandbox of the page is the one that docs/adapters/msw.md shows', () =>
 const missing = findChromium() === undefined
 const about = missing ? `: not run, ${noChromium}` : ''
 
-describe.skipIf(missing)(`a page whose service worker answers for the services${about}`, () => {
+describe.skipIf(missing)(`a page whose service worker responds for the services${about}`, () => {
   let opened: OpenPage
 
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describe.skipIf(missing)(`a page whose service worker answers for the services${
 
   afterAll(() => opened?.[Symbol.asyncDispose]())
 
-  test('the store SDK: values, pipelines, scripts and bytes beyond ASCII', async () => {
+  test('runs values, pipelines, scripts and bytes beyond ASCII through the store SDK', async () => {
     const told = await opened.page.evaluate(async () => {
       const { redis } = world
       await redis.set('greeting', 'grüße 👋', { ex: 60 })
@@ -43,7 +43,7 @@ describe.skipIf(missing)(`a page whose service worker answers for the services${
     expect(told).toEqual(['grüße 👋', [2, { name: 'Ada', born: 1815 }], 41, null])
   })
 
-  test('an error of the store is the error of the SDK', async () => {
+  test('passes an error of the store to the SDK', async () => {
     const told = await opened.page.evaluate(async () => {
       await world.redis.set('text', 'abc')
       return world.redis.incr('text').catch((error: Error) => `${error.name}: ${error.message}`)
@@ -51,7 +51,7 @@ describe.skipIf(missing)(`a page whose service worker answers for the services${
     expect(told).toMatch(/^UpstashError: .*ERR value is not an int or out of range/)
   })
 
-  test('the clock of the sandbox is the clock of the keys', async () => {
+  test('expires keys on the clock of the sandbox', async () => {
     const told = await opened.page.evaluate(async () => {
       const { redis, sandbox } = world
       await redis.set('session', 'Ada', { ex: 3600 })
@@ -63,7 +63,7 @@ describe.skipIf(missing)(`a page whose service worker answers for the services${
     expect(told).toEqual([60, null])
   })
 
-  test('the queue SDK: a delivery, its retry, and its signature', async () => {
+  test('delivers a message and its retry, with a signature, through the queue SDK', async () => {
     const url = 'https://shop.test/orders'
     const told = await opened.page.evaluate(async (url) => {
       const { fault, queue, receiver, sandbox } = world
@@ -95,7 +95,7 @@ describe.skipIf(missing)(`a page whose service worker answers for the services${
     })
   })
 
-  test('event streams of the SDK, while they are open', async () => {
+  test('streams events to the SDK while they are open', async () => {
     const told = await opened.page.evaluate(async () => {
       const { redis, sandbox } = world
       const heard: unknown[] = []
@@ -124,7 +124,7 @@ describe.skipIf(missing)(`a page whose service worker answers for the services${
     ])
   })
 
-  test('a broken connection is one to the page', async () => {
+  test('fails a request whose connection breaks', async () => {
     const told = await opened.page.evaluate(async () => {
       const { fault, sandbox } = world
       const { urls, tokens } = sandbox
@@ -137,7 +137,7 @@ describe.skipIf(missing)(`a page whose service worker answers for the services${
     expect(told).toEqual(['TypeError', '{"result":"PONG"}'])
   })
 
-  test('nothing of it went over the network, and the page complained of nothing', async () => {
+  test('sends nothing over the network and logs no error', async () => {
     const entries = await opened.page.evaluate(
       () => world.sandbox.traffic.entries.filter(({ type }) => type === 'request').length,
     )

@@ -1,19 +1,20 @@
-// The failing tests of a page and the outputs that it shows below them. Erasable syntax: Node runs this file as it is.
+// Reads the failing tests of a page and the outputs that it shows below them. Node runs this file with type stripping,
+// so its syntax is erasable.
 import { headOf, importFrom, type Runner } from './runners.ts'
 
-/** One test that must fail, and the text that the page says it prints. */
+/** A test that must fail, and the output that the page shows for it. */
 export interface Example {
   /** The name in its `test('…')`. */
   readonly title: string
   readonly code: string
   readonly shown: string
-  /** Where the shown text stands in the page. */
+  /** Start of the shown text in the page. */
   readonly from: number
   readonly to: number
 }
 
 export interface FailurePage {
-  /** What all tests share. */
+  /** Code that all tests share. */
   readonly shared: string
   readonly examples: readonly Example[]
 }
@@ -21,8 +22,8 @@ export interface FailurePage {
 const block = /^```ts (shop|fails)\n([\s\S]*?)^```\n(?:\n```text\n([\s\S]*?)^```\n)?/gm
 
 /**
- * Reads a page: what stands in a block `ts shop` belongs to every test, each block `ts fails` is one test, and the
- * block `text` below it is what the test prints.
+ * Reads a page. A block `ts shop` belongs to every test, each block `ts fails` is one test, and the block `text` below
+ * it is its output.
  */
 export function readPage(page: string): FailurePage {
   const examples: Example[] = []
@@ -41,13 +42,13 @@ export function readPage(page: string): FailurePage {
   return { shared, examples }
 }
 
-/** The tests of a page as one program for a runner. */
+/** Returns the tests of a page as one program for a runner. */
 export function programOf({ shared, examples }: FailurePage, runner: Runner): string {
   const head = headOf(runner, ['createSandbox']) + importFrom(runner, 'stuntdouble/checks', ['exploreInterleavings'])
   return [head, shared, ...examples.map(({ code }) => code)].join('\n')
 }
 
-/** The page with what the tests really print. */
+/** Returns the page with the real outputs of its tests. */
 export function withOutputs(page: string, outputs: ReadonlyMap<string, string>): string {
   let written = page
   for (const { title, from, to } of readPage(page).examples.toReversed()) {

@@ -1,5 +1,5 @@
-// Runs tests that must fail under the real runners, in processes of their own, and reads what they print.
-// Node's type stripping runs this file, too, so its syntax is erasable.
+// Runs tests that must fail under the real runners, in child processes, and reads their output. Node runs this file
+// with type stripping, so its syntax is erasable.
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,22 +7,22 @@ import { join } from 'node:path'
 
 export type Runner = 'vitest' | 'jest' | 'jest as a module' | 'playwright'
 
-/** What a runner said about one test. */
+/** Result of one test. */
 export interface Told {
-  /** The message of its failure, `undefined` when it passed. */
+  /** Message of the failure, `undefined` when the test passed. */
   readonly message: string | undefined
 }
 
 export interface Run {
   readonly runner: Runner
   readonly tests: ReadonlyMap<string, Told>
-  /** What a person sees in the terminal, without colors. */
+  /** Output in the terminal, without colors. */
   readonly printed: string
 }
 
 interface RunnerFacts {
   readonly file: string
-  /** What stands above the tests; gives `test`, `expect` and everything that `names` lists. */
+  /** Returns the lines above the tests. They define `test`, `expect` and the names in `names`. */
   readonly head: (names: readonly string[]) => string
   readonly config?: readonly [file: string, text: string]
   readonly command: (modules: string, report: string) => readonly string[]
@@ -87,8 +87,8 @@ function jestCommand(modules: string, report: string): readonly string[] {
 }
 
 /**
- * A directory in which programs find the package in another directory by its name, next to everything that this
- * repository has installed.
+ * Makes a directory in which programs can import the package from another directory by its name, and everything that
+ * this repository has installed.
  */
 export function consumerOf(packageDirectory: string): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'stuntdouble-failures-'))
@@ -102,12 +102,12 @@ export function consumerOf(packageDirectory: string): { readonly path: string; r
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** The lines that make `test`, `expect` and these names of the package known to tests under a runner. */
+/** Returns the lines that define `test`, `expect` and these names of the package for a runner. */
 export function headOf(runner: Runner, names: readonly string[]): string {
   return runners[runner].head(names)
 }
 
-/** The same for names of another entry of the package. */
+/** Returns an import of names from another entry of the package. */
 export function importFrom(runner: Runner, entry: string, names: readonly string[]): string {
   const all = `{ ${names.join(', ')} }`
   return runner === 'jest' ? `const ${all} = require('${entry}')\n` : `import ${all} from '${entry}'\n`
@@ -138,7 +138,7 @@ export async function runUnder(runner: Runner, consumer: string, code: string): 
 
 function output(command: readonly string[], cwd: string, more: Readonly<Record<string, string>>): Promise<string> {
   const { NODE_OPTIONS: _, VITEST: _vitest, FORCE_COLOR: _color, ...clean } = process.env
-  // A runner inside of a runner must not take the outer one's settings for its own.
+  // An inner runner must not read the settings of the outer one.
   const env = Object.fromEntries(
     Object.entries(clean).filter(([name]) => !/^(?:VITEST|JEST|PLAYWRIGHT|TEST)_/.test(name)),
   )
@@ -166,7 +166,7 @@ interface JestReport {
   }[]
 }
 
-/** Vitest writes the report format of Jest. */
+/** Reads the report of Vitest or Jest, which have the same format. */
 function readJest(report: string): ReadonlyMap<string, Told> {
   const { testResults } = JSON.parse(report) as JestReport
   return new Map(
@@ -201,7 +201,7 @@ function readPlaywright(report: string): ReadonlyMap<string, Told> {
   return tests
 }
 
-/** Without the name of the error in front of it and the stack or the excerpt of the test behind it. */
+/** Removes the name of the error before a message, and the stack or the code frame after it. */
 function messageOf(failure: string): string {
   return plain(failure)
     .replace(/^(?:\w*Error: )?/, '')
@@ -221,7 +221,7 @@ function replayOf(command: string): RegExp {
   return new RegExp(`^Replay: STUNTDOUBLE_SEED=(\\S+) npx ${command}$`, 'm')
 }
 
-/** A failure as the page shows it: with the command that runs a test of the reader again. */
+/** Returns a failure as the page shows it: with the command that repeats a test of the reader. */
 export function asShown(runner: Runner, message: string, title: string): string {
   const name = /^\w+$/.test(title) ? title : `'${title}'`
   return message.replace(
@@ -230,7 +230,7 @@ export function asShown(runner: Runner, message: string, title: string): string 
   )
 }
 
-/** Whether a terminal shows these lines below each other, all with the same indentation. */
+/** Whether the output contains these lines in order, all with the same indentation. */
 export function isPrinted(printed: string, message: string): boolean {
   const wanted = message.split('\n')
   const lines = printed.split('\n')

@@ -1,4 +1,5 @@
-// Writes what the failing tests of the pages print into the pages: `npm run docs -- failures`, after a build.
+// Runs the failing tests of the pages and writes their output into the pages: `npm run docs -- failures`, after a
+// build.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { programOf, readPage, withOutputs } from './page.ts'
 import { asShown, consumerOf, runUnder } from './runners.ts'

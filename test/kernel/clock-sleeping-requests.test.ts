@@ -162,7 +162,7 @@ test('an aborted sleep ends immediately and leaves no timer', async () => {
   expect([clock.now(), clock.pending.length]).toEqual([2_000, 0])
 })
 
-test('beside() runs work for the same caller after the task has ended', async () => {
+test('`beside()` runs work for the same caller after the task has ended', async () => {
   const { clock, log, note } = world()
   const answer = (): Promise<{ body: Promise<void> }> =>
     clock.track('request GET /', async (task: Task) => ({

@@ -1,6 +1,6 @@
 /**
- * The plainest model of single keys: what a client that keeps its own copy would expect of the common commands. It
- * says so where it does not know, and shares no code with the store.
+ * The simplest model of single keys: what a client with its own copy would expect of the common commands. It reports
+ * where it cannot predict a reply, and shares no code with the store.
  */
 export type Value =
   | { readonly type: 'string'; readonly text: string }
@@ -10,11 +10,11 @@ export type Value =
 
 interface Held {
   value: Value
-  /** Milliseconds, infinity without a deadline. */
+  /** Instant in milliseconds, infinity without an expiration. */
   expires: number
 }
 
-/** What the model expects: a reply, or the first word of an error. */
+/** Prediction of the model: a reply, or the code of an error. */
 export type Expected =
   | { readonly reply: unknown; readonly unordered?: 'items' | 'pairs' }
   | { readonly error: 'WRONGTYPE' | 'ERR' }
@@ -24,7 +24,7 @@ type Words = readonly string[]
 /** Thrown by a command whose reply cannot be predicted. */
 const beyond: unique symbol = Symbol('beyond the model')
 
-/** Thrown where the real command refuses. */
+/** Thrown where the real command returns an error. */
 class Refused extends Error {
   constructor(readonly word: 'WRONGTYPE' | 'ERR') {
     super(word)
@@ -33,21 +33,21 @@ class Refused extends Error {
 
 const ok = { status: 'OK' }
 const wholeNumber = /^(0|-?[1-9]\d{0,17})$/
-/** Lists that are longer would make the plainest model slow. */
+/** Longest list of the model, which would be slow with longer ones. */
 const maxList = 4096
 
 export class KeyModel {
   now = 0
   #held = new Map<string, Held | 'unknown' | 'absent'>()
-  /** The state of a key that no command has named. */
+  /** State of a key that no command has named. */
   #others: 'unknown' | 'absent'
 
-  /** @param isBlank nothing is stored yet; else every key is unknown until it is written */
+  /** @param isBlank whether nothing is stored yet; otherwise each key is unknown until it is written */
   constructor(isBlank: boolean) {
     this.#others = isBlank ? 'absent' : 'unknown'
   }
 
-  /** @returns `undefined` where the model cannot tell */
+  /** @returns `undefined` where the model cannot predict the reply */
   run(name: string, words: Words): Expected | undefined {
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined
     try {
@@ -61,13 +61,13 @@ export class KeyModel {
     }
   }
 
-  /** Nothing is known any more. */
+  /** Marks all keys as unknown. */
   forgetAll(): void {
     this.#held.clear()
     this.#others = 'unknown'
   }
 
-  /** Whatever has one of these names is unknown from now on. */
+  /** Marks the keys with these names as unknown. */
   forget(words: Words): void {
     for (const word of words) this.#held.set(word, 'unknown')
   }
@@ -81,7 +81,7 @@ export class KeyModel {
     return (this.#held.get(key) ?? this.#others) !== 'unknown'
   }
 
-  /** The key as far as it is known. */
+  /** Returns the key, or throws when its state is unknown. */
   find(key: string): Held | undefined {
     const held = this.#held.get(key) ?? this.#others
     if (held === 'unknown') throw beyond
@@ -99,7 +99,7 @@ export class KeyModel {
     this.#held.set(key, 'absent')
   }
 
-  /** The value of a key that is of this type, or a blank one that is stored when `create` is set. */
+  /** Returns the value of a key that must have this type, or a blank value, which is stored when `create` is set. */
   typed<T extends Value>(key: string, blank: T, create = false): T {
     const held = this.find(key)
     if (held === undefined) {
@@ -134,7 +134,7 @@ export class KeyModel {
 
 type Run = (model: KeyModel, words: Words) => Expected | undefined
 
-/** Exactly this many words, else the form is beyond the model. */
+/** Runs only with this number of arguments; other forms are beyond the model. */
 function exactly(count: number, run: Run): Run {
   return (model, words) => {
     if (words.length !== count) throw beyond
@@ -154,7 +154,7 @@ function add(model: KeyModel, key: string, by: bigint): Expected {
   const held = model.find(key)
   const text = model.text(key) ?? '0'
   if (!wholeNumber.test(text)) {
-    // Twenty digits, spaces, signs: whether it is a number is the store's business.
+    // The model does not decide whether twenty digits, spaces or signs are a number.
     if (/^\s*[-+]?\d+\s*$/.test(text)) throw beyond
     throw new Refused('ERR')
   }
@@ -164,7 +164,7 @@ function add(model: KeyModel, key: string, by: bigint): Expected {
   return reply(sum)
 }
 
-/** `EX 60`, `PX 100`, `EXAT …`, `PXAT …` in milliseconds since the epoch. */
+/** Returns the instant of `EX 60`, `PX 100`, `EXAT …` or `PXAT …` in milliseconds since the epoch. */
 function deadline(unit: string, amount: string, now: number): number {
   const value = Number(whole(amount))
   if (value <= 0 || value > 1e14) throw beyond
@@ -234,7 +234,7 @@ function pop(end: 'left' | 'right'): Run {
   })
 }
 
-/** Python's slicing with inclusive ends. */
+/** Slices as Python does, but with an inclusive end. */
 function slice(items: readonly string[], from: string, to: string): readonly string[] {
   const place = (word: string): number => {
     const at = Number(whole(word))
@@ -274,7 +274,7 @@ function flush(model: KeyModel): Expected {
   return reply(ok)
 }
 
-/** Fields and values, as HSET takes them. */
+/** Sets fields and values as HSET does. */
 function hset(model: KeyModel, [key, ...pairs]: Words): Expected {
   if (key === undefined || pairs.length === 0 || pairs.length % 2 === 1) throw beyond
   const hash = model.hash(key, true)

@@ -1,6 +1,6 @@
 /**
- * The data store as one would write it on a napkin: arrays, sorting, no tables, no indexes. It shares nothing with
- * the store but the rules, and it is meant to be obviously right rather than quick. Errors are told by their first word.
+ * The simplest store: arrays and sorting, without tables and indexes. It shares only the rules with the real store, and
+ * is obviously right rather than fast. Errors are reduced to their code.
  */
 
 export type NaiveReply = null | number | bigint | string | { readonly status: string } | readonly NaiveReply[]
@@ -41,7 +41,7 @@ export class NaiveStore {
     try {
       return run(this, words)
     } catch (error) {
-      // Nothing of a command that fails stays.
+      // A command that fails changes nothing.
       this.keys = before
       throw error
     } finally {
@@ -65,7 +65,7 @@ export class NaiveStore {
     return this.keys.length < before
   }
 
-  /** The value of a key that is of this type, or `blank` itself, stored when `create` is set. */
+  /** Returns the value of a key that must have this type, or `blank` itself, which is stored when `create` is set. */
   value<T extends Value>(name: string, blank: T, create = false): T {
     const found = this.find(name)?.value
     if (found === undefined) {
@@ -92,7 +92,7 @@ function isEmpty(value: Value): boolean {
   return value.type === 'set' ? value.members.length === 0 : value.scores.length === 0
 }
 
-// ---- words ------------------------------------------------------------------------------------------------------
+// ---- arguments --------------------------------------------------------------------------------------------------
 
 const limit = 2n ** 63n
 
@@ -111,7 +111,7 @@ function float(word: string): number {
 const scoreText = (score: number): string =>
   score === Infinity ? 'inf' : score === -Infinity ? '-inf' : String(score === 0 ? 0 : score)
 
-/** Python's slicing with inclusive ends, as lists and sorted sets have it. */
+/** Slices as Python does, but with an inclusive end, for lists and sorted sets. */
 function between<T>(items: readonly T[], start: number, stop: number): T[] {
   const size = items.length
   const from = start < 0 ? Math.max(size + start, 0) : start
@@ -131,7 +131,7 @@ function setDeadline(store: NaiveStore, name: string, at: number): void {
   else store.find(name)!.expires = at
 }
 
-/** Milliseconds of a deadline that has to be positive and to fit into 64 bits. */
+/** Returns an expiration in milliseconds, which must be positive and fit into 64 bits. */
 function ahead(store: NaiveStore, word: string, unit: bigint): number {
   const time = big(word) * unit
   if (time <= 0n || time + BigInt(store.now) >= limit) wrong()

@@ -6,20 +6,21 @@ import { type Row, rows as rowsOf, showRows } from '../support/random-rows.js'
 import { decodeReply, type RespReply } from '../support/resp.js'
 import { commands, NaiveError, type NaiveReply, NaiveStore } from './naive.js'
 
-// Sequences of commands, written at random after the usage in the command table, answered as the naive store does.
+// Compares replies to sequences of random commands, which follow the usage in the command table, with those of the
+// naive store.
 
 const known = {
   only: (name: string) => name in commands,
-  // Most ways to write SET have an option that the naive store does not know, so it is tried more often.
+  // Most forms of SET have an option that the naive store does not support, so SET is tried more often.
   weight: (name: string) => (name === 'SET' ? 9 : 1),
 }
 
-/** Options that the naive store does not know, and words that would make it paint gigabytes. */
+/** Options that the naive store does not support, and arguments with which it would need gigabytes. */
 function isKnown(row: Row): boolean {
   if ('advance' in row) return true
   const [name, ...words] = row.argv
   if (words.some((word) => /^(IF(D)?(EQ|NE)|EXAT|PXAT)$/.test(word))) return false
-  // Scores of which some are read by C's strtod only.
+  // Scores, some of which only C's strtod can read.
   if (name === 'ZCOUNT' && words.slice(1).some((word) => /^[[+-]$|^\[|^\(?$/.test(word))) return false
   return !(name === 'SETRANGE' && Number(words[1]) > 1e6) && !(name === 'SETBIT' && Number(words[1]) > 1e6)
 }
@@ -56,7 +57,7 @@ function naiveAnswer(store: NaiveStore, argv: readonly string[]): string {
   }
 }
 
-it('sequences of 50 commands on average are answered as the naive store answers', { timeout: 60_000 }, () => {
+it('the store replies to sequences of 50 commands on average as the naive store does', { timeout: 60_000 }, () => {
   const sequences = fc.array(rowsOf(known).filter(isKnown), {
     minLength: 1,
     maxLength: 99,

@@ -26,16 +26,19 @@ const storeLinearizable: Invariant = {
   },
 }
 
-/** What users check of the engine, and what we check of our store as well. */
+/** The invariants that users check, and one of the store that only tests check. */
 export const allInvariants: readonly Invariant[] = [...invariants, storeLinearizable]
 
-/** As `sandbox.checkInvariants()`, with the store. @param only the name of one invariant */
+/**
+ * Checks invariants as `sandbox.checkInvariants()` does, with that of the store.
+ * @param only name of one invariant
+ */
 export function examineAll(sandbox: Sandbox, only?: string): InvariantReport {
   const chosen = allInvariants.filter(({ name }) => only === undefined || name === only)
   return examinedBy(sandbox, (world) => checkInvariantsOf(world, chosen))
 }
 
-/** Commands that may write keys they do not name. */
+/** Commands that may write keys that they do not name. */
 const opaque = /^(EVAL|EVALSHA|FCALL)(_RO)?$/
 
 function checkReplies(history: InvariantIndex, suspending: Readonly<Record<string, string>>, findings: Findings): void {
@@ -47,7 +50,7 @@ function checkReplies(history: InvariantIndex, suspending: Readonly<Record<strin
     const [first = '', ...words] = entry.argv
     const name = first.toUpperCase()
     model.now = entry.at
-    // A script that fails has written what it wrote before.
+    // A script that fails keeps what it wrote before the error.
     if (opaque.test(name)) model.forgetAll()
     else if (entry.error === undefined) {
       const expected = model.run(name, words)
@@ -64,7 +67,7 @@ function checkReplies(history: InvariantIndex, suspending: Readonly<Record<strin
   }
 }
 
-/** The last commands that named the same key, and the command itself. */
+/** Returns the last commands that named the same key, and the command itself. */
 function aboutKey(history: InvariantIndex, entry: EntryOf<'command'>): readonly Entry[] {
   const { entries } = history.world
   const key = entry.argv[1]
@@ -76,7 +79,10 @@ function aboutKey(history: InvariantIndex, entry: EntryOf<'command'>): readonly 
   return related
 }
 
-/** A command belongs between its request and the answer, and the commands of a transaction next to each other. */
+/**
+ * Checks that a command takes effect between its request and the response, and that the commands of a transaction are
+ * adjacent.
+ */
 function checkOrder(history: InvariantIndex, findings: Findings): void {
   let before: EntryOf<'command'> | undefined
   const done = new Set<number>()
@@ -98,7 +104,7 @@ function checkOrder(history: InvariantIndex, findings: Findings): void {
   }
 }
 
-/** A request that lost its answer to a fault may still be worked on afterwards. */
+/** Faults after which a request may take effect later than its response. */
 const anyFault = {
   hang: '',
   'lost-ack': '',
@@ -112,7 +118,7 @@ const anyFault = {
 
 type Plain = null | string | { readonly status: string } | readonly Plain[]
 
-/** A reply without the types of the store: numbers as their digits, both nils as `null`. */
+/** Returns a reply without the types of the store: numbers as digits, both nils as `null`. */
 function plain(reply: unknown): Plain {
   if (typeof reply === 'string') return `"${reply}"`
   if (typeof reply === 'number' || typeof reply === 'bigint') return String(reply)

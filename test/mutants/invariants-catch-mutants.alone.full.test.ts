@@ -7,9 +7,8 @@ import { seedOr } from '../support/effort.js'
 import { during } from './swap.js'
 import { mutants } from './table.js'
 
-// For each invariant, mistakes in the engine that break it: a thousand random programs must tell, most often a dozen do.
-
-// Modules of which the table swaps functions; methods need no preparation.
+// For each invariant the table has mistakes in the engines. A thousand random programs must detect each of them; most
+// need a dozen. Only the functions of these modules must be prepared for a swap, methods need no preparation.
 vi.mock('../../src/queue/delivery/delivery-headers.js', (real) => ready(real))
 vi.mock('../../src/queue/delivery/retry.js', (real) => ready(real))
 vi.mock('../../src/queue/message/state.js', (real) => ready(real))
@@ -21,7 +20,7 @@ const { ready } = vi.hoisted(() => ({
 
 const programs = fc.sample(program(), { numRuns: 1000, seed: seedOr(5) })
 
-describe.each(mutants)('$invariant catches: $what', ({ invariant, what, swap }) => {
+describe.each(mutants)('$invariant detects: $what', ({ invariant, what, swap }) => {
   test('within a thousand programs', { timeout: 60_000 }, async () => {
     let caught: string | undefined
     let tried = 0
@@ -38,7 +37,7 @@ describe.each(mutants)('$invariant catches: $what', ({ invariant, what, swap }) 
   })
 })
 
-test('every invariant has a mutant that breaks it', () => {
+test('every invariant has a mutant that violates it', () => {
   const covered = new Set(mutants.map(({ invariant }) => invariant))
   expect(allInvariants.map(({ name }) => name).filter((name) => !covered.has(name))).toEqual([])
 })

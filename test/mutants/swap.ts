@@ -1,7 +1,7 @@
-/** Puts another part in the place of a real one, and returns what puts the real one back. */
+/** Replaces a real part, and returns a function that restores it. */
 export type Swap = () => () => void
 
-/** What stands in its place: it is given the owner, the real part and the arguments of the call. */
+/** A replacement. It receives the owner, the real part and the arguments of the call. */
 type Part<T, V> = V extends (...given: infer A) => infer R
   ? (owner: T, real: (...given: A) => R, ...given: A) => R
   : (owner: T, real: () => V) => V
@@ -11,9 +11,9 @@ type Loose = (...given: unknown[]) => unknown
 const inPlaceOf = new WeakMap<Loose, Loose>()
 
 /**
- * Another part for a method or a getter of a prototype, an entry of a table, or a function of a module that
- * `swappable` has made ready. The compiler sees to its name and its arguments.
- * @example swap(Lane.prototype, 'admit', (lane, admit) => (lane.name === 'closed' ? undefined : admit()))
+ * Replaces a method or a getter of a prototype, an entry of a table, or a function of a module that `swappable` has
+ * prepared. The compiler checks its name and its arguments.
+ * @example swap(FifoQueue.prototype, 'admit', (queue, admit) => (queue.name === 'closed' ? undefined : admit()))
  */
 export function swap<T extends object, K extends keyof T>(owner: T, name: K, part: Part<T, T[K]>): Swap {
   const make = part as (owner: unknown, real: Loose, ...given: unknown[]) => unknown
@@ -40,19 +40,22 @@ export function swap<T extends object, K extends keyof T>(owner: T, name: K, par
   }
 }
 
-/** A method that can be taken out of its object stands behind a getter, which gives it to whoever asks the class. */
+/**
+ * Returns the method behind a getter. A method that works without its object is defined by a getter, which returns the
+ * plain method when it is read from the prototype.
+ */
 function methodOf<T extends object>(owner: T, name: keyof T): Loose | undefined {
   try {
     const found: unknown = owner[name]
     return typeof found === 'function' ? (found as Loose) : undefined
   } catch {
-    // A getter of objects says nothing about a class.
+    // A getter of instances throws when it is read from the prototype.
     return undefined
   }
 }
 
 /**
- * A module whose functions can be swapped for those who import them.
+ * Wraps a module, so that its functions can be swapped for all importers.
  * @example vi.mock('../../src/queue/delivery/retry.js', async (real) => swappable(await real()))
  */
 export function swappable<M extends object>(module: M): M {
@@ -70,7 +73,7 @@ function forwarder(real: Loose): Loose {
   return forward
 }
 
-/** Several as one. */
+/** Combines several swaps. */
 export function together(swaps: readonly Swap[]): Swap {
   return () => {
     const undo = swaps.map((put) => put())
@@ -80,7 +83,7 @@ export function together(swaps: readonly Swap[]): Swap {
   }
 }
 
-/** Runs something with the other part in place. */
+/** Runs a function while a swap is in effect. */
 export async function during<R>(put: Swap, run: () => R | Promise<R>): Promise<R> {
   const back = put()
   try {

@@ -21,9 +21,9 @@ import type { Argv } from '../../src/store/rest/request.js'
 import { RestStore } from '../../src/store/rest/store-front.js'
 import { type Swap, swap } from './swap.js'
 
-/** A mistake that one test puts into the engine. */
+/** A mistake that one test makes in an engine. */
 export interface Mutant {
-  /** The invariant that must catch it. */
+  /** The invariant that must detect it. */
   readonly invariant: string
   readonly what: string
   readonly swap: Swap
@@ -35,18 +35,21 @@ function of(invariant: string, mistakes: Readonly<Record<string, Swap>>): readon
 
 type Next = typeof states.next
 
-/** Another state after certain events. @param part `undefined` leaves the state to the real function */
+/**
+ * Returns another state after certain events.
+ * @param part receives the state after the event and returns another state, or the same one
+ */
 function nextIs(part: (after: states.MessageState, ...given: Parameters<Next>) => states.MessageState): Swap {
   return swap(states, 'next', (_, next, state, event) => part(next(state, event), state, event))
 }
 
-/** A message may be retried once more. */
+/** Permits one more retry. */
 const oneMore = <T extends { readonly retries: number }>(settings: T): T => ({
   ...settings,
   retries: settings.retries + 1,
 })
 
-/** An attempt is planned. */
+/** Returns the state of a planned attempt. */
 const plannedAt = (due: number, retried: number): states.MessageState => new states.Planned(due, retried)
 
 const isDelayed = (message: Message): boolean => message.notBefore > message.createdAt
@@ -56,14 +59,18 @@ export const mutants: readonly Mutant[] = [
     'a retry is never planned': nextIs((after, state, { is }) =>
       state.is === 'running' && after.is === 'planned' && is === 'answered' ? { ...after, is: 'parked' } : after,
     ),
-    'a callback that fails is no dead letter': swap(TrafficLog.prototype, 'append', (_, append, body, cause) =>
+    'a failed callback does not become a dead letter': swap(TrafficLog.prototype, 'append', (_, append, body, cause) =>
       body.type === 'dead-letter' && body.kind !== 'message' ? { seq: 0, at: 0, ...body } : append(body, cause),
     ),
-    'what came due while its queue was paused is forgotten': swap(FifoQueue.prototype, 'unpark', (lane, unpark) => {
-      if (!lane.paused) lane.parked.length = 0
-      return unpark()
-    }),
-    'one that waits for the total of the plan is never started': swap(
+    'a message that is due while its FIFO queue is paused is lost': swap(
+      FifoQueue.prototype,
+      'unpark',
+      (lane, unpark) => {
+        if (!lane.paused) lane.parked.length = 0
+        return unpark()
+      },
+    ),
+    'a message held by the limit of the plan is never started': swap(
       FlowControl.prototype,
       'admitByPlan',
       (_, admit) => void admit(),
@@ -75,12 +82,12 @@ export const mutants: readonly Mutant[] = [
         ? plannedAt(event.now + 1000, 1)
         : after,
     ),
-    'a message is released that keeps its place in a wait list': nextIs((after, state, event) =>
+    'a released message stays in the wait list': nextIs((after, state, event) =>
       event.is === 'released' && state.is === 'held' ? plannedAt(event.now, state.retried) : after,
     ),
   }),
   ...of('no-attempt-left-running', {
-    'what a failing destination answers is not heard': swap(RunningCall.prototype, 'end', (_, end, reply) => {
+    'a response of a failing destination is dropped': swap(RunningCall.prototype, 'end', (_, end, reply) => {
       if (reply.status < 500) end(reply)
     }),
   }),
@@ -88,7 +95,7 @@ export const mutants: readonly Mutant[] = [
     'one retry too many': swap(retry, 'verdictOn', (_, verdict, result, retried, settings, ...given) =>
       verdict(result, retried, oneMore(settings), ...given),
     ),
-    'given up at a status that may pass': swap(retry, 'verdictOn', (_, verdict, result, ...given) =>
+    'a 404 is not retried': swap(retry, 'verdictOn', (_, verdict, result, ...given) =>
       verdict({ ...result, isFinal: result.isFinal || result.status === 404 }, ...given),
     ),
     'a retry counts twice': nextIs((after, { retried }) =>
@@ -96,7 +103,7 @@ export const mutants: readonly Mutant[] = [
     ),
   }),
   ...of('backoff-within-bounds', {
-    'the first wait of the back-off is the zeroth': swap(
+    'the backoff begins one retry too early': swap(
       retry,
       'verdictOn',
       (_, verdict, failed, retried, settings, ...given) => {
@@ -105,7 +112,7 @@ export const mutants: readonly Mutant[] = [
         return isBackoff ? verdict(failed, retried - 1, settings, ...given) : real
       },
     ),
-    'Retry-After does not win over the expression': swap(
+    'Retry-After does not override the expression': swap(
       retry,
       'verdictOn',
       (_, verdict, failed, retried, settings, ...given) => {
@@ -122,7 +129,7 @@ export const mutants: readonly Mutant[] = [
         ? verdict(failed, retried, settings, ...given)
         : verdict(failed, retried + 1, oneMore(settings), ...given),
     ),
-    'a delayed message starts at once': swap(
+    'a delayed message starts immediately': swap(
       Clock.prototype,
       'schedule',
       (clock, schedule, at, label, run, ...given) => {
@@ -132,30 +139,30 @@ export const mutants: readonly Mutant[] = [
     ),
   }),
   ...of('callback-per-attempt', {
-    'only the last attempt is reported': swap(DeliveryScheduler.prototype, 'accept', (_, accept, draft) =>
+    'only the last attempt has a callback': swap(DeliveryScheduler.prototype, 'accept', (_, accept, draft) =>
       draft.kind === 'callback' && draft.source?.isEnded === false ? draft.source : accept(draft),
     ),
-    'a cancelled message is reported': nextIs((after, state, { is }) =>
+    'a canceled message has a callback': nextIs((after, state, { is }) =>
       is === 'cancelled' && state.is === 'running' ? state : after,
     ),
   }),
   ...of('failure-callback-per-dead-letter', {
-    'none after a broken connection': swap(DeliveryScheduler.prototype, 'accept', (_, accept, draft) =>
+    'no failure callback after a broken connection': swap(DeliveryScheduler.prototype, 'accept', (_, accept, draft) =>
       draft.kind === 'failure-callback' && JSON.parse(draft.body).status === 0 ? draft.source! : accept(draft),
     ),
-    'two of them': swap(DeliveryScheduler.prototype, 'accept', (_, accept, draft) => {
+    'two failure callbacks for a dead letter': swap(DeliveryScheduler.prototype, 'accept', (_, accept, draft) => {
       if (draft.kind === 'failure-callback') accept(draft)
       return accept(draft)
     }),
   }),
   ...of('fifo-per-queue', {
-    'one place too many': swap(FifoQueue.prototype, 'admit', (lane, admit) => {
+    'one message too many in a FIFO queue': swap(FifoQueue.prototype, 'admit', (lane, admit) => {
       lane.parallelism++
       const message = admit()
       lane.parallelism--
       return message
     }),
-    'a queue that goes on forgets who holds a place': swap(FifoQueue.prototype, 'unpark', (lane, unpark) => {
+    'a resumed FIFO queue forgets which messages hold a slot': swap(FifoQueue.prototype, 'unpark', (lane, unpark) => {
       lane.holding.clear()
       return unpark()
     }),
@@ -164,15 +171,15 @@ export const mutants: readonly Mutant[] = [
       if (draft.source !== undefined) draft.source.openCallbacks--
       return message
     }),
-    'delayed messages lose their place': swap(FifoQueue.prototype, 'admit', (lane, admit) => {
+    'delayed messages lose their slot': swap(FifoQueue.prototype, 'admit', (lane, admit) => {
       const message = admit()
       if (message !== undefined && isDelayed(message)) lane.holding.delete(message)
       return message
     }),
   }),
   ...of('parallelism-bound', {
-    'one call too many for a key': swap(FlowKey.prototype, 'parallelismCount', (_, count) => count() - 1),
-    'one call too many for the plan': swap(FlowControl.prototype, 'ask', (flow, ask, ...given) => {
+    'one request too many for a key': swap(FlowKey.prototype, 'parallelismCount', (_, count) => count() - 1),
+    'one request too many for the plan': swap(FlowControl.prototype, 'ask', (flow, ask, ...given) => {
       flow.inFlight--
       const holding = ask(...given)
       flow.inFlight++
@@ -180,7 +187,7 @@ export const mutants: readonly Mutant[] = [
     }),
   }),
   ...of('rate-bound', {
-    'one call too many': swap(FlowKey.prototype, 'hasRoom', (key, hasRoom, now) => {
+    'one request too many in a period': swap(FlowKey.prototype, 'hasRoom', (key, hasRoom, now) => {
       const { rateMax } = key
       if (rateMax !== undefined) key.rateMax = rateMax + 1
       const is = hasRoom(now)
@@ -188,41 +195,45 @@ export const mutants: readonly Mutant[] = [
       return is
     }),
     'periods are half as long': swap(FlowKey.prototype, 'periodEnd', (key, end) => end() - key.ratePeriod * 500),
-    'a longer period revives one that is over': swap(FlowKey.prototype, 'limit', (key, limit, ...given) => {
+    'a longer period restarts one that has ended': swap(FlowKey.prototype, 'limit', (key, limit, ...given) => {
       const before = key.ratePeriodStart
       limit(...given)
       key.ratePeriodStart ??= before
     }),
   }),
   ...of('deduplicated-within-window', {
-    'half the window': swap(deduplication.Deduplication.prototype, 'remember', (memory, remember, key, first, now) => {
-      remember(key, first, now)
-      memory.restore(key, first, (now + memory.remembered(now).at(-1)!.until) / 2)
-    }),
-    'nothing is forgotten': swap(deduplication.Deduplication.prototype, 'find', (_, find, key) => find(key, 0)),
-    'bodies are not looked at': swap(deduplication, 'deduplicationKey', (_, keyOf, settings, url, body, group) =>
+    'the window is half as long': swap(
+      deduplication.Deduplication.prototype,
+      'remember',
+      (memory, remember, key, first, now) => {
+        remember(key, first, now)
+        memory.restore(key, first, (now + memory.remembered(now).at(-1)!.until) / 2)
+      },
+    ),
+    'the window never ends': swap(deduplication.Deduplication.prototype, 'find', (_, find, key) => find(key, 0)),
+    'bodies are not compared': swap(deduplication, 'deduplicationKey', (_, keyOf, settings, url, body, group) =>
       keyOf(settings, url, body.slice(0, 0) as typeof body, group),
     ),
   }),
   ...of('schedule-on-time', {
-    'every other time is left out': swap(Schedules.prototype, 'create', (_, create, ...given) => {
+    'every other fire time is left out': swap(Schedules.prototype, 'create', (_, create, ...given) => {
       const schedule = create(...given)
       const { cron } = schedule
       return Object.assign(schedule, { cron: { next: (after: number) => cron.next(after + 60_000), gaps: () => [] } })
     }),
-    'a pause does not stop it': swap(Schedules.prototype, 'setPaused', (_, setPaused, schedule, paused) => {
+    'a paused schedule fires': swap(Schedules.prototype, 'setPaused', (_, setPaused, schedule, paused) => {
       setPaused(schedule, paused)
       schedule.paused = false
     }),
-    'a second late': swap(Clock.prototype, 'schedule', (_, schedule, at, label, ...given) =>
+    'a schedule fires a second late': swap(Clock.prototype, 'schedule', (_, schedule, at, label, ...given) =>
       schedule(label.startsWith('schedule ') ? at + 1000 : at, label, ...given),
     ),
-    'a deleted one goes on': swap(Schedules.prototype, 'delete', (schedules, remove, id) => {
+    'a deleted schedule fires': swap(Schedules.prototype, 'delete', (schedules, remove, id) => {
       const schedule = schedules.get(id)
       if (schedule !== undefined) schedule.timer = undefined
       remove(id)
     }),
-    'only the first endpoint of a group, twice': swap(UrlGroups.prototype, 'get', (_, get, name) => {
+    'a URL group delivers to its first endpoint twice': swap(UrlGroups.prototype, 'get', (_, get, name) => {
       const group = get(name)
       if (group === undefined) return undefined
       const endpoints = group.endpoints.map(() => group.endpoints[0]!)
@@ -233,7 +244,7 @@ export const mutants: readonly Mutant[] = [
     'a key lives a second longer': swap(Database.prototype, 'setDeadline', (_, set, key, at) =>
       set(key, at === undefined ? at : at + 1000),
     ),
-    'SET keeps the deadline': swap(Database.prototype, 'set', (_, set, key, value) => set(key, value, 'keep')),
+    'SET keeps the expiration': swap(Database.prototype, 'set', (_, set, key, value) => set(key, value, 'keep')),
     'a second increment is lost': swap(Database.prototype, 'set', (db, set, key, value, ...given) => {
       if (value !== '2' || db.value(key) !== '1') set(key, value, ...given)
     }),

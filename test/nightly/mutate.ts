@@ -71,14 +71,14 @@ export function mutantsOf(file: string, text: string): Mutant[] {
     const operator = operatorToken.getText()
     for (const other of comparisons[operator] ?? []) add('comparison', operatorToken, other)
     if (logical[operator] !== undefined) add('logical', operatorToken, logical[operator])
-    // The difference of two texts is NaN, which says nothing about the numbers that the tests compare.
+    // The difference of two texts is NaN, so the mutant would not test the comparison of numbers.
     if (arithmetic[operator] !== undefined && !isMessage && !(operator === '+' && isText(node)))
       add('arithmetic', operatorToken, arithmetic[operator])
     if (operator === '??') add('nullish', node, node.left.getText())
   }
 
   function negate(condition: ts.Expression): void {
-    // A comparison, `true` and `false` have a mutant that does the same.
+    // A comparison, `true` and `false` have another mutant with the same effect.
     if (ts.isBinaryExpression(condition) && comparisons[condition.operatorToken.getText()] !== undefined) return
     if (condition.kind === ts.SyntaxKind.TrueKeyword || condition.kind === ts.SyntaxKind.FalseKeyword) return
     add('negate condition', condition, `!(${condition.getText()})`)
@@ -153,7 +153,7 @@ function isText(node: ts.Expression): boolean {
   return ts.isBinaryExpression(node) && (isText(node.left) || isText(node.right))
 }
 
-/** A constructor without the call of `super` throws whatever it is for. */
+/** The call of `super` stays, because a constructor without it always throws. */
 function isRemovableCall(expression: ts.Expression): boolean {
   if (ts.isAwaitExpression(expression) || ts.isVoidExpression(expression)) return isRemovableCall(expression.expression)
   return ts.isCallExpression(expression) && expression.expression.kind !== ts.SyntaxKind.SuperKeyword

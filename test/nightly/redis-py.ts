@@ -1,5 +1,5 @@
-// A program in Python with redis-py against `serve --redis-port`: `npm run test:nightly -- build redis-py` runs it. The client is
-// Debian's package, unpacked and not installed. Runs on Node's type stripping, so its syntax is erasable.
+// Runs a Python program with redis-py against `serve --redis-port`: `npm run test:nightly -- build redis-py`. The
+// client is Debian's package, unpacked and not installed. Runs on Node's type stripping, so its syntax is erasable.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// The store at a loopback port, for clients that never send AUTH; `redis-suite.ts` starts it. Tells its port in one line.
+// Serves the store on a loopback port for clients that never send AUTH. `redis-suite.ts` starts it and reads the port
+// from its output.
 import { createServer, type Socket } from 'node:net'
 import { homeOf, porterOf, serveStream } from '../../packages/server/src/redis-port/connections.js'
 import { createSandbox } from '../../src/index.js'
@@ -12,7 +13,7 @@ const sandbox = createSandbox({
   policy: {
     commands: 'all',
     maxTrafficEntries: 0,
-    // What the suite measures is redis-server, which has none of these limits.
+    // The suite measures redis-server, which has none of these limits.
     maxRequestSize: 536_870_912,
     maxResponseSize: 536_870_912,
     maxKeySize: 536_870_912,
@@ -23,7 +24,10 @@ const sandbox = createSandbox({
     maxStreamBuffer: 67_108_864,
   },
 })
-/** The suite sets parameters of redis-server before most of its parts: it is told that they are set. */
+/**
+ * Returns success for parameters of redis-server that the store does not have, because the suite sets some before most
+ * of its parts.
+ */
 function answered(argv: readonly string[], bytes: Bytes): Bytes {
   if (argv[0]!.toUpperCase() !== 'CONFIG') return bytes
   const name = argv[2] ?? ''
@@ -61,5 +65,5 @@ const server = createServer((socket: Socket) => {
   wire.welcome(lenient, 'default')
 })
 server.listen(0, '127.0.0.1', () => console.log((server.address() as { port: number }).port))
-// Whoever started it has gone.
+// Exits when the process that started this one has ended.
 process.stdin.resume().on('end', () => process.exit())

@@ -1,6 +1,6 @@
-// What `redis-suite.ts` runs of the tests of redis-server, and what it leaves out, each with its reason.
+// Lists what `redis-suite.ts` runs of the tests of redis-server, and what it leaves out, each with its reason.
 
-/** Parts whose tests run. Every other part is about what the service does not have, or runs with a server of its own only. */
+/** Parts whose tests run. All other parts test what the service does not have, or need a server of their own. */
 export const units: readonly string[] = [
   'unit/protocol',
   'unit/keyspace',
@@ -33,7 +33,7 @@ export const units: readonly string[] = [
   'unit/violations',
 ]
 
-/** Tests that need what a double has not: its own process, its memory, other servers. */
+/** Tests that need what a double does not have: its own process, its memory, other servers. */
 export const deniedTags: readonly string[] = [
   'needs:debug',
   'needs:repl',
@@ -48,7 +48,7 @@ export const deniedTags: readonly string[] = [
 
 export interface Skip {
   readonly why: string
-  /** Names as the suite prints them; regular expressions begin with a slash. */
+  /** Names as the suite prints them. A regular expression begins with a slash. */
   readonly tests: readonly string[]
 }
 

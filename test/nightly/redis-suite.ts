@@ -1,6 +1,7 @@
-// The tests that come with the source of redis-server, run against the store's native protocol: `npm run test:nightly -- build redis-suite`
-// does, and so does `node test/nightly/redis-suite.ts [unit…]`. The source is Debian's, obtained through apt and never kept. What
-// is left out, and why, is told in `redis-suite-skips.ts`. Runs on Node's type stripping, so its syntax is erasable.
+// Runs the tests of redis-server's own source against the Redis protocol of the store: `npm run test:nightly -- build
+// redis-suite` or `node test/nightly/redis-suite.ts [unit…]`. The source is Debian's, obtained through apt and not
+// kept. `redis-suite-skips.ts` lists what is left out and why. Runs on Node's type stripping, so its syntax is
+// erasable.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,7 +13,7 @@ import { deniedTags, skips, units } from './redis-suite-skips.ts'
 const root = new URL('../..', import.meta.url).pathname
 const place = mkdtempSync(join(tmpdir(), 'stuntdouble-redis-suite-'))
 const suite = join(place, 'suite')
-/** Whose keys the packages are signed with, where apt does not know them anyway. */
+/** Files with the signing keys of the packages, for machines on which apt does not know them. */
 const keyrings = ['debian', 'ubuntu'].map((name) => `/usr/share/keyrings/${name}-archive-keyring.gpg`)
 const env: NodeJS.ProcessEnv = { ...process.env, TERM: 'dumb' }
 
@@ -26,7 +27,7 @@ try {
   rmSync(place, { recursive: true, force: true })
 }
 
-/** What could not be had; `undefined` when everything is there. */
+/** Returns what could not be obtained; `undefined` when everything is there. */
 function obtained(): string | undefined {
   if (spawnSync('apt-get', ['--version']).status !== 0) return 'there is no apt-get here, which brings their source'
   if (spawnSync('tclsh8.6', [], { input: 'exit', env }).status !== 0 && !obtainedTcl()) {
@@ -53,7 +54,7 @@ function obtained(): string | undefined {
   return undefined
 }
 
-/** Takes Tcl out of its packages without installing them. */
+/** Takes Tcl from its packages without installing them. */
 function obtainedTcl(): boolean {
   const folder = join(place, 'tcl')
   mkdirSync(folder)
@@ -73,7 +74,7 @@ function apt(what: string, args: readonly string[], cwd: string = place): { stat
   return spawnSync('apt-get', [what, ...args], { cwd, encoding: 'utf8', timeout: 300_000 })
 }
 
-/** @returns whether everything passed that is not left out */
+/** @returns whether all tests passed, except those that are left out */
 async function run(chosen: readonly string[]): Promise<boolean> {
   const { server, port } = await started()
   const skipfile = join(place, 'skips')
@@ -103,7 +104,7 @@ async function run(chosen: readonly string[]): Promise<boolean> {
   console.log(`${passed.length} passed, ${skipped.length} left out by name, ${failed.length} failed.`)
   if (status !== 0) console.log(lines.filter((line) => !/^\[(?:ok|skip|ignore|testing)\]/.test(line)).join('\n'))
   if (isGone) console.log('The server ended while its tests ran.')
-  // Only a run of everything tells which names are of no use any more.
+  // Only a complete run shows which names are unused.
   const names = skipped.map((line) => line.slice('[skip]: '.length).trim())
   const unused = chosen.length > 0 ? [] : tests.filter((test) => !names.some((name) => isOf(test, name)))
   if (unused.length > 0) console.log(`Left out, but not there: ${unused.join('; ')}`)

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
 /**
- * Installs Bun and Deno below a folder, where this machine has none. Pages that need one say so where it is missing.
+ * Installs Bun and Deno in a folder where this machine has none. Pages that need a missing runtime name it.
  * @returns the folders of their programs
  */
 export function obtainRuntimes(place: string): readonly string[] {

@@ -1,15 +1,15 @@
-// `npm run test:nightly -- soak`: a sandbox that is asked 140 times a second for days of virtual time keeps no more at the
-// end than it kept when its limits were reached: its heap grows by less than 1 MB an hour. Prints the slope of each kind
-// of request, and ends with 1 when one is too steep.
+// `npm run test:nightly -- soak`: checks that a sandbox with 140 requests a second for days of virtual time keeps a
+// constant size once its limits are reached: its heap must grow by less than 1 MB an hour. Prints the slope of each
+// kind of request, and exits with 1 when one is too steep.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createSandbox, type Sandbox } from '../../src/index.js'
 
 const perSecond = 140
 const perHour = perSecond * 3600
-/** Bytes that the heap may grow by in an hour. */
+/** Bytes by which the heap may grow in an hour. */
 const maxPerHour = 1_000_000
-/** Rounds after the first, in which the limits are reached, and requests of each. */
+/** Number of rounds after the first, in which the limits are reached, and of requests per round. */
 const rounds = 12
 const quick = 75_000
 const slow = 40_000
@@ -45,7 +45,7 @@ const publish =
   ({ queue }, count) =>
     void queue.publish({ to, body: { count }, ...more })
 
-/** One row a kind of request, and how many of it one round has. */
+/** One row per kind of request, with its number per round. */
 const asked: readonly (readonly [name: string, count: number, ask: Ask])[] = [
   ['a key that is not there', quick, store(() => ['GET', 'nokey'])],
   ['a key for each request', quick, store((count) => ['GET', `key ${count}`])],
@@ -109,14 +109,17 @@ async function soaked(count: number, ask: Ask): Promise<{ readonly slope: number
       await ask(sandbox, number++)
       if (number % perSecond === 0) await sandbox.clock.advance('1s')
     }
-    // What is under way ends, and windows close.
+    // Pending work ends, and time windows close.
     await sandbox.clock.advance('20m')
     heaps.push(heap())
   }
   return { slope: slopeOf(heaps.slice(1)) / count, held: heaps.at(-1)! }
 }
 
-/** From the least of the first half to the least of the second: logs and lists that are emptied by halves rise and fall. */
+/**
+ * Measures from the minimum of the first half to that of the second, because logs and lists that drop half of their
+ * items rise and fall.
+ */
 function slopeOf(heaps: readonly number[]): number {
   const half = heaps.length / 2
   return (Math.min(...heaps.slice(half)) - Math.min(...heaps.slice(0, half))) / half
@@ -128,7 +131,7 @@ for (const [name, count, ask] of asked) {
   if (words.length > 0 && !words.includes(name)) continue
   const { slope, held } = await soaked(count, ask)
   const grown = slope * perHour
-  // What a collection leaves differs by some 250 kB; one object a request is far more.
+  // The size after a garbage collection varies by about 250 kB; one retained object per request adds far more.
   const uncertain = (250_000 / ((count * rounds) / 2)) * perHour
   const isBad = grown > maxPerHour + uncertain
   if (isBad) bad++

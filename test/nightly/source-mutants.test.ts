@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { apply, choose, mutantsOf } from './mutate.ts'
 
-/** Every changed text of a file, in the order of the syntax tree. */
+/** Returns every changed text of a file, in the order of the syntax tree. */
 const changed = (text: string): string[] => mutantsOf('src/a.ts', text).map((mutant) => apply(text, mutant))
 
 describe('mutantsOf()', () => {

@@ -1,4 +1,4 @@
-// An app as a user has one: pages rendered on the server, which counts visits in the data store and publishes orders.
+// An app with pages rendered on the server, which counts visits in the store and publishes orders.
 import { createServer, type IncomingMessage } from 'node:http'
 import { Client, Receiver } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'

@@ -1,7 +1,8 @@
 import { expect, test } from 'stuntdouble/playwright'
 import { bank, chat } from '../../examples/approval/app.ts'
 
-// The app of examples/approval in a process of its own: the sandbox of the worker delivers its steps over a real socket.
+// Runs the app of examples/approval in its own process. The sandbox of the worker delivers its steps over a real
+// socket.
 
 test.use({ baseURL: `http://127.0.0.1:${process.env.APPROVAL_PORT}` })
 
@@ -10,7 +11,7 @@ test.beforeEach(async ({ page, sandbox: { destinations } }) => {
   await page.request.post('/expenses', { form: { id: 'dinner', cents: '4200' } })
 })
 
-test('an expense is approved in the browser and paid', async ({ page, sandbox }) => {
+test('pays an expense that is approved in the browser', async ({ page, sandbox }) => {
   const { destinations, workflow } = sandbox
   const payments = destinations.record(bank)
   await workflow.getRun('wfr_dinner').advanceToStep('decision')
@@ -25,7 +26,7 @@ test('an expense is approved in the browser and paid', async ({ page, sandbox })
   await expect(page.getByRole('status')).toHaveText('approved')
 })
 
-test('a payment that never happens, and one that fails at first', async ({ baseURL, page, sandbox }) => {
+test('uses stubs of an event and of a payment that fails once', async ({ baseURL, page, sandbox }) => {
   const { workflow } = sandbox
   workflow.stubEvent('decision-dinner', { approved: true })
   workflow.stubStep('pay').throws('bank is down', { times: 1 })

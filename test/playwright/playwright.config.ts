@@ -2,7 +2,7 @@ import { defineConfig } from '@playwright/test'
 import { type SandboxTestFixtures, type SandboxWorkerFixtures, sandboxEnv } from 'stuntdouble/playwright'
 import { findChromium } from '../support/chromium.ts'
 
-// Workers read this file again: what the first reading chose must stay.
+// Workers read this file again and must get what the first process chose.
 process.env.SANDBOX_PORT ??= String(20_000 + Math.floor(Math.random() * 20_000))
 process.env.APP_PORT ??= String(Number(process.env.SANDBOX_PORT) + 100)
 process.env.APPROVAL_PORT ??= String(Number(process.env.SANDBOX_PORT) + 101)
@@ -33,7 +33,7 @@ export default defineConfig<SandboxTestFixtures, SandboxWorkerFixtures>({
     },
     {
       command: 'node ../../examples/approval/main.ts',
-      // What the SDK tells of the sandbox's questions, for one, is not for whoever reads the report.
+      // Hides the output of the app, such as warnings of the SDK, from the report.
       stderr: 'ignore',
       env: { PORT: process.env.APPROVAL_PORT, ...sandboxEnv({ port, dialect: 'upstash' }) },
       port: Number(process.env.APPROVAL_PORT),

@@ -10,13 +10,13 @@ test.describe('an app that talks to the services on its server', () => {
     expect(sandbox.store).toHaveExecuted('INCR', 'visits')
   })
 
-  test('begins anew with each test', async ({ page, sandbox }) => {
+  test('starts with an empty sandbox in each test', async ({ page, sandbox }) => {
     await page.goto('/')
     await expect(page.getByRole('heading')).toHaveText('visit 1')
     expect(sandbox.store).toHaveKey('visits', { value: '1' })
   })
 
-  test('receives deliveries, signed, when the clock says so', async ({ page, baseURL, sandbox }) => {
+  test('receives signed deliveries when the clock advances', async ({ page, baseURL, sandbox }) => {
     await page.goto('/')
     await page.getByRole('button').click()
     await expect(page.getByRole('heading')).toHaveText('Thank you')
@@ -28,7 +28,7 @@ test.describe('an app that talks to the services on its server', () => {
     await expect(page.getByRole('status')).toHaveText('Report of order 42')
   })
 
-  test('meets scripted failures on the way', async ({ page, baseURL, sandbox }) => {
+  test('receives scripted failures', async ({ page, baseURL, sandbox }) => {
     sandbox.destinations.script(`${baseURL}/api/orders`, [fault.status(503)])
     await page.goto('/')
     await page.getByRole('button').click()
@@ -36,7 +36,7 @@ test.describe('an app that talks to the services on its server', () => {
     expect(sandbox.queue).toHaveDelivered({ to: `${baseURL}/api/orders`, attempts: 2 })
   })
 
-  test('can be steered from outside, too', async ({ page, sandbox }) => {
+  test('can also be controlled through the control API', async ({ page, sandbox }) => {
     const remote = await connect(new URL(sandbox.urls.store).origin, { tenant: 'w0' })
     await remote.store.run('SET', 'visits', 6)
     await page.goto('/')
@@ -44,7 +44,7 @@ test.describe('an app that talks to the services on its server', () => {
   })
 })
 
-test('the environment of an app of a tenant is the one that the tenant tells', async ({ sandbox }) => {
+test('sandboxEnv() returns the environment that the tenant reports', async ({ sandbox }) => {
   const url = new URL(sandbox.urls.store).origin
   const remote = await connect(url, { tenant: 'w7' })
   expect(sandboxEnv({ url, tenant: 'w7' })).toEqual(remote.env)
@@ -52,14 +52,14 @@ test('the environment of an app of a tenant is the one that the tenant tells', a
   expect(sandboxEnv({ port: Number(new URL(url).port) - 1, worker: 1 })).toEqual(sandboxEnv({ url, tenant: 'w1' }))
 })
 
-/** In a page: calls an address and tells what came. */
+/** Sends a request in a page and returns its outcome. */
 type Ask = [url: string, token: string, body: string]
 const ask = async ([url, token, body]: Ask): Promise<unknown> => {
   const answer = await fetch(url, { method: 'POST', body, headers: { authorization: `Bearer ${token}`, 'x-own': '1' } })
   return [answer.status, await answer.text()]
 }
 
-/** In a page: reads an event stream up to so many events. */
+/** Reads an event stream in a page up to this number of events. */
 type Listen = [url: string, token: string, count: number]
 const listen = async ([url, token, count]: Listen): Promise<string[]> => {
   const answer = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${token}` } })
@@ -88,7 +88,7 @@ for (const [kind, options] of kinds) {
   test.describe(`pages that talk to the services themselves, ${kind}`, () => {
     test.use({ sandboxOptions: options })
 
-    test('are answered, preflights and foreign headers included', async ({ page, sandbox }) => {
+    test('get responses, also to preflights and requests with foreign headers', async ({ page, sandbox }) => {
       const { urls, tokens } = sandbox
       await page.goto('/health')
       expect(await page.evaluate<unknown, Ask>(ask, [urls.store, tokens.store, '["SET","k","grüße"]'])).toEqual([
@@ -102,7 +102,7 @@ for (const [kind, options] of kinds) {
       ])
     })
 
-    test('so are popups', async ({ page, context, sandbox }) => {
+    test('get responses in popups', async ({ page, context, sandbox }) => {
       const { urls, tokens } = sandbox
       await page.goto('/health')
       const [popup] = await Promise.all([
@@ -116,7 +116,7 @@ for (const [kind, options] of kinds) {
       ])
     })
 
-    test('so are workers', async ({ page, sandbox }) => {
+    test('get responses in workers', async ({ page, sandbox }) => {
       const { urls, tokens } = sandbox
       await page.goto('/health')
       const told = await page.evaluate(
@@ -133,9 +133,9 @@ for (const [kind, options] of kinds) {
       expect(told).toBe('{"result":"PONG"}')
     })
 
-    // Browsers keep pages from elsewhere away from addresses of this machine, such as that of the worker's server.
+    // Browsers block requests of pages from other origins to addresses of this machine, such as the worker's server.
     for (const origin of ['https://app.test', 'http://app.test', 'null']) {
-      test(`so are pages of another origin: ${origin}`, async ({ page, sandbox }) => {
+      test(`get responses on another origin: ${origin}`, async ({ page, sandbox }) => {
         const { urls, tokens } = sandbox
         if (origin !== 'null') {
           await page.route(`${origin}/`, (route) => route.fulfill({ contentType: 'text/html', body: '<p>app' }))
@@ -149,7 +149,7 @@ for (const [kind, options] of kinds) {
       })
     }
 
-    test('event streams arrive at a page of another origin', async ({ page, sandbox }) => {
+    test('receive event streams on another origin', async ({ page, sandbox }) => {
       const { urls, store, tokens } = sandbox
       await page.route('https://app.test/', (route) => route.fulfill({ contentType: 'text/html', body: '<p>app' }))
       await page.goto('https://app.test/')
@@ -159,7 +159,7 @@ for (const [kind, options] of kinds) {
       expect(await heard).toEqual(['data: subscribe,news,1', 'data: message,news,one'])
     })
 
-    test('event streams arrive while they are open', async ({ page, sandbox }) => {
+    test('receive event streams while they are open', async ({ page, sandbox }) => {
       const { urls, store, tokens } = sandbox
       await page.goto('/health')
       const heard = page.evaluate<string[], Listen>(listen, [`${urls.store}/subscribe/news`, tokens.store, 3])
@@ -169,7 +169,11 @@ for (const [kind, options] of kinds) {
       expect(await heard).toEqual(['data: subscribe,news,1', 'data: message,news,one', 'data: message,news,two'])
     })
 
-    test('pages and request contexts call foreign hosts that are registered', async ({ page, request, sandbox }) => {
+    test('send outbound requests to registered hosts, also from request contexts', async ({
+      page,
+      request,
+      sandbox,
+    }) => {
       const bank = 'https://bank.test/charges'
       sandbox.outbound.respond(`POST ${bank}`, { status: 201, body: { id: 'ch_1' } })
       await page.goto('/')
@@ -185,7 +189,7 @@ for (const [kind, options] of kinds) {
       expect(sandbox).toHaveOutboundRequest({ url: bank, body: { amount: 5 } }, { times: 2 })
     })
 
-    test('request contexts reach it as well', async ({ page, request, sandbox }) => {
+    test('share the sandbox with request contexts', async ({ page, request, sandbox }) => {
       const { urls, tokens } = sandbox
       const headers = { authorization: `Bearer ${tokens.store}` }
       for (const context of [request, page.request]) {
@@ -215,9 +219,9 @@ test.describe('the clock of pages', () => {
     expect((await seconds()) - start).toBeGreaterThanOrEqual(3_660)
   })
 
-  test.describe('left alone', () => {
+  test.describe('with pageClock: false', () => {
     test.use({ pageClock: false })
-    test('is the machine’s', async ({ page, sandbox }) => {
+    test('is the clock of the machine', async ({ page, sandbox }) => {
       await page.goto('/health')
       expect(Math.abs((await page.evaluate(() => Date.now())) - Date.now())).toBeLessThan(60_000)
       expect(sandbox.clock.now()).toBe(Date.parse('2030-01-01T00:00:00Z'))
@@ -225,7 +229,7 @@ test.describe('the clock of pages', () => {
   })
 })
 
-test('a bridge of one’s own carries what a route can carry', async ({ context, page }) => {
+test('routeSandbox() routes the requests of a browser context until it ends', async ({ context, page }) => {
   using sandbox = createSandbox({ name: 'bare' })
   const end = await routeSandbox(context, sandbox)
   await page.goto('/health')

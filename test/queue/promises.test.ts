@@ -120,7 +120,7 @@ function promises(at: World): void {
   const byMessage = new Map<string, Attempt[]>(published.map(({ messageId }) => [messageId, []]))
   for (const attempt of attempts) byMessage.get(attempt.messageId)!.push(attempt)
   const letters = at.traffic.ofType('dead-letter')
-  const cancelled = new Set(
+  const canceled = new Set(
     at.traffic
       .ofType('message')
       .filter(({ state }) => state === 'CANCELLED')
@@ -141,7 +141,7 @@ function promises(at: World): void {
     const states = own.map((attempt) => attempt.outcome!.state)
     const dead = letters.filter((letter) => letter.messageId === message.messageId)
     const delivered = states.filter((state) => state === 'DELIVERED').length
-    expect(delivered + dead.length + (cancelled.has(message.messageId) ? 1 : 0)).toBe(1)
+    expect(delivered + dead.length + (canceled.has(message.messageId) ? 1 : 0)).toBe(1)
     // There is no attempt after a success or after the end of a canceled message, and the numbers count up to the
     // retries.
     expect(states.indexOf('DELIVERED')).toBe(delivered === 1 ? states.length - 1 : -1)

@@ -120,7 +120,7 @@ describe('queue.sign()', () => {
     await expect(receiver.verify({ signature, body: delivery.text(), url: delivery.url })).resolves.toBe(true)
   })
 
-  // Texts of the receiver: queue.md 9, "Receiver behaviour".
+  // Error texts of the receiver. [queue.md 9]
   const refusals: Record<SignatureFlaw, string | RegExp> = {
     url: `invalid subject: ${shop}?other, want: ${shop}`,
     body: /^body hash does not match, want: \S+, got: \S+$/,

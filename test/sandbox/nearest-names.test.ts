@@ -260,7 +260,7 @@ test('a name in the place of a scenario', async () => {
   await expect(playScenario('poison-message' as never)).rejects.toThrow('The scenario is invalid.')
 })
 
-test('what Playwright itself gives to a reporter is no option of ours', () => {
+test('PlaywrightTraceReporter accepts the options that Playwright itself adds', () => {
   const given = { configDir: '/a', outputDir: 'x', _mode: 'test', _commandHash: 'abc' }
   expect(() => new PlaywrightTraceReporter(given)).not.toThrow()
 })

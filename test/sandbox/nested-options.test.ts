@@ -93,7 +93,7 @@ test.each(['deduplicationWindow', 'maxRatePeriod', 'handlerStallTimeout'])('poli
     )
 })
 
-test('frozen options are enough, whatever becomes of the sandbox', () => {
+test('createSandbox() never changes its options, so they can be frozen', () => {
   const options: SandboxOptions = Object.freeze({
     tokens: Object.freeze({ queue: 'mine' }),
     urls: Object.freeze({ base: 'https://a.test' }),

@@ -5,15 +5,15 @@ import { startServer } from '../../packages/server/src/server.js'
 import { replaceFetch } from '../../src/adapters/fetch.js'
 import { createSandbox } from '../../src/sandbox/sandbox.js'
 
-/** The SDK's client; the libraries see its types through the door for CommonJS, which makes others of them. */
+/** Client of the SDK. The libraries read its types from the CommonJS entry, where they are different types. */
 export type Client = Redis & LockCreateConfig['redis']
 
-/** Databases on one clock, and the host's `Date` with them: the libraries reckon with it. */
+/** Stores on one clock, which also sets the host's `Date`, because the libraries compute with it. */
 export interface LibraryWorld {
   readonly regions: readonly Client[]
   readonly redis: Client
   now(): number
-  /** Moves all clocks, and with them `Date` and, where they are fake, the host's timers. */
+  /** Moves all clocks, and with them `Date` and the host's timers, where they are fake. */
   advance(by: number | `${number}${'ms' | 's' | 'm' | 'h'}`): Promise<void>
   close(): Promise<void> | void
 }

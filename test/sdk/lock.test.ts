@@ -3,13 +3,13 @@ import { Lock } from '@upstash/lock'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type LibraryWorld, openWorld, type Place } from './library-worlds.js'
 
-// The lock library, unmodified, on virtual time.
+// The unmodified lock library, on virtual time.
 
 let world: LibraryWorld
 
 const places: Place[] = ['in process', 'against the server']
 
-describe.each(places)('%s', (place) => {
+describe.each(places)('lock %s', (place) => {
   beforeEach(async () => {
     vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] })
     world = await openWorld(place)
@@ -23,7 +23,7 @@ describe.each(places)('%s', (place) => {
   const once = { retry: { attempts: 1, delay: 0 } }
   const lockOf = (id = 'lock', lease = 10_000) => new Lock({ id, redis: world.redis, lease, ...once })
 
-  it('is held by one at a time', async () => {
+  it('has one holder at a time', async () => {
     const [ann, ben] = [lockOf(), lockOf()]
     expect(await ann.getStatus()).toBe('FREE')
     expect(await ann.acquire()).toBe(true)
@@ -61,7 +61,7 @@ describe.each(places)('%s', (place) => {
     expect(await ann.extend(1000)).toBe(false)
   })
 
-  it('is waited for by trying again', async () => {
+  it('is acquired by repeated attempts once its lease has ended', async () => {
     const [ann, ben] = [lockOf('lock', 5000), lockOf()]
     await ann.acquire()
     const start = world.now()
@@ -79,7 +79,7 @@ describe.each(places)('%s', (place) => {
     expect(acquiredAt).toBe(start + 5000)
   })
 
-  /** An attempt that fails waits for its delay once more before it says so. */
+  /** Returns the result of a failing attempt, which waits for its delay once more before it ends. */
   async function refused(acquiring: Promise<boolean>): Promise<boolean> {
     await settled()
     await world.advance(1)
@@ -87,7 +87,7 @@ describe.each(places)('%s', (place) => {
   }
 })
 
-/** Lets requests on the way arrive, in virtual and in real networks. */
+/** Waits for the requests in transit, on virtual and real networks. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await setImmediate()
 }

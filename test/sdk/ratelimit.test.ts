@@ -2,7 +2,7 @@ import { Analytics, IpDenyList, MultiRegionRatelimit, Ratelimit } from '@upstash
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Client, type LibraryWorld, openWorld, type Place } from './library-worlds.js'
 
-// The rate-limit library, unmodified: its scripts by EVALSHA and EVAL, its pipelines and transactions, on virtual time.
+// The unmodified library for rate limits on virtual time: scripts by EVALSHA and EVAL, pipelines and transactions.
 
 let world: LibraryWorld
 
@@ -18,20 +18,20 @@ afterEach(async () => {
 
 const places: Place[] = ['in process', 'against the server']
 
-describe.each(places)('%s', (place) => {
-  describe('one region', () => {
+describe.each(places)('rate limit %s', (place) => {
+  describe('in one region', () => {
     beforeEach(async () => {
       world = await openWorld(place)
     })
 
-    /** How many of so many requests pass. */
+    /** Returns how many of this number of requests are admitted. */
     const passing = async (ratelimit: Ratelimit, requests: number, id = 'id'): Promise<number> => {
       let passed = 0
       for (let request = 0; request < requests; request++) if ((await ratelimit.limit(id)).success) passed++
       return passed
     }
 
-    it('fixed window', async () => {
+    it('admits three per fixed window', async () => {
       const ratelimit = new Ratelimit({ redis: world.redis, limiter: Ratelimit.fixedWindow(3, '10 s') })
       await world.advance(10_000 - (world.now() % 10_000))
       const reset = world.now() + 10_000
@@ -48,7 +48,7 @@ describe.each(places)('%s', (place) => {
       expect(await ratelimit.limit('id')).toMatchObject({ success: true, remaining: 2, reset: reset + 10_000 })
     })
 
-    it('sliding window, crossed by advancing the clock', async () => {
+    it('slides the window when the clock advances', async () => {
       const ratelimit = new Ratelimit({
         redis: world.redis,
         limiter: Ratelimit.slidingWindow(10, '10 s'),
@@ -56,7 +56,7 @@ describe.each(places)('%s', (place) => {
       })
       await world.advance(10_000 - (world.now() % 10_000))
       expect(await passing(ratelimit, 12)).toBe(10)
-      // A quarter of the next window: three quarters of the ten requests of the last one still count, so 7.
+      // After a quarter of the next window three quarters of the previous ten requests still count, so 7.
       await world.advance('12500ms')
       expect(await ratelimit.getRemaining('id')).toMatchObject({ remaining: 3 })
       expect(await passing(ratelimit, 12)).toBe(3)
@@ -67,7 +67,7 @@ describe.each(places)('%s', (place) => {
       expect(await passing(ratelimit, 12)).toBe(10)
     })
 
-    it('token bucket', async () => {
+    it('refills a token bucket', async () => {
       const ratelimit = new Ratelimit({
         redis: world.redis,
         limiter: Ratelimit.tokenBucket(2, '10 s', 5),
@@ -86,7 +86,7 @@ describe.each(places)('%s', (place) => {
       expect(await ratelimit.limit('id', { rate: 3 })).toMatchObject({ success: true, remaining: 0 })
     })
 
-    it('cached fixed window', async () => {
+    it('caches a fixed window', async () => {
       const cache = new Map<string, number>()
       const ratelimit = new Ratelimit({
         redis: world.redis,
@@ -112,7 +112,7 @@ describe.each(places)('%s', (place) => {
       expect(await another.getRemaining('id')).toMatchObject({ remaining: 3 })
     })
 
-    it('the ephemeral cache spares the store requests until the window ends', async () => {
+    it('rejects from the ephemeral cache without a request until the window ends', async () => {
       const cache = new Map<string, number>()
       const limiter = Ratelimit.fixedWindow(1, '10 s')
       const ratelimit = new Ratelimit({ redis: world.redis, limiter, ephemeralCache: cache, prefix: 'p' })
@@ -127,7 +127,7 @@ describe.each(places)('%s', (place) => {
       expect(await ratelimit.limit('id')).toMatchObject({ success: true })
     })
 
-    it('rates, refunds and dynamic limits', async () => {
+    it('supports rates, refunds and dynamic limits', async () => {
       const ratelimit = new Ratelimit({
         redis: world.redis,
         limiter: Ratelimit.slidingWindow(10, '1 h'),
@@ -149,7 +149,7 @@ describe.each(places)('%s', (place) => {
       ['sliding window', () => Ratelimit.slidingWindow(2, '1 h')],
       ['token bucket', () => Ratelimit.tokenBucket(2, '1 h', 2)],
       ['cached fixed window', () => Ratelimit.cachedFixedWindow(2, '1 h')],
-    ])('resetting the tokens of a %s, by a script that scans', async (_, limiter) => {
+    ])('resets the tokens of a %s with a script that scans', async (_, limiter) => {
       await world.redis.mset(Object.fromEntries(Array.from({ length: 300 }, (_, other) => [`other:${other}`, 1])))
       const ratelimit = new Ratelimit({ redis: world.redis, limiter: limiter() })
       expect(await passing(ratelimit, 3)).toBe(2)
@@ -159,7 +159,7 @@ describe.each(places)('%s', (place) => {
       expect(await world.redis.dbsize()).toBeGreaterThanOrEqual(300)
     })
 
-    it('blocks until it is ready', async () => {
+    it('blocks until a call is admitted', async () => {
       vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: world.now() })
       const ratelimit = new Ratelimit({
         redis: world.redis,
@@ -184,7 +184,7 @@ describe.each(places)('%s', (place) => {
       expect(readyAt).toBe(start + 10_000)
     })
 
-    it('analytics', async () => {
+    it('records analytics', async () => {
       const prefix = 'limits'
       const ratelimit = new Ratelimit({
         redis: world.redis,
@@ -223,14 +223,14 @@ describe.each(places)('%s', (place) => {
     })
   })
 
-  describe('the deny list', () => {
-    // The library remembers whom it denied in a cache of the whole process, so each place has addresses of its own.
+  describe('with a deny list', () => {
+    // The library caches denied addresses for the whole process, so each transport uses different addresses.
     const net = places.indexOf(place) + 1
     const list = [`${net}.0.0.1`, `${net}.0.0.2`]
     const prefix = `deny ${net}`
 
     beforeEach(async () => {
-      // Where the library takes its list of addresses from; everything else goes where it always goes.
+      // The library loads its list of addresses from this host. All other requests are sent as before.
       const { fetch } = globalThis
       vi.stubGlobal('fetch', (input: string, init?: RequestInit) =>
         String(input).startsWith('https://raw.githubusercontent.com/')
@@ -240,7 +240,7 @@ describe.each(places)('%s', (place) => {
       world = await openWorld(place)
     })
 
-    it('denies addresses, identifiers and countries, fetches its list and keeps it for a day', async () => {
+    it('denies addresses, identifiers and countries, loads its list and keeps it for a day', async () => {
       const ratelimit = new Ratelimit({
         redis: world.redis,
         limiter: Ratelimit.slidingWindow(100, '1 h'),
@@ -276,7 +276,7 @@ describe.each(places)('%s', (place) => {
     })
   })
 
-  describe('several regions', () => {
+  describe('in several regions', () => {
     beforeEach(async () => {
       world = await openWorld(place, ['eu', 'us', 'ap'])
     })
@@ -284,7 +284,7 @@ describe.each(places)('%s', (place) => {
     it.each([
       ['fixed window', () => MultiRegionRatelimit.fixedWindow(3, '10 s')],
       ['sliding window', () => MultiRegionRatelimit.slidingWindow(3, '10 s')],
-    ])('%s: what one region counts the others learn', async (_, limiter) => {
+    ])('shares the counts of one region with the others: %s', async (_, limiter) => {
       const [eu, us] = world.regions as [Client, Client]
       const everywhere = new MultiRegionRatelimit({ redis: [...world.regions], limiter: limiter() })
       const onlyEu = new MultiRegionRatelimit({ redis: [eu], limiter: limiter() })
@@ -306,7 +306,7 @@ describe.each(places)('%s', (place) => {
   })
 })
 
-it('the sums by which the library calls its scripts are those of the store', async () => {
+it('limit() runs its script by EVALSHA, and by EVAL only the first time', async () => {
   world = await openWorld('in process')
   const calls: string[] = []
   const redis = new Proxy(world.redis, {
@@ -326,7 +326,7 @@ it('the sums by which the library calls its scripts are those of the store', asy
   expect(calls.filter((name) => name.startsWith('eval'))).toEqual(['evalsha', 'eval', 'evalsha', 'evalsha'])
 })
 
-/** Lets requests on the way arrive, in virtual and in real networks. */
+/** Waits for the requests in transit, on virtual and real networks. */
 async function settled(): Promise<void> {
   const { setImmediate } = await import('node:timers/promises')
   for (let turn = 0; turn < 20; turn++) await setImmediate()

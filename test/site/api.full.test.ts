@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { writeApi } from '../../docs/.vitepress/site/api.js'
 
-test('TypeDoc reads the docstrings of all entries without a warning', { timeout: 120_000 }, async () => {
+test('TypeDoc reads the JSDoc of all entries without a warning', { timeout: 120_000 }, async () => {
   const out = mkdtempSync(join(tmpdir(), 'stuntdouble-api-'))
   try {
     await writeApi(out)

@@ -3,10 +3,13 @@ import { serveFolder } from './serve.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 
-/** Where the site for the tests is: `npm run docs:site` without the reference of the JavaScript API. */
+/** Folder of the site for the tests: `npm run docs:site` without the reference of the JavaScript API. */
 export const folder = `${root}.cache/site/tested`
 
-/** Builds the site once; the tests find it at `SITE_ORIGIN`. With `SITE_IS_BUILT=1` the last build is good enough. */
+/**
+ * Builds and serves the site once. Its origin is in `SITE_ORIGIN`. `SITE_IS_BUILT=1` skips the build and uses the last
+ * one.
+ */
 export default async function buildAndServe(): Promise<() => Promise<void>> {
   if (process.env.SITE_IS_BUILT === undefined) {
     const { status, stdout, stderr } = spawnSync(

@@ -3,10 +3,10 @@ import type { BrowserContext, Page } from '@playwright/test'
 import { linkOf } from '../../docs/.vitepress/playground/link.ts'
 import { expect, open, test } from './reader.ts'
 
-// Links whose code wants more than a sandbox. Each way is tried in the place where the code runs; a server on this machine
-// notes whoever so much as connects to it.
+// Links whose code tries to leave the sandbox. Each attack runs in the frame of the playground, and a server on this
+// machine counts the connections that it receives.
 
-/** Ways out: each is the body of an async function that returns what it got hold of, and throws when there is no way. */
+/** Attacks. Each is the body of an async function that returns what it reached, and throws when it reached nothing. */
 const ways: Readonly<Record<string, (thief: string) => string>> = {
   'the page': () => 'return document.title',
   'the window': () => 'return window.location.href',
@@ -63,7 +63,7 @@ const ways: Readonly<Record<string, (thief: string) => string>> = {
     'const c = new BroadcastChannel("a"); c.postMessage("x"); c.close(); throw new Error("nobody hears")',
 }
 
-/** What resolves when a connection opens. */
+/** Returns the body of an attack that succeeds when a connection opens. */
 function opened(made: string): string {
   return `return await new Promise((done, fail) => { const s = ${made}; s.onopen = () => done("open"); s.onerror = () => fail(new Error("refused")); setTimeout(fail, 500, new Error("silent")) })`
 }
@@ -72,7 +72,7 @@ function started(url: string): string {
   return `return await new Promise((done, fail) => { const w = new Worker(${JSON.stringify(url)}); w.onmessage = done; w.onerror = () => fail(new Error("refused")); setTimeout(fail, 500, new Error("silent")) })`
 }
 
-/** Code that tries every way and prints one line for each. */
+/** Returns code that tries each attack and prints one line for each. */
 function attackOf(thief: string): string {
   const tries = Object.entries(ways).map(
     ([name, way]) => `await tryOut(${JSON.stringify(name)}, async () => { ${way(thief)} })`,
@@ -89,7 +89,7 @@ say('tried everything')
 `
 }
 
-/** A server that counts connections, whatever they speak. */
+/** Starts a server that counts connections of any protocol. */
 async function listen(): Promise<{ address: string; connections: () => number; server: Server }> {
   let connections = 0
   const server = createServer((socket) => {
@@ -102,7 +102,7 @@ async function listen(): Promise<{ address: string; connections: () => number; s
   return { address: `127.0.0.1:${port}`, connections: () => connections, server }
 }
 
-test('a link cannot reach the page, storage or the network', async ({ page }) => {
+test('code of a link cannot reach the page, storage or the network', async ({ page }) => {
   const { address, connections, server } = await listen()
   await open(page, `/playground${await linkOf(attackOf(address))}`)
   await page.getByRole('button', { name: 'Run', exact: true }).click()
@@ -113,27 +113,27 @@ test('a link cannot reach the page, storage or the network', async ({ page }) =>
   expect(connections()).toBe(0)
   await expectAlive(page)
   expect(await page.evaluate(() => [document.cookie, localStorage.getItem('a')])).toEqual(['', null])
-  // The server would have noticed.
+  // A request from the test itself proves that the server counts connections.
   await page.context().request.get(`http://${address}/`)
   expect(connections()).toBe(1)
   server.close()
 })
 
-// Each in a page of its own, side by side: they take their ten seconds.
+// Each program runs in its own page, at the same time, because each runs for ten seconds.
 const neverEnding = {
   'a loop': 'for (;;);',
   'a loop of promises': 'for (;;) await null',
   'a loop of timers': 'await new Promise(() => setInterval(() => {}, 0))',
 }
 
-test('what does not end is ended, and the page lives on', async ({ context }) => {
+test('a program that does not end is stopped, and the page continues to work', async ({ context }) => {
   test.setTimeout(120_000)
   const ends = Object.entries(neverEnding).map(async ([name, code]) => {
     const page = await context.newPage()
     await open(page, `/playground${await linkOf(code)}`)
     await page.getByRole('button', { name: 'Run', exact: true }).click()
     await expect(page.getByRole('button', { name: 'Run again' }), name).toBeVisible()
-    // The page answers while the code runs.
+    // The page reacts while the code runs.
     await page.getByLabel('Example').selectOption('retry')
     await expect(page.getByLabel('Code'), name).toHaveValue(/attempts/)
     await expect(page.getByRole('status'), name).toContainText(/was stopped|memory/, { timeout: 60_000 })
@@ -144,7 +144,7 @@ test('what does not end is ended, and the page lives on', async ({ context }) =>
 
 const allMemory = 'const all = []; for (;;) all.push(new Array(1e6).fill(all.length))'
 
-test('a run that takes all memory ends at most itself', async ({ page, context }) => {
+test('a run that uses all memory ends only itself', async ({ page, context }) => {
   test.setTimeout(120_000)
   const { tab, status, runExample } = await openWatched(page, context, allMemory)
   await tab.getByRole('button', { name: 'Run', exact: true }).click()
@@ -153,12 +153,12 @@ test('a run that takes all memory ends at most itself', async ({ page, context }
   await expect.poll(status).toBe('1 passed, 0 failed')
 })
 
-test('a run has a process of its own, and the page outlives its crash', async ({ page, context }) => {
+test('a run has its own process, and the page survives its crash', async ({ page, context }) => {
   const { tab, status, runExample } = await openWatched(page, context, 'console.log("running")\nfor (;;);')
   await tab.getByRole('button', { name: 'Run', exact: true }).click()
   await expect(tab.locator('.printed')).toContainText('running')
   const [, frame] = tab.frames()
-  // Refused for a frame that shares the process of its page.
+  // Chromium refuses this for a frame in the same process as its page.
   const session = await context.newCDPSession(frame!)
   void session.send('Page.crash').catch(() => {})
   await expect.poll(status).toMatch(/not heard of .* memory/)
@@ -167,8 +167,8 @@ test('a run has a process of its own, and the page outlives its crash', async ({
 })
 
 /**
- * A playground in a tab that another page has opened and goes on to read and use: Playwright takes the crash of a frame
- * for that of its page, and speaks to that page no more.
+ * Opens a playground in a tab, which another page reads and controls. Playwright treats the crash of a frame as a crash
+ * of its page, so the test cannot use that page itself any more.
  */
 async function openWatched(opener: Page, context: BrowserContext, code: string) {
   await open(opener, '/')
@@ -190,7 +190,7 @@ async function openWatched(opener: Page, context: BrowserContext, code: string) 
   return { tab, status: () => inTab('read'), runExample: () => inTab('run') }
 }
 
-/** What the reader's page must outlast: code that found the way to it and says what it likes. */
+/** Forged messages that the page must survive. The code has found the channel to the page. */
 const forged: Readonly<Record<string, string>> = {
   'no JSON': '{',
   'no object': '7',
@@ -205,10 +205,10 @@ const forged: Readonly<Record<string, string>> = {
   }),
 }
 
-test('a run that speaks for itself breaks nothing', async ({ page }) => {
+test('forged messages of a run break nothing', async ({ page }) => {
   for (const [name, said] of Object.entries(forged)) {
     await open(page, '/')
-    // JSON.stringify is the last that touches a message: whoever replaces it, writes the message.
+    // JSON.stringify is the last function that sees a message, so code that replaces it chooses the message.
     const code = `JSON.stringify = () => ${said.length > 1e6 ? forgedInPlace : JSON.stringify(said)}`
     await open(page, `/playground${await linkOf(code)}`)
     await page.getByRole('button', { name: 'Run', exact: true }).click()
@@ -227,7 +227,7 @@ test('a run that floods the page is stopped', async ({ page }) => {
   await expectAlive(page)
 })
 
-/** An example runs as ever. */
+/** Checks that an example still runs. */
 async function expectAlive(page: Page): Promise<void> {
   await page.getByLabel('Example').selectOption('invitation')
   await page.getByRole('button', { name: /^Run/ }).click()

@@ -4,12 +4,12 @@ import { placed } from '../../docs/.vitepress/site/navigation.ts'
 import { folder } from './build-and-serve.ts'
 import { expect, test } from './reader.ts'
 
-// Every page as it was built, without a browser.
+// The built files of all pages, without a browser.
 
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.html'))
 const pages = new Map(files.map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
 
-test('no page asks a foreign host for anything', () => {
+test('pages load nothing from an external host', () => {
   expect(pages.size).toBeGreaterThan(100)
   const asked = [...pages].flatMap(([name, html]) => {
     const loaded = [
@@ -29,7 +29,7 @@ test('no page asks a foreign host for anything', () => {
   }
 })
 
-test('every link within the site leads to a page and to its heading', () => {
+test('links within the site lead to a page and to its heading', () => {
   const ids = new Map(
     [...pages].map(([name, html]) => [name, new Set([...html.matchAll(/\bid="([^"]*)"/g)].map(([, id]) => id))]),
   )
@@ -54,7 +54,7 @@ test('every link within the site leads to a page and to its heading', () => {
   expect([...new Set(dead)]).toEqual([])
 })
 
-test('the navigation names every page of docs/ once', () => {
+test('the navigation lists every page of docs/ once', () => {
   const docs = new URL('../../docs', import.meta.url).pathname
   const there = readdirSync(docs, { recursive: true, encoding: 'utf8' }).filter(
     (name) => name.endsWith('.md') && !name.startsWith('.vitepress') && !name.startsWith('decisions/'),
@@ -64,7 +64,7 @@ test('the navigation names every page of docs/ once', () => {
   expect(named.filter((name, nth) => named.indexOf(name) !== nth)).toEqual([])
 })
 
-test('llms.txt lists pages that are there as Markdown', () => {
+test('llms.txt lists pages that exist as Markdown', () => {
   const list = readFileSync(join(folder, 'llms.txt'), 'utf8')
   const links = [...list.matchAll(/^- \[(.+)\]\((.+?)\): (.*)$/gm)]
   expect(links.length).toBeGreaterThan(40)

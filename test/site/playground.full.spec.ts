@@ -6,7 +6,7 @@ import { expect, open, test } from './reader.ts'
 const folder = new URL('../../docs/.vitepress/playground/examples/', import.meta.url)
 const codeOf = (name: string): string => readFileSync(new URL(`${name}.js`, folder), 'utf8')
 
-/** What each example must tell; the one that fails is the only one that may. */
+/** Texts that the output of each example must contain. Only one example may fail. */
 const stories: Readonly<Record<string, { verdict: string; tells: readonly (string | RegExp)[] }>> = {
   'charged-twice': {
     verdict: '0 passed, 1 failed',
@@ -25,13 +25,13 @@ const stories: Readonly<Record<string, { verdict: string; tells: readonly (strin
   retry: { verdict: '1 passed, 0 failed', tells: ['→ 503', 'waits 12s until 09:00:12.000', 'attempt 3 of 4'] },
 }
 
-test('every example has a story here', () => {
+test('every example has expected output in this file', () => {
   const names = readdirSync(folder).map((file) => file.replace('.js', ''))
   expect(Object.keys(stories).sort()).toEqual(names.sort())
 })
 
 for (const [name, { verdict, tells }] of Object.entries(stories)) {
-  test(`the example ${name} runs to its story`, async ({ page }) => {
+  test(`the example ${name} prints its expected output`, async ({ page }) => {
     await open(page, '/playground')
     await page.getByLabel('Example').selectOption(name)
     await expect(page.getByLabel('Code')).toHaveValue(codeOf(name))
@@ -42,7 +42,7 @@ for (const [name, { verdict, tells }] of Object.entries(stories)) {
   })
 }
 
-test('the charge is mended with the two lines that the example gives', async ({ page }) => {
+test('the two lines in the comment of the example fix the double charge', async ({ page }) => {
   await open(page, '/playground')
   const lines = codeOf('charged-twice').matchAll(/^\/\/ {3}(.*)$/gm)
   const mended = codeOf('charged-twice').replace(
@@ -54,7 +54,7 @@ test('the charge is mended with the two lines that the example gives', async ({ 
   await expect(page.getByRole('status')).toHaveText('1 passed, 0 failed')
 })
 
-test('the slider goes through the time of the story', async ({ page }) => {
+test('the slider moves through the instants of the timeline', async ({ page }) => {
   await open(page, '/playground')
   await run(page)
   const slider = page.getByRole('slider', { name: 'Time' })
@@ -72,7 +72,7 @@ test('the slider goes through the time of the story', async ({ page }) => {
   await expect(last).toBeVisible()
 })
 
-test('a link shows its code, and runs it when the reader says so', async ({ page }) => {
+test('a link shows its code, but runs it only when the reader presses Run', async ({ page }) => {
   const code = `console.log('it ran: <b>bold</b>', new Date(0).getTime())\n`
   await open(page, `/playground${await linkOf(code)}`)
   await expect(page.getByLabel('Code')).toHaveValue(code)
@@ -83,7 +83,7 @@ test('a link shows its code, and runs it when the reader says so', async ({ page
   await run(page)
   await expect(page.locator('.printed')).toHaveText('it ran: <b>bold</b> 0')
   await expect(page.locator('.printed b')).toHaveCount(0)
-  // The other way round: the page's own link leads to the same code.
+  // The reverse direction: a link copied from the page opens the same code.
   await page.getByRole('button', { name: 'Copy link' }).click()
   await expect(page.getByRole('status')).toContainText('it carries the code')
   const link = page.url()
@@ -92,7 +92,7 @@ test('a link shows its code, and runs it when the reader says so', async ({ page
   await expect(page.getByLabel('Code')).toHaveValue(code)
 })
 
-test('a link of which nothing can be read is an empty hand', async ({ page }) => {
+test('a link that cannot be decoded opens the default example', async ({ page }) => {
   for (const hash of ['#code=', '#code=%%%', '#code=AAAA', '#code=7-7-7', `#code=${'A'.repeat(100_000)}`]) {
     await open(page, '/')
     await open(page, `/playground${hash}`)
@@ -100,7 +100,7 @@ test('a link of which nothing can be read is an empty hand', async ({ page }) =>
   }
 })
 
-test('whatever code prints, names and throws is text', async ({ page }) => {
+test('markup in output, names and errors is shown as text', async ({ page }) => {
   const markup = '<img src=x onerror="document.title=1"><script>document.title=2</script>{{1+1}}'
   const code = `import { test } from 'stuntdouble/vitest'
 // ${markup}
@@ -121,7 +121,7 @@ test(${JSON.stringify(markup)}, ({ sandbox }) => {
   await expect(page).toHaveTitle(/^Playground/)
 })
 
-test('what cannot be run says why', async ({ page }) => {
+test('code that cannot run shows the reason', async ({ page }) => {
   await open(page, '/playground')
   for (const [code, why] of [
     ["import { Client } from '@upstash/qstash'", 'cannot import @upstash/qstash'],

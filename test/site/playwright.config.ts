@@ -9,7 +9,7 @@ export default defineConfig({
   fullyParallel: true,
   workers: 2,
   timeout: 60_000,
-  // A busy machine is no failure.
+  // Waits longer than by default, because the machine may be busy.
   expect: { timeout: 20_000 },
   globalSetup: './build-and-serve.ts',
   reporter: process.env.PLAYWRIGHT_JSON_OUTPUT_FILE ? [['line'], ['json']] : 'line',
@@ -17,7 +17,7 @@ export default defineConfig({
   use: {
     launchOptions: {
       ...(chromium !== undefined && { executablePath: chromium }),
-      // No name but this machine's own has an address.
+      // No host name resolves, except the address of this machine.
       args: [
         ...['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
         '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',

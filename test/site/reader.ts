@@ -1,6 +1,6 @@
 import { test as base, expect, type Page } from '@playwright/test'
 
-/** A reader's browser: it reports every request that leaves the site, and whatever a page complains of. */
+/** Runs each test in a browser that fails the test for requests to other hosts, page errors and failed responses. */
 export const test = base.extend<{ strict: undefined }>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the pattern
   baseURL: async ({}, use) => use(process.env.SITE_ORIGIN!),
@@ -18,7 +18,8 @@ export const test = base.extend<{ strict: undefined }>({
           foreign.push(request.url())
         }
       })
-      // What the playground's frame forbids has gone nowhere; no other place has a policy.
+      // A request that the content security policy blocks was never sent. Only the frame of the playground has such a
+      // policy.
       context.on('requestfailed', (request) => {
         const place = foreign.indexOf(request.url())
         if (request.failure()?.errorText === 'csp' && place >= 0) foreign.splice(place, 1)
@@ -36,13 +37,13 @@ export const test = base.extend<{ strict: undefined }>({
 
 export { expect }
 
-/** Opens a page and waits until it reacts. */
+/** Opens a page and waits until it reacts to input. */
 export async function open(page: Page, path: string): Promise<void> {
   await page.goto(path)
   await page.waitForFunction(() => {
     const { __vue_app__: app } = (document.querySelector('#app') ?? {}) as { __vue_app__?: object }
     const playground = document.querySelector<HTMLElement>('.playground')
-    // A playground listens once it has read its link.
+    // The playground reacts once it has decoded its link.
     return app !== undefined && (playground === null || playground.dataset.read === location.hash)
   })
 }

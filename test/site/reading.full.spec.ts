@@ -2,7 +2,10 @@ import { createRequire } from 'node:module'
 import type { Page } from '@playwright/test'
 import { expect, open, test } from './reader.ts'
 
-/** One of each kind: start, playground, ideas, a guide, tables, a list, a recipe, stories, generated pages, a source. */
+/**
+ * One page of each kind: start, playground, concepts, guide, tables, list, recipe, case studies, generated pages,
+ * source.
+ */
 const pages = [
   ...['/', '/playground', '/how-it-works', '/guides/idempotency', '/faults', '/matchers', '/comparison', '/recipes/'],
   ...['/recipes/workflows', '/case-studies', '/runners/vitest', '/reference/commands', '/reference/control', '/cli'],
@@ -15,7 +18,7 @@ test('the search finds a page without a network', async ({ page, context }) => {
   await page.getByRole('searchbox').fill('dead letter')
   const hits = page.locator('#localsearch-list li')
   await expect(hits.first()).toBeVisible()
-  // From here on nothing comes from the host: the index is in the page.
+  // From here on the network is off: the search index has been loaded into the page.
   await context.setOffline(true)
   await page.getByRole('searchbox').fill('idempotency')
   await expect(hits.first()).toContainText('Idempotency')
@@ -39,7 +42,7 @@ for (const [width, some] of [
   })
 }
 
-test('a story on a phone scrolls in its own block', async ({ page }) => {
+test('a timeline on a phone scrolls in its own block', async ({ page }) => {
   await page.setViewportSize({ width: 375, height: 800 })
   await open(page, '/playground')
   await page.getByRole('button', { name: 'Run', exact: true }).click()
@@ -48,7 +51,7 @@ test('a story on a phone scrolls in its own block', async ({ page }) => {
   expect(await page.locator('.rows').evaluate((rows) => rows.scrollWidth > rows.clientWidth)).toBe(true)
 })
 
-test('light or dark as the system has it, and as the reader says', async ({ page }) => {
+test('the theme follows the system until the reader changes it', async ({ page }) => {
   await page.emulateMedia({ colorScheme: 'dark' })
   await open(page, '/how-it-works')
   const lightness = (): Promise<number> =>
@@ -63,7 +66,7 @@ test('light or dark as the system has it, and as the reader says', async ({ page
   expect(await lightness()).toBeGreaterThan(200)
 })
 
-test('everything without a mouse', async ({ page }) => {
+test('all controls work without a mouse', async ({ page }) => {
   await open(page, '/')
   await page.keyboard.press('Tab')
   await expect(page.getByRole('link', { name: 'Skip to content' })).toBeFocused()
@@ -76,7 +79,7 @@ test('everything without a mouse', async ({ page }) => {
   await tabTo(page, 'Run')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('status')).toHaveText('0 passed, 1 failed')
-  // The code is no trap: Tab leaves it, and in it Ctrl+Enter runs.
+  // Tab leaves the code editor, and Ctrl+Enter in it runs the code.
   await tabTo(page, 'Code')
   await page.keyboard.press('Control+Enter')
   await expect(page.getByRole('status')).toHaveText('0 passed, 1 failed')
@@ -88,7 +91,7 @@ test('everything without a mouse', async ({ page }) => {
   await expect(page.getByRole('searchbox')).toBeFocused()
 })
 
-/** Presses Tab until what has the focus is called so. */
+/** Presses Tab until the element with this name has the focus. */
 async function tabTo(page: Page, name: string): Promise<void> {
   for (let presses = 0; presses < 60; presses++) {
     await page.keyboard.press('Tab')
@@ -104,7 +107,7 @@ async function tabTo(page: Page, name: string): Promise<void> {
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
-/** One of each kind; the long ones have nothing that these have not, and take seconds each. */
+/** One page of each kind. The longer pages contain no other elements and take seconds each. */
 const audited = [
   '/',
   '/playground',
@@ -115,12 +118,12 @@ const audited = [
   '/recipes/',
 ] as const
 
-// What is dark differs in its colors only.
+// Dark pages differ only in colors.
 for (const [colorScheme, options] of [
   ['light', {}],
   ['dark', { runOnly: ['color-contrast'] }],
 ] as const) {
-  test(`axe finds nothing serious in ${colorScheme} pages`, async ({ page }) => {
+  test(`axe reports no serious violation in ${colorScheme} pages`, async ({ page }) => {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     const found: string[] = []
     for (const path of audited) {
@@ -143,7 +146,7 @@ interface Axe {
   ): Promise<{ violations: { id: string; impact: string; nodes: { target: readonly string[] }[] }[] }>
 }
 
-/** Runs in the page; nothing of what is serious is borne. */
+/** Runs axe in the page and returns its serious and critical violations. */
 async function audit(options: object): Promise<string[]> {
   const { violations } = await (globalThis as unknown as { axe: Axe }).axe.run({
     ...options,

@@ -14,11 +14,11 @@ const types: Readonly<Record<string, string>> = {
 
 export interface ServedSite extends AsyncDisposable {
   readonly origin: string
-  /** Addresses that were asked for and are not there. */
+  /** Paths that were requested and don't exist. */
   readonly missing: readonly string[]
 }
 
-/** Serves a folder on loopback as any host of static files does. */
+/** Serves a folder on loopback as a static file host does. */
 export async function serveFolder(folder: string): Promise<ServedSite> {
   const missing: string[] = []
   const server = createServer((request, response) => {

@@ -111,7 +111,7 @@ describe('read-only token', () => {
     expect(rest.sandbox.store.dump().keys).toEqual([])
   })
 
-  it('returns the same errors for unknown commands and wrong arities', async () => {
+  it('returns the same errors for unknown commands and wrong numbers of arguments', async () => {
     expect(String(((await asReader('NONSENSE')).json as { error: string }).error)).toMatch(
       /^ERR Command is not available/,
     )

@@ -5,8 +5,8 @@ import { command, story } from './story.js'
 const charge = 'https://shop.test/charge'
 const visits = 'https://shop.test/visits'
 
-describe('a lost acknowledgement charges twice', () => {
-  // The handler charged the card and crashed, or its response was lost, before the queue heard of it.
+describe('lost acknowledgement', () => {
+  // The handler charged the card and crashed, or its response was lost, before the queue received it.
   story({
     scenario: defineScenario({
       name: 'lost acknowledgement charges twice',
@@ -25,7 +25,7 @@ describe('a lost acknowledgement charges twice', () => {
         return new Response('charged')
       })
     },
-    // The message id is the same on every attempt: whoever writes it down first does the work.
+    // All attempts have the same message ID, so the first handler that stores it does the work.
     fixed: (sandbox) => {
       sandbox.destinations.on(charge, async (request) => {
         const { id, cents } = (await request.json()) as { id: number; cents: number }
@@ -39,8 +39,8 @@ describe('a lost acknowledgement charges twice', () => {
   })
 })
 
-describe('a counter counts a duplicate', () => {
-  // At-least-once: two copies of one delivery arrive at the same time, and a read-modify-write races with itself.
+describe('duplicate delivery of a counter', () => {
+  // At-least-once delivery: two copies arrive at the same time, and both read the counter before either writes it.
   story({
     scenario: defineScenario({
       name: 'non-idempotent counter under concurrent duplicates',
@@ -64,7 +64,7 @@ describe('a counter counts a duplicate', () => {
         return new Response('counted')
       })
     },
-    // The set already knows who is new: its answer decides, in one command.
+    // SADD reports whether the visitor is new, so one command checks and records the visit.
     fixed: (sandbox) => {
       sandbox.destinations.on(visits, async (request) => {
         const { page, visitor } = (await request.json()) as { page: string; visitor: string }
@@ -77,8 +77,8 @@ describe('a counter counts a duplicate', () => {
   })
 })
 
-describe('the deduplication window swallows a redelivery', () => {
-  // A failed import is published again by hand, with the id of the first try: within ten minutes nothing happens.
+describe('deduplication window', () => {
+  // A failed import is published again by hand with the ID of the first one, so the queue ignores it for ten minutes.
   const importer = 'https://shop.test/import'
   const button = 'https://shop.test/import-again'
 
@@ -89,7 +89,7 @@ describe('the deduplication window swallows a redelivery', () => {
       { publish: { to: button, body: { file: 'prices.csv', click: 1 }, retries: 0 } },
       { advance: '1m' },
       { expect: { deadLetters: 1 } },
-      // The file was repaired, and somebody clicks again.
+      // The file was fixed, and a user clicks again.
       { publish: { to: button, body: { file: 'prices.csv', click: 2 }, retries: 0 } },
       { drain: true },
     ],
@@ -109,7 +109,7 @@ describe('the deduplication window swallows a redelivery', () => {
         return new Response('imported')
       })
     },
-    // What is the same is the click, not the file: a double click is one import, a second click another.
+    // The ID names the click, not the file: a double click is one import, a second click is another.
     fixed: (sandbox) => {
       sandbox.destinations.on(button, async (request) => {
         const { file, click } = (await request.json()) as { file: string; click: number }

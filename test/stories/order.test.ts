@@ -2,8 +2,8 @@ import { describe } from 'vitest'
 import { defineScenario } from '../../src/scenarios/scenario.js'
 import { command, story } from './story.js'
 
-describe('a callback comes before the commit', () => {
-  // The page starts a job and writes down its id afterwards. Sometimes the job is quicker.
+describe('callback before the commit', () => {
+  // The page starts a job and stores its ID afterwards, but the job can finish earlier.
   const start = 'https://shop.test/start'
   const job = 'https://render.test/job'
   const done = 'https://shop.test/done'
@@ -22,7 +22,7 @@ describe('a callback comes before the commit', () => {
       sandbox.destinations.on(start, async (request, task) => {
         const { id } = (await request.json()) as { id: number }
         sandbox.queue.publish({ to: job, body: { id }, callback: done })
-        // A slow database: the transaction is committed a second later.
+        // The database is slow: the transaction is committed a second later.
         await task.sleep('1s')
         await command(sandbox, 'HSET', `job:${id}`, 'id', id, 'state', 'rendering')
         return new Response('started')
@@ -30,7 +30,7 @@ describe('a callback comes before the commit', () => {
       sandbox.destinations.on(done, async (request) => finish(await request.json()))
       const finish = async (callback: unknown): Promise<Response> => {
         const { id } = JSON.parse(atob((callback as { sourceBody: string }).sourceBody)) as { id: number }
-        // Nobody knows the job yet: a 200 says that all is well.
+        // The job is not stored yet, and the 200 tells the queue that the callback succeeded.
         if ((await command(sandbox, 'EXISTS', `job:${id}`)) === 0) return new Response('unknown job')
         await command(sandbox, 'HSET', `job:${id}`, 'state', 'done')
         return new Response('done')
@@ -41,14 +41,14 @@ describe('a callback comes before the commit', () => {
         const { id } = (await request.json()) as { id: number }
         await task.sleep('1s')
         await command(sandbox, 'HSET', `job:${id}`, 'id', id, 'state', 'rendering')
-        // Published when the row is there.
+        // Publishes after the row is stored.
         sandbox.queue.publish({ to: job, body: { id }, callback: done })
         return new Response('started')
       })
       sandbox.destinations.on(done, async (request) => {
         const { sourceBody } = (await request.json()) as { sourceBody: string }
         const { id } = JSON.parse(atob(sourceBody)) as { id: number }
-        // An unknown job is a reason to come again.
+        // The status 404 for an unknown job causes a retry.
         if ((await command(sandbox, 'EXISTS', `job:${id}`)) === 0) return new Response('unknown job', { status: 404 })
         await command(sandbox, 'HSET', `job:${id}`, 'state', 'done')
         return new Response('done')
@@ -58,8 +58,8 @@ describe('a callback comes before the commit', () => {
   })
 })
 
-describe('a poison message blocks its queue', () => {
-  // One message that cannot be read holds its slot through all its retries; those behind it miss their deadline.
+describe('poison message in a FIFO queue', () => {
+  // One message that cannot be parsed holds its slot through all its retries, so later messages miss their deadline.
   const mail = 'https://shop.test/mail'
 
   story({
@@ -82,7 +82,7 @@ describe('a poison message blocks its queue', () => {
         return new Response(`sent to ${to}`)
       })
     },
-    // What can never be read says so: 489 with the header that forbids retries frees the queue at once.
+    // Status 489 with the header of a non-retryable error frees the queue immediately.
     fixed: (sandbox) => {
       sandbox.destinations.on(mail, async (request) => {
         const mail = await request.json().catch(() => undefined)
@@ -96,8 +96,8 @@ describe('a poison message blocks its queue', () => {
   })
 })
 
-describe('a long handler overlaps with the next run of its schedule', () => {
-  // Every minute, and one run takes ninety seconds: two runs work on the same rows.
+describe('handler that is slower than its schedule', () => {
+  // The schedule fires every minute and a run takes ninety seconds, so two runs process the same rows.
   const sync = 'https://shop.test/sync'
 
   story({
@@ -122,7 +122,7 @@ describe('a long handler overlaps with the next run of its schedule', () => {
         return new Response('synced')
       })
     },
-    // A lock that dies with its holder: whoever does not get it leaves the work to the next minute.
+    // A lock that expires with its holder. A run without the lock leaves the work to the next minute.
     fixed: (sandbox) => {
       sandbox.destinations.on(sync, async (_request, task) => {
         if ((await command(sandbox, 'SET', 'lock:sync', 1, 'NX', 'EX', 120)) === null)

@@ -4,9 +4,9 @@ import type { Sandbox } from '../../src/sandbox/sandbox.js'
 import { defineScenario } from '../../src/scenarios/scenario.js'
 import { command, story } from './story.js'
 
-describe('retries without jitter come as a storm', () => {
-  // A destination that stands ten requests at a time was down for a minute. All that failed comes back at one instant,
-  // takes it down again, and comes back at one instant.
+describe('retries without jitter', () => {
+  // A destination that handles ten requests at a time was down for a minute. All failed messages are retried at one
+  // instant, overload it, and are retried at one instant again.
   const api = 'https://partner.test/api'
 
   const partner = (sandbox: Sandbox): void => {
@@ -36,7 +36,7 @@ describe('retries without jitter come as a storm', () => {
       partner(sandbox)
       publishAll(sandbox, () => '60000')
     },
-    // Each message has a delay of its own, spread over a minute.
+    // Each message has its own delay, spread over a minute.
     fixed: (sandbox) => {
       partner(sandbox)
       publishAll(sandbox, (n) => `60000 + ${n * 1000}`)
@@ -45,8 +45,9 @@ describe('retries without jitter come as a storm', () => {
   })
 })
 
-describe('a rate-limited destination starves', () => {
-  // A burst of forty against ten a minute: a queue that only retries gives up on those that were never lucky.
+describe('rate-limited destination', () => {
+  // A burst of forty messages for a destination that accepts ten a minute: with retries only, some messages run out of
+  // retries.
   const mailer = 'https://mailer.test/send'
 
   const limited = (sandbox: Sandbox): void => {
@@ -79,7 +80,7 @@ describe('a rate-limited destination starves', () => {
       limited(sandbox)
       newsletter(sandbox, {})
     },
-    // The queue knows the limit, so nothing is refused and no retry is spent.
+    // The queue knows the limit, so no request is rejected and no retry is used.
     fixed: (sandbox) => {
       limited(sandbox)
       newsletter(sandbox, { flowControlKey: 'mailer', flowControlValue: 'rate=10, period=1m' })
@@ -88,8 +89,8 @@ describe('a rate-limited destination starves', () => {
   })
 })
 
-describe('a key rotation drops valid deliveries', () => {
-  // The receiver was given one key. After the rotation it refuses everything until somebody deploys.
+describe('key rotation', () => {
+  // The receiver knows only one key. After the rotation it rejects every delivery until the app is deployed again.
   const hook = 'https://shop.test/hook'
 
   const verifying = (sandbox: Sandbox, keys: { current: string; next: string }): void => {
@@ -131,8 +132,8 @@ describe('a key rotation drops valid deliveries', () => {
   })
 })
 
-describe('a read returns what was there before the write', () => {
-  // Writes go to one place, reads to the nearest copy: for a moment it has the old value.
+describe('stale read after a write', () => {
+  // Writes go to one replica, reads to the nearest one, which returns the old value for a moment.
   const buy = 'https://shop.test/buy'
 
   story({
@@ -160,7 +161,7 @@ describe('a read returns what was there before the write', () => {
         return new Response('sold')
       })
     },
-    // The write itself decides: its reply cannot be stale. The read is only for the page.
+    // The reply of the write cannot be stale, so it decides. The read is only for the page.
     fixed: (sandbox) => {
       sandbox.destinations.on(buy, async () => {
         const shown = Number(await command(sandbox, 'GET', 'stock'))

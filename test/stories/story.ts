@@ -7,34 +7,34 @@ type Code = (sandbox: Sandbox) => void | Promise<void>
 
 export interface Story {
   readonly scenario: Scenario
-  /** The code as it was written. */
+  /** The code with the defect. */
   readonly broken: Code
   /** The same code without the defect. */
   readonly fixed: Code
-  /** What the verdict about the broken code says. */
+  /** Patterns that the verdict about the broken code matches. */
   readonly breaks: RegExp | readonly RegExp[]
 }
 
 /**
- * A failure that was published somewhere, as a scenario: the code as it was written does not hold, its fixed
- * counterpart does. Both meet the same faults.
+ * Tests a published failure as a scenario: the code with the defect does not hold, the fixed code does. Both get the
+ * same faults.
  */
 export function story({ scenario, broken, fixed, breaks }: Story): void {
-  test(`${scenario.name}: as it was written`, async () => {
+  test(`${scenario.name}: fails with the defect`, async () => {
     const play = await perform(scenario, broken)
     expect(play.holds).toBe(false)
     for (const text of [breaks].flat()) expect(play.verdict()).toMatch(text)
-    // The engine kept its promises: it is the code that is at fault.
+    // No invariant of the sandbox is violated, so the failure is in the code under test.
     expect(play.sandbox.checkInvariants().violations).toEqual([])
   })
 
-  test(`${scenario.name}: fixed`, async () => {
+  test(`${scenario.name}: holds for the fixed code`, async () => {
     const play = await perform(scenario, fixed)
     expect(play.verdict()).toMatch(/\nHolds: /)
     expect(play.holds).toBe(true)
   })
 
-  test(`${scenario.name}: the same bytes each time`, async () => {
+  test(`${scenario.name}: is identical in a second run`, async () => {
     const [one, other] = [await perform(scenario, broken), await perform(scenario, broken)]
     expect(other.timeline()).toBe(one.timeline())
     expect(other.verdict()).toBe(one.verdict())
@@ -45,7 +45,7 @@ function perform(scenario: Scenario, code: Code): Promise<PlayResult> {
   return playScenario(scenario, { setup: code })
 }
 
-/** A command as an application sends it: through the REST API, counted as its own. */
+/** Sends a command as an app does: through the REST API, with a request of its own. */
 export async function command(sandbox: Sandbox, ...words: readonly (string | number)[]): Promise<unknown> {
   const response = await sandbox.fetch(sandbox.urls.store, {
     method: 'POST',

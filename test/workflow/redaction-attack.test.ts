@@ -143,7 +143,7 @@ test('Redact-Fields of a trigger applies to API responses about the run, its ste
   })
 })
 
-test('the third party, the endpoint and the waiting run receive everything unredacted', async () => {
+test('the third party, the endpoint and the waiting run receive everything without redaction', async () => {
   const world = workflowWorld()
   const third = world.destinations.record('https://third.test/pay')
   const seen: unknown[] = []

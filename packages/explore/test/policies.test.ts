@@ -48,7 +48,7 @@ const mended: Options = {
 }
 const policies: PolicyChoices = { deduplicationWindow: ['10m', '90d'] }
 
-describe('assertResilient() with a daily deduplication id [story 2]', () => {
+describe('assertResilient() with a daily deduplication ID', () => {
   test('passes with a window of ten minutes, and fails with the other one', async () => {
     await assertResilient(daily)
     const { message, faults, policy } = await brokenBy({ ...daily, policies })
@@ -81,7 +81,7 @@ describe('assertResilient() with a daily deduplication id [story 2]', () => {
   })
 })
 
-describe('assertResilient() with a static idempotency key [story 5]', () => {
+describe('assertResilient() with a static idempotency key', () => {
   /** hookdeck/outpost#670: an order that could not be sent is sent again by hand, with the same key. */
   const again = (second: string): Options => ({
     publish: async ({ queue, clock, store }) => {

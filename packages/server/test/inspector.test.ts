@@ -106,7 +106,7 @@ describe('page at the root', () => {
     expect(server.tenants).toEqual(['main'])
   })
 
-  test('answers HEAD with the same headers, and other methods unchanged', async () => {
+  test('responds to HEAD with the same headers, and to other methods as before', async () => {
     const { origin } = await start()
     const { status, headers, body } = await ask(`${origin}/`, browser, 'HEAD')
     expect([status, body]).toEqual([200, ''])
@@ -163,7 +163,7 @@ describe('link to the inspector', () => {
     expect((await exchange(origin, code)).status).toBe(200)
   })
 
-  test('counts on one server only, and is answered before the body arrives', async () => {
+  test('counts on one server only, and is checked before the body arrives', async () => {
     const [one, other] = [await start({ controlToken: token }), await start({ controlToken: token })]
     expect((await exchange(other.origin, codeIn(one.inspectorUrl))).status).toBe(403)
     const told = await new Promise<string>((resolve) => {
@@ -329,7 +329,7 @@ describe('cross-site requests without an origin, such as for an image', () => {
       expect((await ask(path, { ...headers, authorization: 'Bearer x' } as Record<string, string>)).status).toBe(403)
       expect((await ask(path, { ...headers, authorization } as Record<string, string>, 'DELETE')).status).toBe(403)
     }
-    // The token does not make a foreign host name valid.
+    // The token does not make an external host name valid.
     expect((await ask(`${origin}/_control/main`, { host: 'evil.example', authorization })).status).toBe(403)
   })
 

@@ -397,7 +397,7 @@ export const limitRows: readonly LimitRow[] = [
     'concurrent deliveries of one tenant over the network',
     `\`globalParallelism\` of the plan, at least ${leastParallel}`,
     'deliveries',
-    'further deliveries wait; waiting does not count towards their timeouts. All deliveries wait while the heap is full, which is logged once',
+    'further deliveries wait; waiting does not count toward their timeouts. All deliveries wait while the heap is full, which is logged once',
   ),
   fixed(
     'time without progress of an incoming body, or of a client with unread data, while others need memory',

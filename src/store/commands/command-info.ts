@@ -300,7 +300,7 @@ export const commandInfoCommands: readonly Command[] = [
     since: '2.8.13',
     status: 'redis',
     deviations:
-      'Has no tips, no key specifications, and only flags that apply to the store. Arities are those that the store accepts: UNLINK needs no key, ZRANK may have WITHSCORE.',
+      'Has no tips, no key specifications, and only flags that apply to the store. Numbers of arguments are those that the store accepts: UNLINK needs no key, ZRANK may have WITHSCORE.',
     args: [named('[command …]', zeroOrMore(bytes))],
     run: ({ store }, names) => info(names, store),
   }),

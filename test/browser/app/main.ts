@@ -1,4 +1,4 @@
-// A page as a user has one: the services, msw's service worker in front of them, and the SDKs, all in the browser.
+// A page with the services, msw's service worker in front of them, and the SDKs, all in the browser.
 import { Client, Receiver } from '@upstash/qstash'
 import { Redis } from '@upstash/redis'
 import { fault } from 'stuntdouble'
@@ -12,7 +12,7 @@ const receiver = new Receiver({
   nextSigningKey: env.QSTASH_NEXT_SIGNING_KEY!,
 })
 
-/** What the test gets hold of. */
+/** Objects that the test uses. */
 const world = { fault, queue, receiver, redis, sandbox }
 export type World = typeof world
 

@@ -3,11 +3,11 @@ import * as fault from '../../../src/faults/constructors.js'
 import { createSandbox } from '../../../src/sandbox/sandbox.js'
 import { open, shop } from './shop.js'
 
-// What a user gets to read who holds the tool by the wrong end: a sentence that says what to do instead.
+// Each mistake of a user results in an error that names the next step.
 
 const wrong = (value: unknown): never => value as never
 
-describe('a mistake is a sentence with the next step', () => {
+describe('a mistake', () => {
   test.each<[string, () => unknown, RegExp]>([
     ['dialect', () => createSandbox({ dialect: wrong('vendor') }), /dialect must be 'auto', 'neutral', 'upstash'/],
     [
@@ -80,11 +80,11 @@ describe('a mistake is a sentence with the next step', () => {
       () => createSandbox().destinations.record(shop).last(),
       /Await clock\.drain\(\) or clock\.advance\(\) first/,
     ],
-  ])('%s', async (_, misuse, sentence) => {
+  ])('throws an error that names the next step: %s', async (_, misuse, sentence) => {
     await expect((async () => misuse())()).rejects.toThrow(sentence)
   })
 
-  test('a delay beyond all time is refused at publish, and the story can still be told', async () => {
+  test('gets a 400 for a delay beyond the last valid date, and the timeline can still be printed', async () => {
     const { client, clock, sandbox } = open()
     await expect(client.publish({ url: shop, delay: '99999999999d' as never })).rejects.toMatchObject({ status: 400 })
     await clock.drain()
@@ -92,8 +92,8 @@ describe('a mistake is a sentence with the next step', () => {
   })
 })
 
-describe('time', () => {
-  test('a second advance that did not await the first says so; the first is not disturbed', async () => {
+describe('Clock', () => {
+  test('advance() rejects a second call before the first has ended, without disturbing the first', async () => {
     const { clock } = createSandbox()
     const start = clock.now()
     const first = clock.advance('1m')
@@ -106,7 +106,7 @@ describe('time', () => {
     expect(clock.now() - start).toBe(120_000)
   })
 
-  test('advancing inside of a handler fails that delivery and nothing else', async () => {
+  test('advance() inside a handler fails that delivery and nothing else', async () => {
     const { client, clock, destinations } = open()
     destinations.on(shop, async () => {
       await clock.advance('1s')
@@ -118,7 +118,7 @@ describe('time', () => {
     expect((await client.dlq.listMessages()).messages).toMatchObject([{ responseStatus: 500 }])
   })
 
-  test('a handler that throws, or answers nothing, is a 500 for the queue and an error for the test', async () => {
+  test('reports a 500 to the queue and an error to the test when a handler throws or returns nothing', async () => {
     const { client, clock, destinations } = open()
     destinations.on(shop, () => {
       throw new RangeError('no stock')
@@ -134,7 +134,7 @@ describe('time', () => {
     expect((await client.dlq.listMessages()).messages.map(({ responseStatus }) => responseStatus)).toEqual([500, 500])
   })
 
-  test('a handler that hangs is named after a second; time goes on once it ends', async () => {
+  test('names a handler that hangs after one second and continues once it ends', async () => {
     const warnings: string[] = []
     const { client, clock, destinations } = open({ onWarning: (text) => warnings.push(text) })
     let finish = (): void => undefined
@@ -149,7 +149,7 @@ describe('time', () => {
     await drained
   })
 
-  test.each(['fake timers of everything', 'a frozen Date'])('%s: nothing hangs', async (kind) => {
+  test.each(['fake timers of everything', 'a frozen Date'])('drain() ends with %s', async (kind) => {
     vi.useFakeTimers(kind === 'a frozen Date' ? { toFake: ['Date'] } : {})
     try {
       const { client, clock, destinations, redis } = open()
@@ -168,8 +168,8 @@ describe('time', () => {
   })
 })
 
-describe('the end of a sandbox', () => {
-  test('disposing twice is fine; afterwards the global fetch is the old one and time does not move', async () => {
+describe('Sandbox.dispose() and reset()', () => {
+  test('dispose() restores the global fetch, stops the clock and can be called twice', async () => {
     const before = globalThis.fetch
     const { sandbox, clock } = open()
     expect(globalThis.fetch).not.toBe(before)
@@ -180,7 +180,7 @@ describe('the end of a sandbox', () => {
     await expect(clock.advance('1s')).rejects.toThrow('disposed sandbox or on a clock from before a reset')
   })
 
-  test('a reset is a world as new: same ids, nothing stored, nothing pending', async () => {
+  test('reset() restores a new sandbox: same IDs, nothing stored, nothing pending', async () => {
     const { sandbox, client, redis } = open()
     const first = await client.publish({ url: shop, delay: 10 })
     await redis.set('k', 'v')
@@ -194,7 +194,7 @@ describe('the end of a sandbox', () => {
     expect(sandbox.queue.messages).toHaveLength(1)
   })
 
-  test('sandboxes with names of their own run side by side in one file', async () => {
+  test('createSandbox() makes several sandboxes with different names in one file', async () => {
     const worlds = ['a', 'b', 'c'].map((name) => open({ name }))
     await Promise.all(
       worlds.map(async ({ redis, client, clock, destinations }, index) => {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { open, shop } from './shop.js'
 
-// What the answers and the callbacks look like. Expected: queue.md 1.3 to 1.5, 3, 4, 5.4, 5.5, 11.
+// Format of responses and callbacks. Expected: queue.md 1.3 to 1.5, 3, 4, 5.4, 5.5, 11.
 
 const callbackUrl = 'https://shop.test/callback'
 const failureUrl = 'https://shop.test/failed'
 
 describe('publish', () => {
-  test('answers an id and the url; a url group a top-level array in endpoint order; a batch nests it', async () => {
+  test('returns an ID and the URL, for a URL group an array in endpoint order, which a batch nests', async () => {
     const { client, clock, destinations } = open()
     destinations.respond('https://shop.test/*', 200)
     expect(await client.publishJSON({ url: shop, body: {} })).toEqual({
@@ -44,7 +44,7 @@ describe('publish', () => {
     expect(logs).toHaveLength(1 + 2 + 4)
   })
 
-  test('the destination keeps its own query; headers arrive unprefixed; the body byte for byte', async () => {
+  test('keeps the query of the destination, sends headers without prefix and the body byte for byte', async () => {
     const { client, clock, destinations } = open()
     const seen = destinations.record('https://shop.test/*')
     const url = 'https://shop.test/a%20b?x=1&upstash=2&y=%2F&z=a+b'
@@ -76,7 +76,7 @@ describe('publish', () => {
     ).toEqual(['upstash-caller-ip', 'upstash-message-id', 'upstash-region', 'upstash-retried', 'upstash-signature'])
   })
 
-  test('no content type is invented', async () => {
+  test('adds no content type', async () => {
     const { client, clock, destinations } = open()
     const seen = destinations.record(shop)
     await client.publish({ url: shop })
@@ -90,7 +90,7 @@ describe('publish', () => {
     ['unknown-group', 404, 'unknown-group'],
     ['https://', 400, 'invalid destination url'],
     ['https:// /x', 400, 'invalid destination url'],
-  ])('to %s is refused', async (destination, status, text) => {
+  ])('rejects the destination %s', async (destination, status, text) => {
     const { env, sandbox } = open()
     const answer = await sandbox.fetch(`${env.QSTASH_URL}/v2/publish/${destination}`, {
       method: 'POST',
@@ -143,7 +143,7 @@ describe('a pending message', () => {
         headers: { authorization: `Bearer ${env.QSTASH_TOKEN}` },
       })
     ).json()) as Record<string, unknown>
-    // The fields whose absence makes the Python SDK raise, and both spellings of the caller's address.
+    // These are the fields without which the Python SDK raises an error, and both spellings of the caller's IP address.
     for (const field of [
       'messageId',
       'url',
@@ -159,7 +159,7 @@ describe('a pending message', () => {
     await clock.advance('61s')
   })
 
-  test('has its body in base64 when it is not text, and is read after its delivery, too', async () => {
+  test('has a binary body in base64 and can also be read after its delivery', async () => {
     const { client, clock, destinations } = open()
     destinations.respond(shop, 200)
     const bytes = new Uint8Array([0xff, 0xfe, 0, 1])
@@ -173,7 +173,7 @@ describe('a pending message', () => {
 })
 
 describe('callbacks', () => {
-  test('one after every attempt with the documented body, the failure callback once with the dead letter', async () => {
+  test('arrive after every attempt with the documented body, the failure callback once with the dead letter', async () => {
     const { client, clock, destinations } = open()
     const done = destinations.record(callbackUrl)
     const failed = destinations.record(failureUrl)
@@ -215,7 +215,7 @@ describe('callbacks', () => {
     expect(done.last().header('upstash-message-id')).not.toBe(messageId)
   })
 
-  test('none for a cancelled message; a callback that fails for good is a dead letter of its own', async () => {
+  test("don't arrive for a canceled message; a callback that fails for good becomes a dead letter", async () => {
     const { client, clock, destinations } = open()
     destinations.respond(shop, 200)
     const done = destinations.record(callbackUrl, 500)
@@ -245,7 +245,7 @@ describe('the log', () => {
     return logs.map(({ state }) => state).reverse()
   }
 
-  test('tells the states in the documented order', async () => {
+  test('lists the states in the documented order', async () => {
     expect(
       await states(async ({ client, destinations }) => {
         destinations.respond(shop, 200)
@@ -267,7 +267,7 @@ describe('the log', () => {
     ).toEqual(['CREATED', 'ACTIVE', 'ERROR', 'RETRY', 'ACTIVE', 'ERROR', 'FAILED'])
   })
 
-  test('a cancelled message: CANCELLED is written when the next delivery would have been due', async () => {
+  test('lists CANCELLED at the time at which a canceled message would have been delivered next', async () => {
     const { client, clock, destinations } = open()
     const seen = destinations.record(shop)
     const { messageId } = await client.publish({ url: shop, delay: 100 })
@@ -291,7 +291,7 @@ describe('the log', () => {
     }
   })
 
-  test('cancelled during an attempt: it may still succeed; when it fails it is not tried again', async () => {
+  test("lets an attempt succeed that is running during a cancellation, but doesn't retry it when it fails", async () => {
     const { client, clock, destinations } = open()
     destinations.on(shop, async (request, task) => {
       await task.sleep('5s')
@@ -308,7 +308,7 @@ describe('the log', () => {
     expect(await states(bad.messageId)).toEqual(['CREATED', 'ACTIVE', 'CANCEL_REQUESTED', 'ERROR', 'CANCELLED'])
   })
 
-  test('entries carry what each SDK reads; bodies are base64', async () => {
+  test('has the fields that each SDK reads, and bodies in base64', async () => {
     const { client, clock, destinations, env, sandbox } = open()
     destinations.respond(shop, { status: 404, body: 'not here' })
     await client.publishJSON({ url: shop, body: { a: 1 }, retries: 1, retryDelay: '5000', label: 'l', timeout: 5 })
@@ -347,7 +347,7 @@ describe('the log', () => {
     expect(without.events![0]).not.toHaveProperty('body')
   })
 
-  test('state=IN_PROGRESS means ACTIVE, RETRY and ERROR; pages go on where the last one ended', async () => {
+  test('filters ACTIVE, RETRY and ERROR by state=IN_PROGRESS and continues a page where the last one ended', async () => {
     const { client, clock, destinations } = open()
     destinations.respond(shop, 500)
     for (let n = 0; n < 5; n++) await client.publish({ url: shop, body: String(n), retries: 1 })
@@ -371,7 +371,7 @@ describe('the log', () => {
 })
 
 describe('dead letters', () => {
-  test('have the message and the last answer; a retry is a new message and the entry goes', async () => {
+  test('contain the message and the last response; a retry creates a new message and removes the entry', async () => {
     const { client, clock, destinations, env, sandbox } = open()
     let answer = 404
     destinations.respond(shop, () => ({ status: answer, body: `${answer} Not Found` }))
@@ -402,7 +402,7 @@ describe('dead letters', () => {
     expect(single.status).toBe(404)
   })
 
-  test('are kept for seven days on the default plan', async () => {
+  test('expire after seven days on the default plan', async () => {
     const { client, clock, destinations } = open()
     destinations.respond(shop, 500)
     await client.publish({ url: shop, retries: 0 })
@@ -414,7 +414,7 @@ describe('dead letters', () => {
     expect((await client.logs()).logs).toEqual([])
   })
 
-  test('filters: url, status, label, several values; an unknown filter is refused', async () => {
+  test('can be filtered by URL, status, label and several values; an unknown filter is rejected', async () => {
     const { client, clock, destinations } = open()
     destinations.respond('https://shop.test/*', (delivery) => Number(delivery.text()))
     for (const [path, status, label] of [
@@ -440,7 +440,7 @@ describe('dead letters', () => {
 })
 
 describe('redaction', () => {
-  test('hides fields in every answer, delivers them in clear, again when retried from the dead letters', async () => {
+  test('hides fields in every response, but delivers them in clear, also when retried from the dead letters', async () => {
     const { client, clock, destinations } = open()
     const seen = destinations.record(shop, 500)
     const { messageId } = await client.publish({

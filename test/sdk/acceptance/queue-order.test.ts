@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { open, shop } from './shop.js'
 
-// Who may start when: FIFO queues, flow control, schedules. Expected: queue.md 6, 7, 8.
+// When FIFO queues, flow control and schedules start a message. Expected: queue.md 6, 7, 8.
 
 const start = Date.parse('2030-01-01T00:00:00Z')
 
-describe('queues', () => {
-  test('one after another: the slot is held through retries and through callbacks', async () => {
+describe('FIFO queues', () => {
+  test('deliver one message after another and hold the slot through retries and callbacks', async () => {
     const { client, clock, destinations } = open()
     const story: string[] = []
     const tell = (what: string): void => void story.push(`${(clock.now() - start) / 1000} ${what}`)
@@ -44,7 +44,7 @@ describe('queues', () => {
     expect((await queue.get()).lag).toBe(0)
   })
 
-  test('parallelism 2 starts two, in order; more parallelism acts at once', async () => {
+  test('start two messages in order with parallelism 2; more parallelism has an effect immediately', async () => {
     const { client, clock, destinations } = open()
     const started: string[] = []
     destinations.on(shop, async (request, task) => {
@@ -60,12 +60,12 @@ describe('queues', () => {
     await queue.upsert({ parallelism: 3 })
     await clock.drain()
     expect(started).toEqual(['0 a', '0 b', '5 c', '10 d', '10 e'])
-    // A message sent into the queue does not make its parallelism 1 again.
+    // A message that is published to the queue does not reset its parallelism to 1.
     await queue.enqueue({ url: shop, body: 'f' })
     expect((await queue.get()).parallelism).toBe(3)
   })
 
-  test('paused: accepts, starts nothing; the delayed head keeps the order', async () => {
+  test('accept messages while paused, start none, and keep the order behind a delayed head', async () => {
     const { client, clock, destinations } = open()
     const seen = destinations.record(shop)
     const queue = client.queue({ queueName: 'q' })
@@ -83,7 +83,7 @@ describe('queues', () => {
     ])
   })
 
-  test('a message of a queue cannot be retried now', async () => {
+  test('reject a retry of one of their messages by hand', async () => {
     const { client, env, sandbox } = open()
     const { messageId } = await client.queue({ queueName: 'q' }).enqueue({ url: shop, delay: 60 })
     const plain = await client.publish({ url: shop, delay: 60 })
@@ -101,7 +101,7 @@ describe('queues', () => {
 })
 
 describe('flow control', () => {
-  test('ten per minute with twenty in flight: ten in minute one, ten in minute two, then one per finished call', async () => {
+  test('starts ten per minute with twenty in flight: ten in each of the first two minutes, then one per finished request', async () => {
     const { client, clock, destinations } = open()
     const times: number[] = []
     destinations.on(shop, async (_request, task) => {
@@ -126,7 +126,7 @@ describe('flow control', () => {
     expect(times).toEqual([...Array(10).fill(0), ...Array(10).fill(60), ...Array(5).fill(600)])
   })
 
-  test('a message that waits for its retry does not hold a slot', async () => {
+  test("doesn't hold a slot for a message that waits for its retry", async () => {
     const { client, clock, destinations } = open()
     const times: string[] = []
     destinations.respond(shop, (delivery) => {
@@ -140,7 +140,7 @@ describe('flow control', () => {
     expect(times).toEqual(['0 bad', '0 good', '12 bad'])
   })
 
-  test('pause fills the wait list, resume empties it; pin overrides what messages bring', async () => {
+  test('fills the wait list on pause, empties it on resume, and prefers a pin to the options of messages', async () => {
     const { client, clock, destinations } = open()
     const seen = destinations.record(shop)
     const flow = client.flowControl
@@ -172,7 +172,7 @@ describe('flow control', () => {
     expect((await flow.get('k')).rateMax).toBe(1)
   })
 
-  test('retries count as calls', async () => {
+  test('counts retries as requests', async () => {
     const { client, clock, destinations } = open()
     const times: number[] = []
     destinations.respond(shop, () => {
@@ -185,7 +185,7 @@ describe('flow control', () => {
   })
 
   test.each(['__proto__', 'constructor', 'toString', 'a.b-c_d', 'hasOwnProperty'])(
-    'the key %s is a key like others',
+    'treats the key %s as any other key',
     async (key) => {
       const { client, clock, destinations } = open()
       destinations.respond(shop, 200)
@@ -206,7 +206,7 @@ describe('schedules', () => {
     return seen.requests.map((attempt) => new Date(attempt.at).toISOString().slice(0, 16))
   }
 
-  test('five fields in UTC, and any IANA zone', async () => {
+  test('support five fields in UTC and any IANA zone', async () => {
     expect(await slots('*/20 9 * * 1-5', '2030-01-04T00:00:00Z', '2030-01-07T23:00:00Z')).toEqual([
       '2030-01-04T09:00',
       '2030-01-04T09:20',
@@ -228,8 +228,8 @@ describe('schedules', () => {
     ])
   })
 
-  test('a local time that does not exist is skipped, one that comes twice fires once', async () => {
-    // New York 2030: 02:00 on 10 March does not exist, 01:30 on 3 November comes twice.
+  test('skip a local time that does not exist and fire once at one that occurs twice', async () => {
+    // New York in 2030: 02:00 on March 10 does not exist, and 01:30 on November 3 occurs twice.
     expect(await slots('CRON_TZ=America/New_York 30 2 * * *', '2030-03-09T00:00:00Z', '2030-03-12T00:00:00Z')).toEqual([
       '2030-03-09T07:30',
       '2030-03-11T06:30',
@@ -251,7 +251,7 @@ describe('schedules', () => {
     'CRON_TZ=Mars/Base * * * * *',
     'H * * * *',
     'x',
-  ])('the cron %j is refused', async (cron) => {
+  ])('reject the cron %j', async (cron) => {
     const { env, sandbox } = open()
     const answer = await sandbox.fetch(`${env.QSTASH_URL}/v2/schedules/${shop}`, {
       method: 'POST',
@@ -261,7 +261,7 @@ describe('schedules', () => {
     expect(await answer.json()).toEqual({ error: expect.any(String) })
   })
 
-  test('paused slots are not made up for; the next slot goes on being shown', async () => {
+  test("don't make up for fire times during a pause, and still show the next one", async () => {
     const { client, clock, destinations } = open()
     const seen = destinations.record(shop)
     const { scheduleId } = await client.schedules.create({ destination: shop, cron: '0 * * * *', scheduleId: 'hourly' })
@@ -279,7 +279,7 @@ describe('schedules', () => {
     expect(seen.requests.map((attempt) => new Date(attempt.at).getUTCHours())).toEqual([1, 5])
   })
 
-  test('the same id replaces the whole schedule; what is not sent is gone', async () => {
+  test('are replaced as a whole by one with the same ID; fields that are not sent are deleted', async () => {
     const { client, clock } = open()
     const createdAt = clock.now()
     await client.schedules.create({
@@ -298,7 +298,7 @@ describe('schedules', () => {
     for (const field of ['body', 'label', 'queueName', 'delay'] as const) expect(schedule[field]).toBeUndefined()
   })
 
-  test('messages carry the schedule; the states of the last trigger are told', async () => {
+  test('add their ID to messages and report the states of the last fire time', async () => {
     const { client, clock, destinations } = open()
     destinations.respond('https://shop.test/good', 200)
     destinations.respond('https://shop.test/bad', 500)
@@ -330,7 +330,7 @@ describe('schedules', () => {
     expect((await client.logs({ filter: { scheduleId, state: 'CREATED' } })).logs).toHaveLength(2)
   })
 
-  test('into a queue, without making its parallelism 1 again', async () => {
+  test('publish to a FIFO queue without resetting its parallelism to 1', async () => {
     const { client, clock, destinations } = open()
     destinations.respond(shop, 200)
     await client.queue({ queueName: 'q' }).upsert({ parallelism: 4 })
@@ -341,8 +341,8 @@ describe('schedules', () => {
   })
 })
 
-describe('url groups', () => {
-  test('a publish after the group is gone fails, messages under way arrive', async () => {
+describe('URL groups', () => {
+  test('reject a publish after they are deleted, but deliver pending messages', async () => {
     const { client, clock, destinations } = open()
     const seen = destinations.record('https://shop.test/*')
     await client.urlGroups.addEndpoints({ name: 'g', endpoints: [{ url: 'https://shop.test/a', name: 'n 1' }] })
@@ -354,7 +354,7 @@ describe('url groups', () => {
     expect((await client.logs()).logs[0]).toMatchObject({ urlGroup: 'g', endpointName: 'n 1' })
   })
 
-  test('default headers lie under those of the publish', async () => {
+  test('have default headers, which headers of a publish override', async () => {
     const { client, clock, destinations, env, sandbox } = open()
     const seen = destinations.record('https://shop.test/*', 500)
     await client.urlGroups.addEndpoints({ name: 'g', endpoints: [{ url: 'https://shop.test/a' }] })
@@ -376,18 +376,21 @@ describe('url groups', () => {
     expect(seen.last().header('x-group')).toBe('mine')
   })
 
-  test.each(['__proto__', 'constructor', 'toString'])('a group or queue named %s', async (name) => {
-    const { client, clock, destinations } = open()
-    destinations.respond(shop, 200)
-    await expect(client.urlGroups.get(name)).rejects.toMatchObject({ status: 404 })
-    await expect(client.publish({ urlGroup: name })).rejects.toMatchObject({ status: 404 })
-    await client.urlGroups.addEndpoints({ name, endpoints: [{ url: shop, name }] })
-    expect(await client.urlGroups.get(name)).toMatchObject({ name, endpoints: [{ url: shop, name }] })
-    const queue = client.queue({ queueName: name })
-    await expect(queue.get()).rejects.toMatchObject({ status: 404 })
-    await queue.enqueue({ urlGroup: name, label: name, headers: { [name]: '1' } })
-    expect(await queue.get()).toMatchObject({ name, lag: 1 })
-    await clock.drain()
-    expect((await client.logs({ filter: { label: name, state: 'DELIVERED' } })).logs).toHaveLength(1)
-  })
+  test.each(['__proto__', 'constructor', 'toString'])(
+    'have no special names: a group and a queue named %s',
+    async (name) => {
+      const { client, clock, destinations } = open()
+      destinations.respond(shop, 200)
+      await expect(client.urlGroups.get(name)).rejects.toMatchObject({ status: 404 })
+      await expect(client.publish({ urlGroup: name })).rejects.toMatchObject({ status: 404 })
+      await client.urlGroups.addEndpoints({ name, endpoints: [{ url: shop, name }] })
+      expect(await client.urlGroups.get(name)).toMatchObject({ name, endpoints: [{ url: shop, name }] })
+      const queue = client.queue({ queueName: name })
+      await expect(queue.get()).rejects.toMatchObject({ status: 404 })
+      await queue.enqueue({ urlGroup: name, label: name, headers: { [name]: '1' } })
+      expect(await queue.get()).toMatchObject({ name, lag: 1 })
+      await clock.drain()
+      expect((await client.logs({ filter: { label: name, state: 'DELIVERED' } })).logs).toHaveLength(1)
+    },
+  )
 })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { open, shop } from './shop.js'
 
-// When things happen, seen from the destination. Expected figures: queue.md 5.1 to 5.4, 2.2, 2.4.
+// Time of deliveries as the destination sees it. Expected figures: queue.md 5.1 to 5.4, 2.2, 2.4.
 
-/** Seconds between the publish and each attempt. */
+/** Returns the seconds between the publish and each attempt. */
 async function attemptTimes(
   publish: { retries?: number; retryDelay?: string; delay?: number; notBefore?: number },
   answer: number | (() => { status: number; headers?: Record<string, string> }),
@@ -17,31 +17,31 @@ async function attemptTimes(
   return seen.requests.map((attempt) => (attempt.at - start) / 1000)
 }
 
-/** The waits before each retry. */
+/** Returns the wait before each retry, in seconds. */
 function waits(times: readonly number[]): number[] {
   return times.slice(1).map((time, index) => Math.round((time - times[index]!) * 1000) / 1000)
 }
 
-describe('the default back-off', () => {
+describe('default backoff', () => {
   test('waits 12, 148, 1808, 22026 and then 86400 seconds', async () => {
     expect(waits(await attemptTimes({ retries: 7 }, 500))).toEqual([12, 148, 1808, 22026, 86400, 86400, 86400])
   })
 
-  test('three retries unless said otherwise, none with 0', async () => {
+  test('retries three times by default and never with 0', async () => {
     expect(waits(await attemptTimes({}, 500))).toEqual([12, 148, 1808])
     expect(await attemptTimes({ retries: 0 }, 500)).toEqual([0])
   })
 
-  test.each([201, 202, 204, 299])('%i is delivered', async (status) => {
+  test.each([201, 202, 204, 299])('treats the status %i as delivered', async (status) => {
     expect(await attemptTimes({}, status)).toEqual([0])
   })
 
-  test.each([301, 302, 304, 400, 401, 404, 410, 429, 489, 503])('%i is retried', async (status) => {
+  test.each([301, 302, 304, 400, 401, 404, 410, 429, 489, 503])('retries after the status %i', async (status) => {
     expect(waits(await attemptTimes({ retries: 1 }, status))).toEqual([12])
   })
 })
 
-describe('retry delay expressions give milliseconds, retried counts from 0', () => {
+describe('retry delay expression in milliseconds, with retried counted from 0', () => {
   test.each([
     ['1000', [1, 1, 1]],
     ['1000 * (1 + retried)', [1, 2, 3]],
@@ -55,14 +55,14 @@ describe('retry delay expressions give milliseconds, retried counts from 0', () 
     ['0 - 5000', [0, 0, 0]],
     ['1 / 0', [12, 148, 1808]],
     ['pow(10, 12)', [86400, 86400, 86400]],
-  ])('%s', async (retryDelay, expected) => {
+  ])('evaluates %s', async (retryDelay, expected) => {
     const found = waits(await attemptTimes({ retries: 3, retryDelay }, 500))
     expect(found).toHaveLength(3)
     for (const [index, wait] of found.entries()) expect(Math.abs(wait - expected[index]!)).toBeLessThanOrEqual(0.001)
   })
 
   test.each(['retries * 1000', 'process.exit()', '1000;', 'constructor', '__proto__', '1 +', 'pow(1)', '('])(
-    '%j is refused at publish with 400',
+    'rejects %j at publish with 400',
     async (retryDelay) => {
       const { env, sandbox } = open()
       const answer = await sandbox.fetch(`${env.QSTASH_URL}/v2/publish/${shop}`, {
@@ -74,7 +74,7 @@ describe('retry delay expressions give milliseconds, retried counts from 0', () 
   )
 })
 
-describe('headers of the answer override the wait', () => {
+describe('response headers that override the wait', () => {
   const start = Date.parse('2030-01-01T00:00:00Z')
   test.each([
     ['Retry-After', '30', 30],
@@ -89,12 +89,12 @@ describe('headers of the answer override the wait', () => {
     ['Retry-After', '90000', 12],
     ['Retry-After', 'soon', 12],
     ['Retry-After', '-5', 12],
-  ])('%s: %s', async (name, value, expected) => {
+  ])('reads %s: %s', async (name, value, expected) => {
     const times = await attemptTimes({ retries: 1 }, () => ({ status: 429, headers: { [name]: value } }))
     expect(waits(times)).toEqual([expected])
   })
 
-  test('the first of several in the documented order counts, over a retry delay too', async () => {
+  test('use the first of several in the documented order, also with a retry delay', async () => {
     const headers = { 'X-RateLimit-Reset-Tokens': '4', 'X-RateLimit-Reset': '3', 'Retry-After': '2' }
     expect(waits(await attemptTimes({ retries: 1 }, () => ({ status: 503, headers })))).toEqual([2])
     expect(waits(await attemptTimes({ retries: 1, retryDelay: '9000' }, () => ({ status: 503, headers })))).toEqual([2])
@@ -102,7 +102,7 @@ describe('headers of the answer override the wait', () => {
 })
 
 describe('delay and not-before', () => {
-  test('a delay in seconds, a delay with units, a moment, a moment over a delay, a past moment', async () => {
+  test('accept seconds, a delay with units, an instant, an instant together with a delay, and a past instant', async () => {
     const now = Date.parse('2030-01-01T00:00:00Z') / 1000
     expect(await attemptTimes({ delay: 60 }, 200)).toEqual([60])
     expect(await attemptTimes({ delay: '1d10h30m' as never }, 200)).toEqual([124_200])
@@ -112,8 +112,8 @@ describe('delay and not-before', () => {
   })
 })
 
-describe('retried, in the header', () => {
-  test('goes from 0 to the number of retries; the message id stays', async () => {
+describe('header Upstash-Retried', () => {
+  test('counts from 0 to the number of retries, with the same message ID', async () => {
     const { client, clock, destinations } = open()
     const seen = destinations.record(shop, 500)
     const { messageId } = await client.publish({ url: shop, body: 'x', retries: 2 })
@@ -122,7 +122,7 @@ describe('retried, in the header', () => {
     expect(new Set(seen.requests.map((attempt) => attempt.header('upstash-message-id')))).toEqual(new Set([messageId]))
   })
 
-  test('489 ends at once only with its header', async () => {
+  test('stays at 0 after a 489 with the header of a non-retryable error', async () => {
     const { client, clock, destinations } = open()
     const seen = destinations.record(shop, { status: 489, headers: { 'Upstash-NonRetryable-Error': 'true' } })
     await client.publish({ url: shop, retries: 3 })
@@ -133,8 +133,8 @@ describe('retried, in the header', () => {
   })
 })
 
-describe('time-outs', () => {
-  test('a slow handler is given up after the time-out of the message, and called again', async () => {
+describe('timeout', () => {
+  test('ends an attempt whose handler is slower than the timeout of the message, then retries', async () => {
     const { client, clock, destinations } = open()
     const times: number[] = []
     const start = clock.now()
@@ -155,7 +155,7 @@ describe('time-outs', () => {
 })
 
 describe('deduplication', () => {
-  test('the second publish within ten minutes answers 202 with the first id; the eleventh minute is new', async () => {
+  test('returns 202 with the first ID within ten minutes, and publishes again in the eleventh', async () => {
     const { client, clock, destinations, env, sandbox } = open()
     const seen = destinations.record(shop)
     const first = await client.publish({ url: shop, body: 'a', deduplicationId: 'd' })
@@ -174,7 +174,7 @@ describe('deduplication', () => {
     expect(seen.count).toBe(2)
   })
 
-  test('by content: body, url, content type and forwarded headers count', async () => {
+  test('compares body, URL, content type and forwarded headers when it is based on content', async () => {
     const { client } = open()
     const base = { url: shop, body: 'a', contentBasedDeduplication: true, headers: { 'x-a': '1' } } as const
     await client.publish(base)
@@ -187,7 +187,7 @@ describe('deduplication', () => {
     expect(await same({ headers: { 'x-a': '1', 'content-type': 'text/plain' } })).toBe(false)
   })
 
-  test('an id with a colon is refused', async () => {
+  test('rejects an ID with a colon', async () => {
     const { client } = open()
     await expect(client.publish({ url: shop, deduplicationId: 'a:b' })).rejects.toMatchObject({
       status: 400,

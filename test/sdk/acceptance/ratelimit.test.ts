@@ -4,7 +4,8 @@ import { Redis } from '@upstash/redis'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { open } from './shop.js'
 
-// The two libraries on top of the store's SDK, unmodified. They read the host's Date, which follows the sandbox here.
+// The unmodified libraries for rate limits and locks, which use the store's SDK. They read the host's `Date`, which
+// follows the sandbox here.
 
 const start = Date.parse('2030-01-01T00:00:00Z')
 
@@ -22,7 +23,7 @@ function world() {
   return made
 }
 
-/** How many of so many calls are let through now. */
+/** Returns how many of this number of calls are admitted now. */
 async function allowed(ratelimit: Pick<Ratelimit, 'limit'>, calls: number, identifier = 'user'): Promise<number> {
   let count = 0
   for (let n = 0; n < calls; n++) if ((await ratelimit.limit(identifier)).success) count++
@@ -30,7 +31,7 @@ async function allowed(ratelimit: Pick<Ratelimit, 'limit'>, calls: number, ident
 }
 
 describe('ratelimit', () => {
-  test('fixed window: ten a minute, a new ten in the next minute', async () => {
+  test('admits ten per minute with a fixed window, and ten more in the next minute', async () => {
     const { redis, clock } = world()
     const ratelimit = new Ratelimit({ redis, limiter: Ratelimit.fixedWindow(10, '1 m'), ephemeralCache: false })
     const first = await ratelimit.limit('user')
@@ -45,19 +46,19 @@ describe('ratelimit', () => {
     expect(await allowed(ratelimit, 12)).toBe(10)
   })
 
-  test('fixed window with a weight', async () => {
+  test('counts the weight of a call with a fixed window', async () => {
     const { redis } = world()
     const ratelimit = new Ratelimit({ redis, limiter: Ratelimit.fixedWindow(10, '1 m'), ephemeralCache: false })
     expect(await ratelimit.limit('user', { rate: 7 })).toMatchObject({ success: true, remaining: 3 })
     expect(await ratelimit.limit('user', { rate: 4 })).toMatchObject({ success: false })
   })
 
-  test('sliding window: what was used a moment ago weighs on the next window', async () => {
+  test('counts a share of the previous window with a sliding window', async () => {
     const { redis, clock } = world()
     const ratelimit = new Ratelimit({ redis, limiter: Ratelimit.slidingWindow(10, '60 s'), ephemeralCache: false })
     expect(await allowed(ratelimit, 12)).toBe(10)
     await clock.advance('60s')
-    // The whole window before weighs fully at its start, half in its middle.
+    // The previous window counts fully at the start of this one, and half in its middle.
     expect(await allowed(ratelimit, 12)).toBe(0)
     await clock.advance('30s')
     expect(await allowed(ratelimit, 12)).toBe(5)
@@ -66,7 +67,7 @@ describe('ratelimit', () => {
     expect(await allowed(ratelimit, 12)).toBe(10)
   })
 
-  test('token bucket: five at once, then one every ten seconds', async () => {
+  test('admits five at once with a token bucket, then one every ten seconds', async () => {
     const { redis, clock } = world()
     const ratelimit = new Ratelimit({ redis, limiter: Ratelimit.tokenBucket(1, '10 s', 5), ephemeralCache: false })
     expect(await allowed(ratelimit, 7)).toBe(5)
@@ -79,7 +80,7 @@ describe('ratelimit', () => {
     expect((await ratelimit.getRemaining('user')).remaining).toBe(0)
   })
 
-  test('cached fixed window', async () => {
+  test('admits three per window with a cached fixed window', async () => {
     const { redis, clock, sandbox } = world()
     const ratelimit = new Ratelimit({
       redis,
@@ -93,7 +94,7 @@ describe('ratelimit', () => {
     expect(sandbox.destinations.errors).toEqual([])
   })
 
-  test('the ephemeral cache answers for the blocked without asking', async () => {
+  test('rejects a blocked identifier from the ephemeral cache, without a request', async () => {
     const { redis, sandbox } = world()
     const ratelimit = new Ratelimit({ redis, limiter: Ratelimit.fixedWindow(1, '1 m'), ephemeralCache: new Map() })
     expect(await allowed(ratelimit, 2)).toBe(1)
@@ -102,7 +103,7 @@ describe('ratelimit', () => {
     expect(sandbox.traffic.entries.length).toBe(before)
   })
 
-  test('dynamic limits', async () => {
+  test('follows dynamic limits', async () => {
     const { redis } = world()
     const ratelimit = new Ratelimit({
       redis,
@@ -117,7 +118,7 @@ describe('ratelimit', () => {
     expect(await allowed(ratelimit, 12)).toBe(8)
   })
 
-  test('blockUntilReady waits until the window ends', async () => {
+  test('blockUntilReady() waits until the window ends', async () => {
     const { redis, clock } = world()
     const ratelimit = new Ratelimit({ redis, limiter: Ratelimit.fixedWindow(1, '10 s'), ephemeralCache: false })
     expect(await allowed(ratelimit, 1)).toBe(1)
@@ -130,7 +131,7 @@ describe('ratelimit', () => {
     expect((await waiting).success).toBe(true)
   })
 
-  test('deny lists and analytics', async () => {
+  test('applies deny lists and records analytics', async () => {
     const { redis, clock } = world()
     const ratelimit = new Ratelimit({
       redis,
@@ -161,7 +162,7 @@ describe('ratelimit', () => {
     expect(await IpDenyList.disableIpDenyList(redis as never, 'shop')).toBeInstanceOf(Array)
   })
 
-  test.each(['fixedWindow', 'slidingWindow'] as const)('several regions: %s', async (algorithm) => {
+  test.each(['fixedWindow', 'slidingWindow'] as const)('counts over several regions: %s', async (algorithm) => {
     const { env, clock } = world()
     const other = open({ name: 'other' })
     const regions = [env, other.env].map(
@@ -180,7 +181,7 @@ describe('ratelimit', () => {
     }
     expect(count).toBe(4)
     expect((await ratelimit.getRemaining('user')).remaining).toBe(0)
-    // The library does not wait for this one.
+    // The library does not wait for the requests of this call.
     await ratelimit.resetUsedTokens('user')
     await clock.settle()
     for (let turn = 0; turn < 20; turn++) await Promise.resolve()
@@ -190,7 +191,7 @@ describe('ratelimit', () => {
 })
 
 describe('lock', () => {
-  test('one holder at a time; the lease ends it; release is for the holder', async () => {
+  test('has one holder at a time until its lease ends; only the holder can release it', async () => {
     const { redis, clock } = world()
     const mine = new Lock({ id: 'job', redis: redis as never, lease: 10_000 })
     const theirs = new Lock({ id: 'job', redis: redis as never, lease: 10_000, retry: { attempts: 1, delay: 100 } })
@@ -211,7 +212,7 @@ describe('lock', () => {
     expect(await theirs.getStatus()).toBe('FREE')
   })
 
-  test('a waiting acquire gets the lock once it is released', async () => {
+  test('is acquired by a waiting caller once it is released', async () => {
     const { redis, clock } = world()
     const mine = new Lock({ id: 'job', redis: redis as never })
     const theirs = new Lock({ id: 'job', redis: redis as never, retry: { attempts: 5, delay: 1000 } })

@@ -4,7 +4,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { describe, expect, test } from 'vitest'
 import { open, shop } from './shop.js'
 
-// Signatures as receivers check them. Expected texts and claims: queue.md 9.
+// Signatures as receivers verify them. Expected texts and claims: queue.md 9.
 
 async function delivered(world: ReturnType<typeof open>, body = '{"id":1}') {
   const seen = world.destinations.record(shop)
@@ -14,14 +14,14 @@ async function delivered(world: ReturnType<typeof open>, body = '{"id":1}') {
 }
 
 describe('Receiver.verify', () => {
-  test('accepts the delivery at any host time, with and without its url', async () => {
+  test('accepts a delivery at any host time, with and without its URL', async () => {
     const world = open()
     const request = await delivered(world)
     expect(await world.receiver.verify(request)).toBe(true)
     expect(await world.receiver.verify({ signature: request.signature, body: request.body })).toBe(true)
   })
 
-  test('names what is wrong', async () => {
+  test('reports what is wrong with a signature', async () => {
     const world = open()
     const request = await delivered(world)
     await expect(world.receiver.verify({ ...request, url: `${shop}/` })).rejects.toThrow(
@@ -42,7 +42,7 @@ describe('Receiver.verify', () => {
     await expect(world.receiver.verify({ ...request, signature: `${none}.${claims}.` })).rejects.toThrow()
   })
 
-  test('the token has the documented header and claims', async () => {
+  test('verifies a token with the documented header and claims', async () => {
     const world = open({ signatureWindow: 'real' })
     const { signature, body } = await delivered(world)
     expect(decodeProtectedHeader(signature)).toEqual({ alg: 'HS256', typ: 'JWT' })
@@ -62,14 +62,14 @@ describe('Receiver.verify', () => {
     })
   })
 
-  test('with the real window a signature of long ago has expired', async () => {
+  test('rejects an old signature when signatureWindow is real', async () => {
     const world = open({ signatureWindow: 'real', startAt: '2020-01-01T00:00:00Z' })
     const request = await delivered(world)
     await expect(world.receiver.verify(request)).rejects.toThrow('signature verification failed')
     expect(await world.receiver.verify({ ...request, clockTolerance: 1e9 })).toBe(true)
   })
 
-  test('survives one rotation of the keys through the next key, not two', async () => {
+  test('accepts a delivery after one rotation of the keys through the next key, but not after two', async () => {
     const world = open()
     const rotate = async (): Promise<{ current: string; next: string }> =>
       (
@@ -84,13 +84,13 @@ describe('Receiver.verify', () => {
     expect(await world.receiver.verify(await delivered(world))).toBe(true)
     await rotate()
     await expect(world.receiver.verify(await delivered(world))).rejects.toThrow('signature verification failed')
-    // The environment tells the keys of now.
+    // The environment contains the current keys.
     expect(world.sandbox.env.QSTASH_CURRENT_SIGNING_KEY).toBe(rotated.next)
   })
 })
 
 describe('framework verifiers as destinations', () => {
-  test('let deliveries in, keep strangers out; a failed check is a retryable 500', async () => {
+  test('admit deliveries and reject other signatures; a failed check becomes a 500, which is retried', async () => {
     const world = open()
     const { client, clock, destinations, env } = world
     const keys = { currentSigningKey: env.QSTASH_CURRENT_SIGNING_KEY!, nextSigningKey: env.QSTASH_NEXT_SIGNING_KEY! }
@@ -125,7 +125,7 @@ describe('framework verifiers as destinations', () => {
     expect(stranger.status).toBe(403)
   })
 
-  test('the keys of the environment serve as well', async () => {
+  test('read their keys from the environment', async () => {
     const world = open()
     const before = { ...process.env }
     try {

@@ -17,7 +17,7 @@ describe.each([true, false])('auto-pipelining %s', (enableAutoPipelining) => {
     return { ...world, redis }
   }
 
-  test('eval, evalsha, load, exists, flush', async () => {
+  test('run eval, evalsha, load, exists and flush', async () => {
     const { redis } = shop()
     expect(await redis.eval('return {KEYS[1], ARGV[1], ARGV[2] + 1}', ['k'], ['a', 41])).toEqual(['k', 'a', 42])
     const sha = await redis.scriptLoad('return 1')
@@ -29,7 +29,7 @@ describe.each([true, false])('auto-pipelining %s', (enableAutoPipelining) => {
     await expect(redis.evalsha(sha, [], [])).rejects.toThrow('NOSCRIPT No matching script. Please use EVAL.')
   })
 
-  test('createScript falls back to EVAL once, then uses the hash', async () => {
+  test('createScript() falls back to EVAL once, then uses the hash', async () => {
     const { redis, sandbox } = shop()
     const script = redis.createScript<string>("redis.call('SET', KEYS[1], ARGV[1]) return redis.call('GET', KEYS[1])")
     expect(await script.exec(['k'], ['v1'])).toBe('v1')
@@ -112,11 +112,11 @@ describe.each([true, false])('auto-pipelining %s', (enableAutoPipelining) => {
   ])('%s fails with %s', async (script, text) => {
     const { redis } = shop()
     await expect(redis.eval(script, [], [])).rejects.toThrow(text)
-    // The machine is as good as new.
+    // A failed script leaves the interpreter unchanged.
     expect(await redis.eval('return string.rep("x", 2)', [], [])).toBe('xx')
   })
 
-  test('numkeys, read-only forms, scripts in transactions and pipelines', async () => {
+  test('accept numkeys, read-only forms, and scripts in transactions and pipelines', async () => {
     const { redis } = shop()
     await redis.set('k', 'v')
     expect(await redis.evalRo("return redis.call('GET', KEYS[1])", ['k'], [])).toBe('v')

@@ -6,7 +6,7 @@ import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox
 
 export const shop = 'https://shop.test/orders'
 
-/** A sandbox as a user of the vendor's SDKs sets it up: the environment's names, the global fetch, nothing else. */
+/** Opens a sandbox as a user of the vendor's SDKs sets it up: with its environment variables and its global fetch. */
 export function open(options: SandboxOptions = {}) {
   const sandbox = createSandbox({ seed: 7, ...options })
   replaceFetch(sandbox)

@@ -21,7 +21,7 @@ function wire() {
       headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
       ...(body === undefined ? {} : { body: body as string }),
     })
-  /** Status and JSON body. */
+  /** Returns status and JSON body. */
   const json = async (path: string, init?: Init): Promise<[number, unknown]> => {
     const answer = await send(path, init)
     return [answer.status, await answer.json()]
@@ -55,7 +55,7 @@ describe('the path form', () => {
     )
   })
 
-  test('refusals', async () => {
+  test('rejects unknown options, bad escapes, an empty command and PIPELINE', async () => {
     const { json } = wire()
     expect(await json('/set/k/v?NX=true&EX=60')).toEqual([400, { error: 'ERR syntax error' }])
     expect(await json('/get/%zz')).toEqual([400, { error: 'ERR invalid URL escape' }])
@@ -66,7 +66,7 @@ describe('the path form', () => {
     ])
   })
 
-  test('a body is the last path argument, before the query, byte for byte', async () => {
+  test('appends a body as the last path argument, before the query, byte for byte', async () => {
     const { sandbox, json, send } = wire()
     expect(await json('/set/k?EX=100', { method: 'POST', body: '["not","parsed"]' })).toEqual([200, { result: 'OK' }])
     expect(await json('/get/k')).toEqual([200, { result: '["not","parsed"]' }])
@@ -83,7 +83,7 @@ describe('the path form', () => {
       await (await send('/get/bin', { headers: { 'Upstash-Response-Format': 'resp2' } })).arrayBuffer(),
     )
     expect([...raw]).toEqual([36, 54, 13, 10, ...bytes, 13, 10])
-    // Bytes that are no UTF-8 in the path.
+    // These bytes in the path are not UTF-8.
     expect(await json('/set/%ff/x')).toEqual([200, { result: 'OK' }])
     expect(await json('/keys/%ff', { headers: { 'Upstash-Encoding': 'base64' } })).toEqual([200, { result: ['/w=='] }])
     expect(await json('/get/k', { method: 'POST', body: '' })).toEqual([200, { result: '["not","parsed"]' }])
@@ -92,7 +92,7 @@ describe('the path form', () => {
 })
 
 describe('methods', () => {
-  test('HEAD runs the command and has no body', async () => {
+  test('run a command for HEAD, without a body in the response', async () => {
     const { sandbox, send } = wire()
     const answer = await send('/incr/n', { method: 'HEAD' })
     expect([answer.status, await answer.text()]).toEqual([200, ''])
@@ -100,7 +100,7 @@ describe('methods', () => {
     expect((await send('/', { method: 'HEAD' })).status).toBe(400)
   })
 
-  test('OPTIONS is a preflight and needs no token', async () => {
+  test('respond to the preflight OPTIONS without a token', async () => {
     const { send } = wire()
     const answer = await send('/', { method: 'OPTIONS', token: null, headers: { origin: 'https://app.test' } })
     expect(answer.status).toBe(200)
@@ -116,7 +116,7 @@ describe('methods', () => {
     expect(get.headers.get('access-control-allow-origin')).toBe('https://app.test')
   })
 
-  test.each(['DELETE', 'PATCH', 'FOO'])('%s is 405 with an empty body, even without a token', async (method) => {
+  test.each(['DELETE', 'PATCH', 'FOO'])('reject %s as 405 with an empty body, even without a token', async (method) => {
     const { send } = wire()
     const answer = await send('/get/k', { method, token: null })
     expect([answer.status, await answer.text()]).toEqual([405, ''])
@@ -124,7 +124,7 @@ describe('methods', () => {
 })
 
 describe('tokens', () => {
-  test('a wrong or missing one: 401 with a JSON body, even for resp2', async () => {
+  test('are required: a wrong or missing one gets a 401 with a JSON body, even for resp2', async () => {
     const { json, sandbox } = wire()
     const refusal = [401, { error: expect.stringMatching(/^WRONGPASS invalid or missing auth token\. See https:\/\//) }]
     expect(await json('/ping', { token: null })).toEqual(refusal)
@@ -144,7 +144,7 @@ describe('tokens', () => {
     ])
   })
 
-  test('read-only: reads yes; writes, SCAN, KEYS, scripts and admin no', async () => {
+  test('permit only reads when they are read-only: no writes, SCAN, KEYS, scripts or admin commands', async () => {
     const { json, sandbox, send } = wire()
     const token = sandbox.tokens.storeReadonly
     for (const path of ['/get/k', '/ping', '/echo/x', '/hgetall/h', '/zrange/z/0/-1']) {
@@ -177,7 +177,7 @@ describe('tokens', () => {
 })
 
 describe('JSON bodies', () => {
-  test('numbers keep their spelling, booleans become words', async () => {
+  test('keep the spelling of numbers and convert booleans to text', async () => {
     const { sandbox, send } = wire()
     const body = '["rpush","l",100,1.50,1e3,12345678901234567890,-0,true,false,"ü"]'
     expect((await send('/', { method: 'POST', body })).status).toBe(200)
@@ -204,12 +204,12 @@ describe('JSON bodies', () => {
     ['["set","k",["v"]]', 'ERR unsupported arg type: "[": json.Delim'],
     ['["set","k",{"a":1}]', 'ERR unsupported arg type: "{": json.Delim'],
     ['[["set","k","v"]]', 'ERR unsupported arg type: "[": json.Delim'],
-  ])('%s is 400 %s', async (body, error) => {
+  ])('reject %s as 400 %s', async (body, error) => {
     const { post } = wire()
     expect(await post(body)).toEqual([400, { error }])
   })
 
-  test('[""] names the command', async () => {
+  test('name the command in the error for [""]', async () => {
     const { post } = wire()
     expect(await post('[""]')).toEqual([400, { error: expect.stringContaining("ERR Command is not available: ''") }])
   })
@@ -227,7 +227,7 @@ describe('JSON bodies', () => {
     'PSUBSCRIBE',
     'CLIENT',
     'MONITOR',
-  ])('%s belongs to a connection', async (name) => {
+  ])('reject %s, which needs a connection', async (name) => {
     const { post } = wire()
     expect(await post([name.toLowerCase(), 'x'])).toEqual([
       400,
@@ -236,7 +236,7 @@ describe('JSON bodies', () => {
   })
 
   test.each(['BLPOP', 'MIGRATE', 'SHUTDOWN', 'CLUSTER', 'DEBUG', 'REPLICAOF', '__PROTO__', 'CONSTRUCTOR'])(
-    '%s is not available',
+    'reject %s as not available',
     async (name) => {
       const { post } = wire()
       expect(await post([name.toLowerCase(), 'x', 'y'])).toEqual([
@@ -255,7 +255,7 @@ describe('pipelines and transactions', () => {
     ['ZADD', 'myset', 11, 'item1', 22, 'item2'],
   ]
 
-  test.each(['/pipeline', '/multi-exec'])('the sample of the documentation on %s', async (path) => {
+  test.each(['/pipeline', '/multi-exec'])('return the sample of the documentation on %s', async (path) => {
     const { post } = wire()
     expect(await post(sample, path)).toEqual([
       200,
@@ -263,7 +263,7 @@ describe('pipelines and transactions', () => {
     ])
   })
 
-  test('a wrong command is an item of a pipeline, and discards a transaction', async () => {
+  test('return a wrong command as an item of a pipeline, and discard a transaction', async () => {
     const { post, sandbox } = wire()
     const rows = [['set', 'k', 'v'], ['nosuch'], ['get', 'k']]
     expect(await post(rows, '/pipeline')).toEqual([
@@ -280,7 +280,7 @@ describe('pipelines and transactions', () => {
     expect(sandbox.store.get('k')).toBeNull()
   })
 
-  test.each(['/pipeline', '/multi-exec'])('malformed rows fail all of %s', async (path) => {
+  test.each(['/pipeline', '/multi-exec'])('fail as a whole for malformed rows of %s', async (path) => {
     const { post, sandbox } = wire()
     for (const body of [
       '[]',
@@ -299,7 +299,7 @@ describe('pipelines and transactions', () => {
     expect(sandbox.store.get('k')).toBeNull()
   })
 
-  test('base64 leaves only the status OK of an item raw', async () => {
+  test('encode everything in base64 but the status OK of an item', async () => {
     const { sandbox, send } = wire()
     sandbox.store.run('SET', 's', 'OK')
     sandbox.store.run('RPUSH', 'l', 'OK', 'x')
@@ -342,7 +342,7 @@ describe('resp2', () => {
     [['xread', 'streams', 'none', 0], '*-1\r\n'],
     [['geopos', 'none', 'm'], '*1\r\n*-1\r\n'],
     [['lrange', 'none', 0, -1], '*0\r\n'],
-  ])('%j', async (command, expected) => {
+  ])('encodes the reply to %j', async (command, expected) => {
     const { send } = wire()
     const answer = await send('/', { method: 'POST', body: JSON.stringify(command), headers: format })
     expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
@@ -352,7 +352,7 @@ describe('resp2', () => {
     ])
   })
 
-  test('errors, pipelines, transactions, and what does not go together', async () => {
+  test('encodes errors and pipelines, and rejects unknown formats and combinations', async () => {
     const { send, json } = wire()
     const failed = await send('/get', { headers: format })
     expect([failed.status, await failed.text()]).toEqual([400, "-ERR wrong number of arguments for 'get' command\r\n"])
@@ -374,7 +374,7 @@ describe('resp2', () => {
 })
 
 describe('sync tokens', () => {
-  test('change with every write, stay with every read, and an empty one is fine', async () => {
+  test('change with every write and stay with every read; an empty one is accepted', async () => {
     const { send } = wire()
     const token = async (path: string): Promise<string | null> =>
       (await send(path, { headers: { 'upstash-sync-token': '' } })).headers.get('upstash-sync-token')
@@ -388,7 +388,7 @@ describe('sync tokens', () => {
 })
 
 describe('limits', () => {
-  test('an oversized command: 413 alone, an item in a pipeline', async () => {
+  test('reject an oversized command with 413, or as an item of a pipeline', async () => {
     const { sandbox } = open({ policy: { maxRequestSize: 100 } })
     const send = (path: string, body: unknown): Promise<Response> =>
       sandbox.fetch(`${sandbox.urls.store}${path}`, {
@@ -410,7 +410,7 @@ describe('limits', () => {
     ])
   })
 
-  test('the daily request limit', async () => {
+  test('reject requests beyond the daily limit', async () => {
     const { redis, clock } = open({ policy: { dailyRequestLimit: 2 } })
     await redis.set('a', 1)
     await redis.get('a')

@@ -2,8 +2,8 @@ import { Redis } from '@upstash/redis'
 import { describe, expect, test } from 'vitest'
 import { open } from './shop.js'
 
-// Every method of the store's SDK a user reaches for, with the result its documentation shows, however the client is
-// set up: with and without automatic pipelining, with and without base64.
+// Common methods of the store's SDK with the results that its documentation shows, for each setting of the client: with
+// and without automatic pipelining, with and without base64.
 
 const setups = [
   { enableAutoPipelining: true, responseEncoding: 'base64' },
@@ -58,7 +58,7 @@ describe.each(setups)('auto-pipelining $enableAutoPipelining, encoding $response
     expect(await redis.ttl('nothing')).toBe(-2)
   })
 
-  test('words that look like protocol survive: OK, numbers, JSON, emptiness, unicode', async () => {
+  test('keeps texts that look like protocol: OK, numbers, JSON, emptiness, Unicode', async () => {
     const { redis } = shop()
     for (const value of [
       'OK',
@@ -216,7 +216,7 @@ describe.each(setups)('auto-pipelining $enableAutoPipelining, encoding $response
     expect(await redis.bitcount('b', 0, -1)).toBe(1)
     expect(await redis.bitpos('b', 1)).toBe(7)
     expect(await redis.bitop('not', 'c', 'b')).toBe(1)
-    // The client's automatic pipelining cannot chain this one.
+    // The client's automatic pipelining cannot chain this command.
     const plain = new Redis({
       url: env.UPSTASH_REDIS_REST_URL!,
       token: env.UPSTASH_REDIS_REST_TOKEN!,
@@ -274,7 +274,7 @@ describe.each(setups)('auto-pipelining $enableAutoPipelining, encoding $response
     expect(await redis.xread(['x'], ['0-0'], { count: 1 })).toEqual([['x', [[id, ['name', 'Jane', 'n', 1]]]]])
     expect(await redis.xinfo('x', { type: 'GROUPS' })).toHaveLength(1)
     expect(await redis.xautoclaim('x', 'g', 'c', 0, '0-0')).toEqual(['0-0', [], []])
-    expect(await redis.xtrim('x', { strategy: 'MAXLEN', threshold: 1 })).toBe(0) // About so many, when nothing is said.
+    expect(await redis.xtrim('x', { strategy: 'MAXLEN', threshold: 1 })).toBe(0) // `~` is the client's default, so the length is approximate.
     expect(await redis.xtrim('x', { strategy: 'MAXLEN', threshold: 1, exactness: '=' })).toBe(1)
     expect(await redis.xdel('x', id)).toBe(0)
   })
@@ -355,7 +355,7 @@ describe.each(setups)('auto-pipelining $enableAutoPipelining, encoding $response
     expect(kept[1]).toMatchObject({ result: 'text' })
   })
 
-  test('errors read as the SDK prints them', async () => {
+  test('throws errors as the SDK formats them', async () => {
     const { redis, env } = shop()
     const prefix = setup.enableAutoPipelining ? 'Command failed: ' : ''
     await redis.set('s', 'text')

@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest'
 import { createSandbox } from '../../../src/sandbox/sandbox.js'
 import { open, shop } from './shop.js'
 
-// What a user tries on the second day.
+// Inputs that are valid but uncommon.
 
-describe('bodies of a publish', () => {
-  test('every kind that fetch takes', async () => {
+describe('publish()', () => {
+  test('accepts every kind of body that fetch accepts', async () => {
     const { client, clock, destinations } = open()
     const seen = destinations.record(shop)
     const form = new FormData()
@@ -40,7 +40,7 @@ describe('bodies of a publish', () => {
   })
 })
 
-test('names that mean something to JavaScript are names like others', async () => {
+test('treats names of JavaScript properties as any other name', async () => {
   const { client, clock, destinations, env, sandbox, redis } = open()
   const seen = destinations.record(shop, 500)
   const name = '__proto__'
@@ -69,7 +69,7 @@ test('names that mean something to JavaScript are names like others', async () =
 })
 
 describe('regions', () => {
-  test('both have an address; deliveries name the one they came from; the other one does not know the token', async () => {
+  test('have a URL each; deliveries name their region, and the other region rejects the token', async () => {
     const { sandbox, env, clock, destinations } = open({ policy: { homeRegion: undefined } })
     const seen = destinations.record(shop)
     for (const region of ['us-east-1', 'eu-central-1'] as const) {
@@ -92,8 +92,8 @@ describe('regions', () => {
   })
 })
 
-describe('clients set up otherwise', () => {
-  test('the SDK without deserialization, without read-your-writes, with an aborted signal', async () => {
+describe('clients and sandboxes with uncommon options', () => {
+  test('work without deserialization and read-your-writes, and with an aborted signal', async () => {
     const { env } = open()
     const at = { url: env.UPSTASH_REDIS_REST_URL!, token: env.UPSTASH_REDIS_REST_TOKEN!, retry: false as const }
     const plain = new Redis({ ...at, automaticDeserialization: false, readYourWrites: false })
@@ -103,7 +103,7 @@ describe('clients set up otherwise', () => {
     await expect(aborted.get('k')).rejects.toThrow('too late')
   })
 
-  test('a trailing slash on the address', async () => {
+  test('accept a trailing slash in the URL', async () => {
     const { env } = open()
     const redis = new Redis({ url: `${env.UPSTASH_REDIS_REST_URL}/`, token: env.UPSTASH_REDIS_REST_TOKEN! })
     expect(await redis.set('k', 1)).toBe('OK')
@@ -111,7 +111,7 @@ describe('clients set up otherwise', () => {
     expect((await client.publish({ url: shop })).messageId).toMatch(/^msg_/)
   })
 
-  test('a read-only queue token reads and changes nothing', async () => {
+  test('read with a read-only queue token, which cannot change anything', async () => {
     const { sandbox, env, client } = open()
     await client.publish({ url: shop, delay: 60 })
     const reader = new Client({ baseUrl: env.QSTASH_URL!, token: sandbox.tokens.queueReadonly, retry: false })
@@ -131,7 +131,7 @@ describe('clients set up otherwise', () => {
     expect(sandbox.queue.messages).toHaveLength(1)
   })
 
-  test('several of the same: layers of replaced fetch end in any order', () => {
+  test('restore the original fetch when several sandboxes are disposed in any order', () => {
     const before = globalThis.fetch
     const a = open()
     const b = open({ name: 'b' })
@@ -142,7 +142,7 @@ describe('clients set up otherwise', () => {
     expect(globalThis.fetch).toBe(before)
   })
 
-  test('the real hosts of the vendor cannot be reached while the fetch is replaced', async () => {
+  test('reject requests to the real hosts of the vendor while fetch is replaced', async () => {
     open()
     for (const url of [
       'https://qstash.upstash.io/v2/keys',
@@ -154,8 +154,8 @@ describe('clients set up otherwise', () => {
   })
 })
 
-describe('nothing is shared', () => {
-  test('the same seed gives the same traffic, byte for byte, through both SDKs', async () => {
+describe('two sandboxes', () => {
+  test('produce the same traffic with the same seed, byte for byte, through both SDKs', async () => {
     const run = async (): Promise<string> => {
       const { sandbox, client, redis, clock, destinations } = open()
       destinations.respond(shop, (delivery) => (delivery.retried < 1 ? 503 : 200))
@@ -176,7 +176,7 @@ describe('nothing is shared', () => {
     expect(await run()).toBe(await run())
   })
 
-  test('another seed gives other ids', () => {
+  test('produce other IDs with another seed', () => {
     const id = (seed: number): string => {
       const made = createSandbox({ seed }).queue.publish({ to: shop })
       return 'id' in made ? made.id : ''
@@ -201,7 +201,7 @@ describe('errors of the queue, as the SDK throws them', () => {
       400,
       /period/,
     ],
-  ])('%s', async (_, call, status, text) => {
+  ])('report a wrong or unknown item: %s', async (_, call, status, text) => {
     const { client } = open()
     const error = (await call(client).catch((thrown: unknown) => thrown)) as QstashError
     expect(error).toBeInstanceOf(QstashError)
@@ -209,7 +209,7 @@ describe('errors of the queue, as the SDK throws them', () => {
     expect(JSON.parse(error.message)).toEqual({ error: expect.stringMatching(text) })
   })
 
-  test('quotas, when they are enforced', async () => {
+  test('include exceeded quotas when quotas are enforced', async () => {
     const { client } = open({ policy: { enforceQuotas: true, queuePlan: 'free' } })
     const limits: [() => Promise<unknown>, RegExp][] = [
       [() => client.publish({ url: shop, delay: '8d' }), /^quota maxDelay exceeded, current limit: 604800$/],
@@ -227,13 +227,13 @@ describe('errors of the queue, as the SDK throws them', () => {
         expect.stringMatching(text),
       ])
     }
-    // One item over quota refuses the whole batch.
+    // One item above the quota rejects the whole batch.
     await expect(client.batch([{ url: shop }, { url: shop, delay: '8d' }])).rejects.toMatchObject({ status: 412 })
     expect((await client.logs()).logs).toEqual([])
   })
 })
 
-test('a receiver with only one of the keys', async () => {
+test('Receiver accepts a delivery when only one of its keys is right', async () => {
   const { client, clock, destinations, env } = open()
   const seen = destinations.record(shop)
   await client.publish({ url: shop, body: 'x' })

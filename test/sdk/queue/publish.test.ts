@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { shop } from '../../queue/world.js'
 import { quietSdk, sdkWorld, ways } from './sdk-world.js'
 
-// Requests and answers of queue.md 1.3, 1.4, 11: the SDK's own calls, unmodified.
+// Requests and responses of queue.md 1.3, 1.4 and 11, sent by the unmodified SDK.
 quietSdk()
 
 describe.each(ways)('through %s', (way) => {
   describe('publish', () => {
-    test('publishJSON to a url delivers the JSON, forwarded headers and the signature', async () => {
+    test('publishJSON() delivers the JSON, forwarded headers and the signature to a URL', async () => {
       const { client, clock, destinations, receiver } = await sdkWorld(way)
       const orders = destinations.record(shop)
       const { messageId, url } = await client.publishJSON({
@@ -47,7 +47,7 @@ describe.each(ways)('through %s', (way) => {
       await expect(receiver.verify({ signature, body: delivery.text(), url: shop })).resolves.toBe(true)
     })
 
-    test('publish passes a text body with the content type that fetch gives it', async () => {
+    test('publish() sends a text body with the content type that fetch sets', async () => {
       const { client, clock, destinations } = await sdkWorld(way)
       const orders = destinations.record(shop)
       await client.publish({ url: `${shop}?a=1&b=x%20y`, body: 'plain ✓' })
@@ -57,7 +57,7 @@ describe.each(ways)('through %s', (way) => {
       expect(orders.last().header('content-type')).toBe('text/plain;charset=UTF-8')
     })
 
-    test('publish to a url group answers an array in endpoint order', async () => {
+    test('publish() to a URL group returns an array in endpoint order', async () => {
       const { client, clock, destinations } = await sdkWorld(way)
       const seen = destinations.record('https://shop.test/*')
       await client.urlGroups.addEndpoints({
@@ -73,7 +73,7 @@ describe.each(ways)('through %s', (way) => {
       expect(older).toHaveLength(2)
     })
 
-    test('a duplicate names the first message', async () => {
+    test('publish() returns the ID of the first message for a duplicate', async () => {
       const { client } = await sdkWorld(way)
       const first = await client.publishJSON({ url: shop, body: 1, deduplicationId: 'x' })
       const second = await client.publishJSON({ url: shop, body: 1, deduplicationId: 'x' })
@@ -84,7 +84,7 @@ describe.each(ways)('through %s', (way) => {
       expect(again).toMatchObject({ messageId: content.messageId, deduplicated: true })
     })
 
-    test('batch and batchJSON: items to urls, groups and queues', async () => {
+    test('batch() and batchJSON() publish items to URLs, URL groups and FIFO queues', async () => {
       const { client, clock, destinations } = await sdkWorld(way)
       const seen = destinations.record('https://shop.test/*')
       await client.urlGroups.addEndpoints({
@@ -106,7 +106,7 @@ describe.each(ways)('through %s', (way) => {
       expect(texts).toHaveLength(1)
     })
 
-    test('callback, failure callback, flow control, redaction and retry delay are understood as the SDK writes them', async () => {
+    test('publishJSON() accepts callbacks, flow control, redaction and retry delay as the SDK encodes them', async () => {
       const { client } = await sdkWorld(way)
       const { messageId } = await client.publishJSON({
         url: shop,
@@ -136,7 +136,7 @@ describe.each(ways)('through %s', (way) => {
       })
     })
 
-    test('a refusal becomes the SDK error with the body as its message', async () => {
+    test("throws the SDK's error with the body of the response as its message", async () => {
       const { client } = await sdkWorld(way)
       await expect(client.publishJSON({ url: 'example.com/x', body: 1 })).rejects.toMatchObject({
         name: 'QstashError',
@@ -146,7 +146,7 @@ describe.each(ways)('through %s', (way) => {
       await expect(client.publishJSON({ urlGroup: 'nobody', body: 1 })).rejects.toMatchObject({ status: 404 })
     })
 
-    test('enqueue and enqueueJSON deliver one after the other', async () => {
+    test('enqueue() and enqueueJSON() deliver one message after another', async () => {
       const { client, clock, destinations } = await sdkWorld(way)
       const order: string[] = []
       destinations.on(shop, async (request, task) => {
@@ -164,7 +164,7 @@ describe.each(ways)('through %s', (way) => {
       expect(order).toEqual(['1 in', '1 out', '2 in', '2 out'])
     })
 
-    test('global headers of the client are forwarded, a provider of the chat API is published to its url', async () => {
+    test('forwards global headers of the client and publishes a chat request to the URL of its provider', async () => {
       const { client, clock, destinations } = await sdkWorld(way)
       const mail = destinations.record('https://api.resend.com/*')
       const { resend } = await import('@upstash/qstash')

@@ -5,7 +5,7 @@ import { startServer } from 'stuntdouble/server'
 import { afterEach, expect, test } from 'vitest'
 import { credentials } from '../../queue/world.js'
 
-// As a person runs it: a server whose time is the host's, delivering to an application on this machine.
+// A server whose clock is the host's, which delivers to an app on this machine.
 
 const endings: (() => unknown)[] = []
 afterEach(async () => {
@@ -18,7 +18,7 @@ interface Arrived {
   readonly body: string
 }
 
-/** An application: answers with these statuses in turn, resolves once so many requests have come. */
+/** Starts an app that responds with these statuses in order. `all` resolves after `count` requests. */
 async function application(statuses: number[], count: number) {
   const arrived: Arrived[] = []
   let done = (): void => {}
@@ -41,7 +41,7 @@ async function application(statuses: number[], count: number) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, arrived, all }
 }
 
-/** A port on which nobody listens any more. */
+/** Returns a port on which no server listens. */
 async function closedPort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
@@ -50,7 +50,7 @@ async function closedPort(): Promise<number> {
   return port
 }
 
-test('publish, retry and callback over loopback, signed for a real receiver', async () => {
+test('delivers a message, its retry and its callback over loopback, signed for a real receiver', async () => {
   const app = await application([503, 200, 200, 200], 4)
   const server = await startServer({ port: 0, clock: 'real' })
   endings.push(() => server.close())
@@ -74,7 +74,7 @@ test('publish, retry and callback over loopback, signed for a real receiver', as
   }
 })
 
-test('a request to another machine is refused, a refused connection is told as one', async () => {
+test('rejects a delivery to another machine, and reports a refused connection as such', async () => {
   const server = await startServer({ port: 0, clock: 'real' })
   endings.push(() => server.close())
   const sandbox = server.tenant('main')

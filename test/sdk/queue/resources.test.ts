@@ -8,7 +8,7 @@ quietSdk()
 
 describe.each(ways)('through %s', (way) => {
   describe('messages', () => {
-    test('cancel one, by ids, by filter and all', async () => {
+    test('cancel one, several by ID, several by filter, and all', async () => {
       const { client } = await sdkWorld(way)
       const ids: string[] = []
       for (const label of ['a', 'a', 'b', 'b', 'c']) {
@@ -24,7 +24,7 @@ describe.each(ways)('through %s', (way) => {
       await expect(client.messages.cancel({ filter: { lable: 'x' } as never })).rejects.toMatchObject({ status: 400 })
     })
 
-    test('the deprecated delete, deleteMany and deleteAll', async () => {
+    test('support the deprecated delete, deleteMany and deleteAll', async () => {
       const { client } = await sdkWorld(way)
       const ids: string[] = []
       for (let n = 0; n < 4; n++) ids.push((await client.publishJSON({ url: shop, body: n, delay: 60 })).messageId)
@@ -34,8 +34,8 @@ describe.each(ways)('through %s', (way) => {
     })
   })
 
-  describe('queues', () => {
-    test('upsert, get, list, pause, resume, delete', async () => {
+  describe('FIFO queues', () => {
+    test('support upsert, get, list, pause, resume and delete', async () => {
       const { client, clock, destinations } = await sdkWorld(way)
       const seen = destinations.record(shop)
       const queue = client.queue({ queueName: 'orders' })
@@ -66,7 +66,7 @@ describe.each(ways)('through %s', (way) => {
   })
 
   describe('schedules', () => {
-    test('create, get, list, pause, resume, delete', async () => {
+    test('support create, get, list, pause, resume and delete', async () => {
       const { client, clock, destinations } = await sdkWorld(way)
       const seen = destinations.record(shop)
       const { scheduleId } = await client.schedules.create({
@@ -116,7 +116,7 @@ describe.each(ways)('through %s', (way) => {
       await client.schedules.delete(scheduleId)
     })
 
-    test('the same id replaces all of a schedule', async () => {
+    test('are replaced as a whole by one with the same ID', async () => {
       const { client } = await sdkWorld(way)
       await client.schedules.create({
         scheduleId: 'daily',
@@ -133,8 +133,8 @@ describe.each(ways)('through %s', (way) => {
     })
   })
 
-  describe('url groups', () => {
-    test('addEndpoints, get, list, removeEndpoints, delete; topics is the older name', async () => {
+  describe('URL groups', () => {
+    test('support addEndpoints, get, list, removeEndpoints and delete, also as topics', async () => {
       const { client, clock } = await sdkWorld(way)
       const { urlGroups } = client
       const at = clock.now()
@@ -162,7 +162,7 @@ describe.each(ways)('through %s', (way) => {
   })
 
   describe('dead letters', () => {
-    test('listMessages, retry one and many, delete one, many and all', async () => {
+    test('support listMessages, retry of one and many, and delete of one, many and all', async () => {
       const { client, clock, destinations } = await sdkWorld(way)
       destinations.respond(shop, { status: 404, body: '404 Not Found' })
       for (let n = 0; n < 6; n++) await client.publishJSON({ url: shop, body: n, retries: 0, label: `l${n}` })
@@ -205,7 +205,7 @@ describe.each(ways)('through %s', (way) => {
   })
 
   describe('logs', () => {
-    test('logs and events: newest first, filtered and paged', async () => {
+    test('are listed newest first, filtered and in pages, as logs and as events', async () => {
       const { client, clock, destinations } = await sdkWorld(way)
       destinations.respond(shop, 200)
       const ids: string[] = []
@@ -234,7 +234,7 @@ describe.each(ways)('through %s', (way) => {
   })
 
   describe('flow control', () => {
-    test('get, pause, resume, pin, unpin, resetRate, global parallelism', async () => {
+    test('supports get, pause, resume, pin, unpin, resetRate and global parallelism', async () => {
       const { client, clock, destinations } = await sdkWorld(way)
       destinations.respond(shop, 200)
       const flow = client.flowControl
@@ -283,7 +283,7 @@ describe.each(ways)('through %s', (way) => {
   })
 
   describe('errors and limits', () => {
-    test('a wrong token', async () => {
+    test('include the error for a wrong token', async () => {
       const { sandbox } = await sdkWorld(way)
       const client = new Client({ baseUrl: sandbox.urls.queue, token: 'wrong', retry: false })
       await expect(client.queue().list()).rejects.toMatchObject({
@@ -292,7 +292,7 @@ describe.each(ways)('through %s', (way) => {
       })
     })
 
-    test('the daily and the burst limit are told apart by their headers', async () => {
+    test('distinguish the daily from the burst limit by headers', async () => {
       const { client } = await sdkWorld(way, { queueDailyLimit: 1, queueBurstLimit: 2 })
       await client.publishJSON({ url: shop, body: 1 })
       await expect(client.publishJSON({ url: shop, body: 1 })).rejects.toBeInstanceOf(QstashDailyRatelimitError)

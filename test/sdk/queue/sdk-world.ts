@@ -7,13 +7,13 @@ import { startServer } from 'stuntdouble/server'
 import { afterEach, beforeEach, vi } from 'vitest'
 import { credentials } from '../../queue/world.js'
 
-/** The ways by which a client reaches the double. */
+/** Transports by which a client reaches the double. */
 export const ways = ['fetch', 'msw', 'server'] as const
 export type Way = (typeof ways)[number]
 
 const endings: (() => unknown)[] = []
 
-/** The queue behind the vendor's own client. */
+/** Opens a queue and the vendor's own client for it. */
 export async function sdkWorld(way: Way, policy: Partial<Policy> = {}) {
   const options = { startAt: '2030-01-01T00:00:00Z', policy } as const
   const sandbox = await reach(way, options)
@@ -40,7 +40,7 @@ async function reach(way: Way, options: Parameters<typeof createSandbox>[0]): Pr
   return sandbox
 }
 
-/** The SDK prints what it throws; what was set up for a test ends with it. */
+/** Silences the console, on which the SDK prints what it throws, and ends after each test what the test opened. */
 export function quietSdk(): void {
   beforeEach(() => {
     vi.spyOn(console, 'error').mockImplementation(() => undefined)

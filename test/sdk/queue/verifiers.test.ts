@@ -6,7 +6,7 @@ import { credentials, shop, world } from '../../queue/world.js'
 
 const config = { currentSigningKey: credentials.current, nextSigningKey: credentials.next }
 
-test('an app-router handler behind its verifier takes deliveries of the double', async () => {
+test('verifySignatureAppRouter() admits deliveries of the double', async () => {
   const { queue, clock, destinations, traffic } = world()
   const seen: unknown[] = []
   destinations.on(
@@ -22,7 +22,7 @@ test('an app-router handler behind its verifier takes deliveries of the double',
   expect(traffic.ofType('attempt')[0]!.outcome!.status).toBe(200)
 })
 
-test('keys that were rotated twice without an update break it: the framework answers 500, the queue retries', async () => {
+test('verifySignatureAppRouter() fails with a 500, which is retried, after two rotations of the keys', async () => {
   const { queue, clock, destinations, traffic } = world()
   destinations.on(
     shop,
@@ -47,7 +47,7 @@ test('keys that were rotated twice without an update break it: the framework ans
   expect(String(destinations.errors[0])).toContain('SignatureError')
 })
 
-test('a missing header is 403 to the app router', async () => {
+test('verifySignatureAppRouter() rejects a missing header with 403', async () => {
   const handler = verifySignatureAppRouter(() => new Response('ok'), config)
   expect((await handler(new Request(shop, { method: 'POST', body: '{}' }))).status).toBe(403)
 })

@@ -5,7 +5,7 @@ import { expect, test } from '../../../fixtures/vitest.js'
 import { ioredisConnector } from '../../../packages/server/src/redis-port/in-process.js'
 import type { Sandbox } from '../../../src/index.js'
 
-// BullMQ keeps its jobs in the data store and goes by the clock and the timers of its process.
+// BullMQ keeps its jobs in the store and uses the clock and the timers of its process.
 
 function connection(sandbox: Sandbox): Redis {
   const redis = new Redis({ Connector: ioredisConnector(sandbox), maxRetriesPerRequest: null })
@@ -16,7 +16,7 @@ function connection(sandbox: Sandbox): Redis {
 describe('BullMQ', () => {
   test.override('sandboxOptions', { timers: 'follow' })
 
-  test('runs jobs, delayed ones when they are due, failed ones again', async ({ sandbox }) => {
+  test('runs jobs, delayed jobs when they are due, and failed jobs again', async ({ sandbox }) => {
     const done: string[] = []
     const failed: string[] = []
     const queue = new Queue('mails', { connection: connection(sandbox) })
@@ -41,7 +41,7 @@ describe('BullMQ', () => {
     await queue.close()
   })
 
-  test('closes while its worker waits, and says nothing of errors', async ({ sandbox }) => {
+  test('closes without an error while its worker waits', async ({ sandbox }) => {
     const errors: string[] = []
     const done: string[] = []
     const [first, second] = [0, 1].map(() => {
@@ -57,13 +57,13 @@ describe('BullMQ', () => {
     await sandbox.clock.advance('1s')
     await worker.close()
     await queue.close()
-    // Connections that it was given belong to the app.
+    // BullMQ does not close connections that the app passes to it.
     expect(await Promise.all([first!.quit(), second!.quit()])).toEqual(['OK', 'OK'])
     expect(done).toEqual(['now'])
     expect(errors).toEqual([])
   })
 
-  // Six hours and no month: while a job is delayed a worker asks every ten seconds whether there is another one.
+  // Six hours only: while a job is delayed, a worker looks for another one every ten seconds.
   test('repeats an hourly job with retries', async ({ sandbox }) => {
     const runs: number[] = []
     let attempts = 0

@@ -3,17 +3,17 @@ import { expect } from 'vitest'
 
 interface World {
   readonly redis: Redis
-  /** Milliseconds of virtual time. */
+  /** Advances virtual time by this number of milliseconds. */
   advance(ms: number): Promise<unknown>
-  /** Virtual time, milliseconds. */
+  /** Returns virtual time in milliseconds. */
   now(): number | Promise<number>
 }
 
 type Example = (world: World) => Promise<void>
 
 /**
- * One call of each method at least, after the examples of the SDK's documentation and with the results shown there.
- * The store is empty before each. Named by the group of commands.
+ * Calls of each method with the results that the SDK's documentation shows, by group of commands. The store is empty
+ * before each example.
  */
 export const examples: Readonly<Record<string, Example>> = {
   async 'String: get set'({ redis, advance }) {
@@ -112,7 +112,7 @@ export const examples: Readonly<Record<string, Example>> = {
     expect(await redis.bitcount('dest', 0, -1)).toBe(1)
     expect(await redis.bitop('not', 'dest', 'key')).toBe(1)
     expect(await redis.bitcount('dest', 0, -1)).toBe(7)
-    // The automatic pipeline of the SDK does not know the chain of a bit field.
+    // The automatic pipeline of the SDK does not support the chained calls of a bit field.
     const fields = redis.pipeline().bitfield('mykey').set('u4', 0, 16).incrby('u4', '#1', 1).get('u4', '#1').exec()
     expect(await fields.bitfield('mykey').overflow('SAT').incrby('i5', 100, 200).exec().exec()).toEqual([
       [0, 1, 1],
@@ -431,7 +431,7 @@ export const examples: Readonly<Record<string, Example>> = {
   },
 }
 
-/** Methods of the groups whose examples are above; the SDK's own name where two words meet. */
+/** Methods of the groups above, as the SDK spells them. */
 export const methods = (
   'append decr decrby get getdel getex getrange getset incr incrby incrbyfloat mget mset msetnx psetex set setex setnx ' +
   'setrange strlen bitcount bitop bitpos getbit setbit copy del exists expire expireat keys persist pexpire ' +

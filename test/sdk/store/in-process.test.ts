@@ -13,7 +13,7 @@ afterEach(() => sandbox.dispose())
 
 const called = new Set<string>()
 
-/** Notes which methods are called. */
+/** Records which methods are called. */
 function noted(redis: Redis): Redis {
   return new Proxy(redis, {
     get(target, name) {
@@ -25,7 +25,7 @@ function noted(redis: Redis): Redis {
 }
 
 describe.each(setups)('pipelining $enableAutoPipelining, encoding $responseEncoding', (setup) => {
-  it.each(Object.entries(examples))('%s', async (_, example) => {
+  it.each(Object.entries(examples))('returns the documented results of %s', async (_, example) => {
     const { clock, env } = sandbox
     const url = env.UPSTASH_REDIS_REST_URL!
     const redis = new Redis({ url, token: env.UPSTASH_REDIS_REST_TOKEN!, retry: false, ...setup })
@@ -33,6 +33,6 @@ describe.each(setups)('pipelining $enableAutoPipelining, encoding $responseEncod
   })
 })
 
-it('the examples call every method of their groups', () => {
+it('examples call every method of their groups', () => {
   expect(methods.filter((method) => !called.has(method))).toEqual([])
 })

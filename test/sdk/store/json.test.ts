@@ -14,9 +14,9 @@ beforeEach(() => {
 
 afterEach(() => sandbox.dispose())
 
-// Every method of `redis.json`. Documents and answers: store.md 7.2, facts marked [SDK test] and [doc].
+// Every method of `redis.json`. Documents and replies: store.md 7.2, facts marked [SDK test] and [doc].
 describe('redis.json', () => {
-  it('set', async () => {
+  it('set() stores a document, with NX and XX', async () => {
     expect(await redis.json.set('k', '$', { a: 2 })).toBe('OK')
     expect(await redis.json.set('k', '$.a', 3)).toBe('OK')
     expect(await redis.json.set('k', '$.b', [1, 'x', true, { c: 1 }])).toBe('OK')
@@ -24,12 +24,12 @@ describe('redis.json', () => {
     expect(await redis.json.set('other', '$', { a: 1 }, { xx: true })).toBeNull()
     expect(await redis.json.set('k', '$.a', '"text"', { xx: true })).toBe('OK')
     expect(await redis.json.get('k')).toEqual({ a: 'text', b: [1, 'x', true, { c: 1 }] })
-    // The SDK sends texts as they are: without quotes of its own one is no JSON.
+    // The SDK sends texts unchanged, and a text without quotes is not JSON.
     await expect(redis.json.set('k', '$.a', 'text')).rejects.toThrow('ERR invalid JSON value')
     await expect(redis.json.set('none', '$.a', 1)).rejects.toThrow('ERR new objects must be created at the root')
   })
 
-  it('get', async () => {
+  it('get() returns documents and values at paths', async () => {
     await redis.json.set('k', '$', { a: 2, b: 3, nested: { a: 4, b: null } })
     expect(await redis.json.get('k', '$..b')).toEqual([null, 3])
     expect(await redis.json.get('k', '$..a', '$..b')).toEqual({ '$..a': [4, 2], '$..b': [null, 3] })
@@ -44,7 +44,7 @@ describe('redis.json', () => {
     await expect(redis.json.get('text')).rejects.toThrow('WRONGTYPE')
   })
 
-  it('get keeps the layout when nothing parses it', async () => {
+  it('get() keeps the layout of a document that is not parsed', async () => {
     const raw = new Redis({
       url: sandbox.urls.store,
       token: sandbox.tokens.store,
@@ -56,7 +56,7 @@ describe('redis.json', () => {
     )
   })
 
-  it('mget', async () => {
+  it('mget() returns a value per key', async () => {
     await redis.json.set('one', '$', { a: 1, b: 2, nested: { a: 3 }, c: null })
     await redis.json.set('two', '$', { a: 4, b: 5, nested: { a: 6 }, c: null })
     expect(await redis.json.mget(['one', 'two'], '$..a')).toEqual([
@@ -66,7 +66,7 @@ describe('redis.json', () => {
     expect(await redis.json.mget(['one', 'none'], '$.a')).toEqual([[1], null])
   })
 
-  it('mset', async () => {
+  it('mset() sets several keys or none', async () => {
     expect(
       await redis.json.mset(
         { key: 'one', path: '$', value: { a: 1 } },
@@ -81,14 +81,14 @@ describe('redis.json', () => {
     expect(await redis.json.get('one', '$.a')).toEqual([1])
   })
 
-  it('merge', async () => {
+  it('merge() merges, deletes and creates values', async () => {
     await redis.json.set('k', '$', { a: { b: 1 }, c: [1, 2] })
     expect(await redis.json.merge('k', '$', { a: { b: null, d: 2 }, e: 'x' })).toBe('OK')
     expect(await redis.json.merge('k', '$.c', [3])).toBe('OK')
     expect(await redis.json.get('k')).toEqual({ a: { d: 2 }, c: [3], e: 'x' })
   })
 
-  it('del and forget', async () => {
+  it('del() and forget() delete values', async () => {
     await redis.json.set('k', '$', { a: 1, nested: { a: 2, b: 3 } })
     expect(await redis.json.del('k', '$..a')).toBe(2)
     expect(await redis.json.get('k', '$')).toEqual([{ nested: { b: 3 } }])
@@ -97,7 +97,7 @@ describe('redis.json', () => {
     expect(await redis.json.del('k')).toBe(0)
   })
 
-  it('type', async () => {
+  it('type() returns the type at a path', async () => {
     await redis.json.set('k', '$', { a: 2, nested: { a: true }, foo: 'bar' })
     expect(await redis.json.type('k', '$..foo')).toEqual(['string'])
     expect(await redis.json.type('k', '$..a')).toEqual(['boolean', 'integer'])
@@ -106,14 +106,14 @@ describe('redis.json', () => {
     expect(await redis.json.type('none', '$')).toBeNull()
   })
 
-  it('clear', async () => {
+  it('clear() empties containers and zeroes numbers', async () => {
     await redis.json.set('k', '$', { obj: { a: 1 }, arr: [1, 2], str: 'foo', bool: true, int: 42, float: 3.14 })
     expect(await redis.json.clear('k', '$.*')).toBe(4)
     expect(await redis.json.get('k', '$')).toEqual([{ obj: {}, arr: [], str: 'foo', bool: true, int: 0, float: 0 }])
     expect(await redis.json.clear('k')).toBe(1)
   })
 
-  it('numincrby and nummultby', async () => {
+  it('numincrby() and nummultby() change numbers', async () => {
     await redis.json.set('k', '$', { a: 'b', b: [{ a: 2 }, { a: 5 }, { a: 'c' }] })
     expect(await redis.json.numincrby('k', '$.a', 2)).toEqual([null])
     expect(await redis.json.numincrby('k', '$..a', 2)).toEqual([4, 7, null, null])
@@ -121,7 +121,7 @@ describe('redis.json', () => {
     expect(await redis.json.numincrby('k', '.b[0].a', 0.5)).toBe(8.5)
   })
 
-  it('strappend and strlen', async () => {
+  it('strappend() and strlen() use the text at a path', async () => {
     await redis.json.set('k', '$', { a: 'foo', nested: { a: 'hello' }, nested2: { a: 31 } })
     expect(await redis.json.strappend('k', '$..a', '"baz"')).toEqual([8, null, 6])
     expect(await redis.json.get('k', '$')).toEqual([{ a: 'foobaz', nested: { a: 'hellobaz' }, nested2: { a: 31 } }])
@@ -133,14 +133,14 @@ describe('redis.json', () => {
     expect(await redis.json.strlen('none', '.')).toBeNull()
   })
 
-  it('toggle', async () => {
+  it('toggle() negates booleans', async () => {
     await redis.json.set('k', '$', { bool: true, nested: { bool: false } })
     expect(await redis.json.toggle('k', '$..bool')).toEqual([1, 0])
     expect(await redis.json.toggle('k', '$.bool')).toEqual([1])
     expect(await redis.json.get('k')).toEqual({ bool: true, nested: { bool: true } })
   })
 
-  it('arrappend', async () => {
+  it('arrappend() appends to arrays', async () => {
     await redis.json.set('k', '$', { name: 'headphones', colors: ['black', 'silver'] })
     expect(await redis.json.arrappend('k', '$.colors', '"blue"')).toEqual([3])
     expect(await redis.json.arrappend('k', '$.*', 1, { deep: [true] }, null)).toEqual([null, 6])
@@ -148,44 +148,44 @@ describe('redis.json', () => {
     await expect(redis.json.arrappend('k', '$.colors', 'blue')).rejects.toThrow('ERR invalid JSON value')
   })
 
-  it('arrindex', async () => {
+  it('arrindex() finds a value', async () => {
     await redis.json.set('k', '$', { colors: ['black', 'silver', 'silver'], nested: { colors: 'black' } })
     expect(await redis.json.arrindex('k', '$..colors', '"silver"')).toEqual([null, 1])
     expect(await redis.json.arrindex('k', '$.colors', '"silver"', 2)).toEqual([2])
     expect(await redis.json.arrindex('k', '$.colors', '"silver"', 0, 1)).toEqual([-1])
   })
 
-  it('arrinsert', async () => {
+  it('arrinsert() inserts at an index', async () => {
     await redis.json.set('k', '$', { colors: ['black', 'silver', 'gold'] })
     expect(await redis.json.arrinsert('k', '$.colors', 2, '"yellow"', '"blue"')).toEqual([5])
     expect(await redis.json.get('k')).toEqual({ colors: ['black', 'silver', 'yellow', 'blue', 'gold'] })
     await expect(redis.json.arrinsert('k', '$.colors', 9, 1)).rejects.toThrow('ERR index out of bounds')
   })
 
-  it('arrlen', async () => {
+  it('arrlen() returns the length', async () => {
     await redis.json.set('k', '$', { a: [3], nested: { a: [4, 5] }, x: { a: 1 } })
     expect(await redis.json.arrlen('k', '$..a')).toEqual([2, null, 1])
-    // Without a path the SDK asks for `$`.
+    // Without a path the SDK sends `$`.
     expect(await redis.json.arrlen('k')).toEqual([null])
     await expect(redis.json.arrlen('none')).rejects.toThrow("key that doesn't exist")
   })
 
-  it('arrpop', async () => {
+  it('arrpop() removes an element', async () => {
     await redis.json.set('k', '$', { a: [3, 'x', { b: 1 }], nested: { a: [] } })
     expect(await redis.json.arrpop('k', '$..a')).toEqual([null, { b: 1 }])
     expect(await redis.json.arrpop('k', '$.a', 0)).toEqual([3])
     expect(await redis.json.arrpop('k', '.a')).toBe('x')
   })
 
-  it('arrtrim', async () => {
+  it('arrtrim() trims an array', async () => {
     await redis.json.set('k', '$', [1, 2, 3, 4])
     expect(await redis.json.arrtrim('k', '$', 1, 2)).toEqual([2])
     expect(await redis.json.get('k')).toEqual([2, 3])
-    // The SDK's own defaults keep the first element.
+    // The defaults of the SDK keep the first element.
     expect(await redis.json.arrtrim('k')).toEqual([1])
   })
 
-  it('objkeys and objlen', async () => {
+  it('objkeys() and objlen() return keys and their number', async () => {
     await redis.json.set('k', '$', { a: [3], nested: { a: { b: 2, c: 1 } } })
     expect(await redis.json.objkeys('k', '$..a')).toEqual([['b', 'c'], null])
     expect(await redis.json.objlen('k', '$..a')).toEqual([2, null])
@@ -193,14 +193,14 @@ describe('redis.json', () => {
     expect(await redis.json.objlen('k')).toBe(2)
   })
 
-  it('resp', async () => {
+  it('resp() returns a document in RESP', async () => {
     await redis.json.set('k', '$', { name: 'x', wet: true, n: [1, 2.5, null] })
     expect(await redis.json.resp('k')).toEqual(['{', 'name', 'x', 'wet', true, 'n', ['[', 1, 2.5, null]])
     expect(await redis.json.resp('k', '$')).toEqual([['{', 'name', 'x', 'wet', true, 'n', ['[', 1, 2.5, null]]])
     expect(await redis.json.resp('none')).toBeNull()
   })
 
-  it('in a pipeline and in a transaction', async () => {
+  it('runs in a pipeline and in a transaction', async () => {
     const pipeline = redis.pipeline()
     pipeline.json.set('k', '$', { n: 1 }).json.numincrby('k', '$.n', 4).json.get('k', '$.n').type('k')
     expect(await pipeline.exec()).toEqual(['OK', [5], [5], 'json'])

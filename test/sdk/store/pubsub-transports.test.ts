@@ -7,7 +7,7 @@ import { replaceFetch } from '../../../src/adapters/fetch.js'
 import { mswHandlers } from '../../../src/adapters/msw.js'
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.js'
 
-// The SDK's subscriptions over every way on which event streams travel.
+// The SDK's subscriptions over each transport of event streams.
 
 let close: () => unknown = () => undefined
 
@@ -37,8 +37,8 @@ const transports: Readonly<Record<string, () => Sandbox | Promise<Sandbox>>> = {
   },
 }
 
-describe.each(Object.keys(transports))('through %s', (transport) => {
-  it('a subscription begins, hears, and ends', async () => {
+describe.each(Object.keys(transports))('subscribe() and psubscribe() through %s', (transport) => {
+  it('receive messages until they unsubscribe', async () => {
     const sandbox = await transports[transport]!()
     const redis = new Redis({
       url: sandbox.env.UPSTASH_REDIS_REST_URL!,
@@ -72,7 +72,10 @@ describe.each(Object.keys(transports))('through %s', (transport) => {
 
 const listeners = (sandbox: Sandbox): unknown => (sandbox.store.run('PUBSUB', 'NUMSUB', 'news') as unknown[])[1]
 
-/** A connection that a client drops is gone when its socket is: that takes a moment on a real network. */
+/**
+ * Waits until a condition holds. On a real network it takes a moment until the server sees that a client has
+ * disconnected.
+ */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await wait(1)
 }

@@ -17,7 +17,7 @@ afterEach(() => sandbox.dispose())
 type Subscriber = ReturnType<Redis['subscribe']>
 type Kind = Parameters<Subscriber['on']>[0]
 
-/** What a subscriber hears, and a promise for so and so many of it. */
+/** Collects the events of a subscriber. The function returned waits for this number of events. */
 const heard = (subscriber: Subscriber, ...kinds: string[]) => {
   const events: unknown[] = []
   let waiting: { count: number; resolve: () => void } | undefined
@@ -33,8 +33,8 @@ const heard = (subscriber: Subscriber, ...kinds: string[]) => {
   }
 }
 
-describe('subscribe', () => {
-  it('hears the confirmation, then what is published, parsed', async () => {
+describe('subscribe()', () => {
+  it('receives the confirmation, then published messages, parsed', async () => {
     const subscriber = redis.subscribe('news')
     const events = heard(subscriber, 'subscribe', 'message', 'message:news', 'error')
     await events(1)
@@ -51,7 +51,7 @@ describe('subscribe', () => {
     await subscriber.unsubscribe()
   })
 
-  it('counts from one on each of several channels, because each has a request of its own', async () => {
+  it('counts from one for each of several channels, because each has its own request', async () => {
     const subscriber = redis.subscribe(['a', 'b'])
     const events = heard(subscriber, 'subscribe')
     expect(await events(2)).toEqual([
@@ -62,7 +62,7 @@ describe('subscribe', () => {
     expect(sandbox.store.run('PUBSUB', 'NUMSUB', 'a', 'b')).toEqual(['a', 1, 'b', 1])
   })
 
-  it('does not encode the name of a channel: a space survives, a slash makes two, a question mark ends it', async () => {
+  it('does not encode a channel name: a space is kept, a slash separates two names, a question mark ends the name', async () => {
     const subscriber = redis.subscribe('ch a/b?c')
     const events = heard(subscriber, 'subscribe')
     expect(await events(2)).toEqual([
@@ -72,7 +72,7 @@ describe('subscribe', () => {
     expect(sandbox.store.run('PUBSUB', 'CHANNELS')).toEqual(['ch a', 'b'])
   })
 
-  it('unsubscribing counts at once', async () => {
+  it('stops receiving immediately after unsubscribe()', async () => {
     const [first, second] = [redis.subscribe('news'), redis.subscribe(['news', 'more'])]
     await Promise.all([heard(first, 'subscribe')(1), heard(second, 'subscribe')(2)])
     expect(await redis.publish('news', 'x')).toBe(2)
@@ -84,7 +84,7 @@ describe('subscribe', () => {
     expect(sandbox.clock.pending).toEqual([])
   })
 
-  it('hears of an error before the stream', async () => {
+  it('reports an error that occurs before the stream', async () => {
     const wrong = new Redis({ url: sandbox.urls.store, token: 'wrong', retry: false })
     expect(await heard(wrong.subscribe('news'), 'error')(1)).toEqual([
       ['error', expect.stringMatching(/^WRONGPASS invalid or missing auth token/)],
@@ -111,8 +111,8 @@ describe('subscribe', () => {
   })
 })
 
-describe('psubscribe', () => {
-  it('hears which pattern and which channel', async () => {
+describe('psubscribe()', () => {
+  it('receives the pattern and the channel of a message', async () => {
     const subscriber = redis.psubscribe('user:*')
     const events = heard(subscriber, 'psubscribe', 'pmessage', 'pmessage:user:*', 'error')
     await events(1)
@@ -127,7 +127,7 @@ describe('psubscribe', () => {
     expect(await redis.publish('user:1', 'x')).toBe(0)
   })
 
-  it('takes a payload that is no JSON for an error of its own', async () => {
+  it('reports an error for a payload that is not JSON', async () => {
     const subscriber = redis.psubscribe(['a*', 'b*'])
     const events = heard(subscriber, 'pmessage', 'error')
     await heard(subscriber, 'psubscribe')(2)
@@ -135,7 +135,7 @@ describe('psubscribe', () => {
     expect(await events(1)).toEqual([['error', expect.stringMatching(/^Failed to parse message/)]])
   })
 
-  it('hears keyspace notifications as texts', async () => {
+  it('receives keyspace notifications as texts', async () => {
     const raw = new Redis({
       url: sandbox.urls.store,
       token: sandbox.tokens.store,

@@ -24,7 +24,7 @@ describe.each(setups)('pipelining $enableAutoPipelining, encoding $responseEncod
     redis = new Redis({ url: url!, token: token!, retry: false, ...setup })
   })
 
-  it('eval and evalRo', async () => {
+  it('eval() and evalRo() run a script', async () => {
     expect(await redis.eval(set, ['k'], ['grüße'])).toBe('OK')
     expect(await redis.eval(get, ['k'], [])).toBe('grüße')
     expect(await redis.evalRo(get, ['k'], [])).toBe('grüße')
@@ -36,7 +36,7 @@ describe.each(setups)('pipelining $enableAutoPipelining, encoding $responseEncod
     ])
   })
 
-  it('scriptLoad, scriptExists, scriptFlush, evalsha and evalshaRo', async () => {
+  it('scriptLoad(), scriptExists(), scriptFlush(), evalsha() and evalshaRo() use its digest', async () => {
     await redis.set('k', 'v')
     expect(await redis.scriptLoad(get)).toBe(getDigest)
     expect(await redis.scriptExists(getDigest, 'f'.repeat(40))).toEqual([1, 0])
@@ -54,7 +54,7 @@ describe.each(setups)('pipelining $enableAutoPipelining, encoding $responseEncod
     }
   })
 
-  it('createScript: by its digest, by its source, and by whatever works', async () => {
+  it('createScript() runs by digest, by source, and by digest with a fallback to the source', async () => {
     await redis.set('k', 'v')
     const writing = redis.createScript<string>(get)
     await expect(writing.evalsha(['k'], [])).rejects.toThrow('NOSCRIPT')
@@ -70,7 +70,7 @@ describe.each(setups)('pipelining $enableAutoPipelining, encoding $responseEncod
     expect(await reading.evalRo(['k'], [])).toBe('v')
   })
 
-  it('functions', async () => {
+  it('functions are loaded, listed, called and deleted', async () => {
     const { functions } = redis
     const code = `#!lua name=shop
 redis.register_function('put', function(keys, args) return redis.call('SET', keys[1], args[1]) end)
@@ -100,7 +100,7 @@ redis.register_function{function_name='peek', description='reads', flags={'no-wr
     await expect(functions.call('peek', ['k'])).rejects.toThrow('ERR Function not found')
   })
 
-  it.each(['pipeline', 'multi'] as const)('in a %s', async (kind) => {
+  it.each(['pipeline', 'multi'] as const)('a %s contains scripts and functions', async (kind) => {
     const rows = redis[kind]()
     rows.eval(set, ['k'], ['v'])
     rows.scriptLoad(get)

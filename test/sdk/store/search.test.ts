@@ -63,7 +63,7 @@ const products = {
   },
 } as const
 
-// Every method of `redis.search`; facts of search.md.
+// Every method of `redis.search`. Facts: search.md.
 describe('redis.search over JSON', () => {
   const index = () => redis.search.index({ name: 'products', schema: product })
 
@@ -76,7 +76,7 @@ describe('redis.search over JSON', () => {
   const keys = async (options: Parameters<ReturnType<typeof index>['query']>[0]) =>
     (await index().query(options)).map(({ key }) => key)
 
-  it('createIndex and describe', async () => {
+  it('createIndex() and describe() return the schema', async () => {
     expect(await index().describe()).toEqual({
       name: 'products',
       dataType: 'json',
@@ -103,7 +103,7 @@ describe('redis.search over JSON', () => {
     expect(await redis.type('products')).toBe('search')
   })
 
-  it('query gives keys, scores and whole documents', async () => {
+  it('query() returns keys, scores and whole documents', async () => {
     const [first, ...others] = await index().query({ filter: { name: { $eq: 'headphones' } } })
     expect(first).toEqual({ key: 'product:2', score: expect.any(Number), data: products['product:2'] })
     expect(others).toEqual([])
@@ -111,7 +111,7 @@ describe('redis.search over JSON', () => {
     expect(await redis.search.index({ name: 'none', schema: product }).query({ filter: {} })).toBeNull()
   })
 
-  it('query pages, orders and selects', async () => {
+  it('query() pages, sorts and selects fields', async () => {
     expect(await keys({ orderBy: { price: 'ASC' } })).toEqual(['product:3', 'product:2', 'product:1'])
     expect(await keys({ orderBy: { made: 'DESC' }, limit: 1, offset: 1 })).toEqual(['product:1'])
     expect(await index().query({ filter: { category: 'audio' }, select: {} })).toEqual([
@@ -132,7 +132,7 @@ describe('redis.search over JSON', () => {
     await expect(index().query({ limit: 1001 })).rejects.toThrow('ERR limit should be a positive number less than 1000')
   })
 
-  it('query marks', async () => {
+  it('query() highlights matches', async () => {
     const [found] = await index().query({
       filter: { name: 'laptop', category: 'computers' },
       highlight: { fields: ['name'], preTag: '<mark>', postTag: '</mark>' },
@@ -146,7 +146,7 @@ describe('redis.search over JSON', () => {
     expect(whole!.data).toEqual({ brand: '<em>Bags & Co</em>' })
   })
 
-  it('query takes scores from values', async () => {
+  it('query() computes scores from values', async () => {
     const scored = await index().query({ filter: {}, scoreFunc: { field: 'stock', scoreMode: 'replace' } })
     expect(scored.map(({ key, score }) => [key, score])).toEqual([
       ['product:2', 40],
@@ -165,7 +165,7 @@ describe('redis.search over JSON', () => {
     expect(several[0]!.score).toBeCloseTo(2 * Math.log10(200) + 40)
   })
 
-  it('filters of every kind', async () => {
+  it('query() applies filters of every kind', async () => {
     const found = async (filter: object) =>
       (await keys({ filter: filter as never, orderBy: { price: 'ASC' } })).map((key) => key.slice(-1)).join('')
     expect(await found({ name: 'latpop' })).toBe('31')
@@ -190,14 +190,14 @@ describe('redis.search over JSON', () => {
     await expect(found({ name: { $not: 'x' } })).rejects.toThrow('ERR Unknown field operator: $not')
   })
 
-  it('count', async () => {
+  it('count() returns the number of matches', async () => {
     expect(await index().count({ filter: { name: 'laptop' } })).toEqual({ count: 2 })
     expect(await redis.search.index({ name: 'none', schema: product }).count({ filter: {} as never })).toEqual({
       count: -1,
     })
   })
 
-  it('aggregate', async () => {
+  it('aggregate() returns groups and metrics', async () => {
     const found = await index().aggregate({
       filter: { sold: true },
       aggregations: {
@@ -241,7 +241,7 @@ describe('redis.search over JSON', () => {
     })
   })
 
-  it('aliases', async () => {
+  it('aliases can be added, listed and deleted', async () => {
     expect(await redis.search.alias.list()).toEqual({})
     expect(await index().addAlias({ alias: 'shop' })).toBe(1)
     expect(await redis.search.alias.add({ indexName: 'products', alias: 'shop' })).toBe(2)
@@ -254,13 +254,13 @@ describe('redis.search over JSON', () => {
     expect(await redis.search.alias.delete({ alias: 'shop' })).toBe(0)
   })
 
-  it('drop', async () => {
+  it('drop() deletes the index', async () => {
     expect(await index().drop()).toBe(1)
     expect(await index().drop()).toBe(0)
     expect(await redis.exists('product:1')).toBe(1)
   })
 
-  it('follows writes', async () => {
+  it('query() finds what was written after the index was created', async () => {
     await redis.json.set('product:1', '$.stock', 0)
     await redis.del('product:3')
     await index().waitIndexing()
@@ -268,7 +268,7 @@ describe('redis.search over JSON', () => {
   })
 })
 
-it('redis.search over hashes: fields are texts, and come back as what they look like', async () => {
+it('redis.search over hashes converts fields, which are texts, to the types they look like', async () => {
   const schema = s.object({ name: s.string(), age: s.number('I64'), member: s.boolean() })
   const users = await redis.search.createIndex({
     name: 'user-index',
@@ -287,7 +287,7 @@ it('redis.search over hashes: fields are texts, and come back as what they look 
   ])
 })
 
-it('redis.search over strings that are JSON', async () => {
+it('redis.search over strings finds documents that are JSON', async () => {
   const schema = s.object({ title: s.string(), meta: s.object({ year: s.number() }) })
   const posts = await redis.search.createIndex({
     name: 'posts',
@@ -304,7 +304,7 @@ it('redis.search over strings that are JSON', async () => {
   expect((await posts.describe())!.language).toBe('german')
 })
 
-it('redis.search in a pipeline and a transaction', async () => {
+it('SEARCH commands run through exec() and in a script', async () => {
   await redis.search.createIndex({ name: 'i', dataType: 'json', prefix: 'x:', schema: s.object({ t: s.string() }) })
   await redis.json.set('x:1', '$', { t: 'red' })
   expect(await redis.exec(['SEARCH.REINDEX', 'i'])).toBe(1)

@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => server.close())
 
 describe.each(setups)('pipelining $enableAutoPipelining, encoding $responseEncoding', (setup) => {
-  it.each(Object.entries(examples))('%s', async (_, example) => {
+  it.each(Object.entries(examples))('returns the documented results of %s', async (_, example) => {
     const { clock, env } = server.tenant('main')
     const url = env.UPSTASH_REDIS_REST_URL!
     const redis = new Redis({ url, token: env.UPSTASH_REDIS_REST_TOKEN!, retry: false, ...setup })

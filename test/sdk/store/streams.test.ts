@@ -18,9 +18,9 @@ const fill = async (count: number): Promise<void> => {
   for (let n = 1; n <= count; n++) await redis.xadd('s', `${n}-1`, { n })
 }
 
-// Every stream method of the SDK. Answers: store.md 7.2 and redis-server 7.0.
+// Every stream method of the SDK. Replies: store.md 7.2 and redis-server 7.0.
 describe('writing', () => {
-  it('xadd', async () => {
+  it('xadd() adds an entry', async () => {
     expect(await redis.xadd('s', '*', { field: 'value', number: 1, object: { a: [1] } })).toBe('1900000000000-0')
     expect(await redis.xadd('s', '*', { field: 'value' })).toBe('1900000000000-1')
     await sandbox.clock.advance(5)
@@ -34,7 +34,7 @@ describe('writing', () => {
     expect(await redis.exists('none')).toBe(0)
   })
 
-  it('xadd trims', async () => {
+  it('xadd() trims', async () => {
     await fill(5)
     await redis.xadd('s', '6-1', { n: 6 }, { trim: { type: 'MAXLEN', threshold: 3, comparison: '=' } })
     expect(Object.keys(await redis.xrange('s', '-', '+'))).toEqual(['4-1', '5-1', '6-1'])
@@ -44,17 +44,17 @@ describe('writing', () => {
     expect(await redis.xlen('s')).toBe(3)
   })
 
-  it('xtrim', async () => {
+  it('xtrim() trims exactly', async () => {
     await fill(60)
     expect(await redis.xtrim('s', { strategy: 'MAXLEN', threshold: 50, exactness: '=' })).toBe(10)
     expect(await redis.xtrim('s', { strategy: 'MINID', threshold: '21-1', exactness: '=' })).toBe(10)
-    // `~` is what the SDK sends when nothing is said.
+    // `~` is the default of the SDK.
     expect(await redis.xtrim('s', { strategy: 'MINID', threshold: '60-1', limit: 5 })).toBe(0)
     expect(await redis.xlen('s')).toBe(40)
   })
 
-  // What the tests of two clients saw of the service. [store.md 7.2]
-  it('xtrim about so many', async () => {
+  // Observed by the tests of two clients of the service. [store.md 7.2]
+  it('xtrim() trims approximately', async () => {
     await fill(120)
     await redis.xtrim('s', { strategy: 'MAXLEN', threshold: 30, exactness: '~' })
     expect(await redis.xlen('s')).toBeGreaterThanOrEqual(110)
@@ -65,7 +65,7 @@ describe('writing', () => {
     expect(await redis.xlen('s')).toBeLessThanOrEqual(31)
   })
 
-  it('xdel and xlen', async () => {
+  it('xdel() and xlen() delete and count entries', async () => {
     await fill(4)
     expect(await redis.xlen('s')).toBe(4)
     expect(await redis.xdel('s', '2-1')).toBe(1)
@@ -74,7 +74,7 @@ describe('writing', () => {
     expect(await redis.xlen('none')).toBe(0)
   })
 
-  it('xdelex', async () => {
+  it('xdelex() deletes entries that no group references', async () => {
     await fill(3)
     await redis.xgroup('s', { type: 'CREATE', group: 'g', id: '0' })
     await redis.xreadgroup('g', 'c', 's', '>', { count: 1 })
@@ -86,7 +86,7 @@ describe('writing', () => {
 })
 
 describe('reading', () => {
-  it('xrange and xrevrange', async () => {
+  it('xrange() and xrevrange() return entries in both directions', async () => {
     await redis.xadd('s', '1-1', { text: 'x', number: 1, object: { a: [1] } })
     await redis.xadd('s', '2-1', { text: 'y' })
     await redis.xadd('s', '3-1', { text: 'z' })
@@ -101,7 +101,7 @@ describe('reading', () => {
     expect(await redis.xrange('none', '-', '+')).toEqual({})
   })
 
-  it('xread', async () => {
+  it('xread() returns entries after an ID', async () => {
     await fill(3)
     await redis.xadd('t', '5-5', { m: 'x' })
     expect(await redis.xread('s', '0-0', { count: 2 })).toEqual([
@@ -119,13 +119,13 @@ describe('reading', () => {
     ])
     expect(await redis.xread('s', '3-1')).toBeNull()
     expect(await redis.xread('s', '$', { blockMS: 1000 })).toBeNull()
-    // The client looks at this itself, before it sends anything.
+    // The client checks this before it sends a request.
     await expect(redis.xread(['s', 't'] as never, ['0'] as never)).rejects.toThrow(/Unbalanced/)
   })
 })
 
 describe('groups', () => {
-  it('xgroup', async () => {
+  it('xgroup() manages groups and consumers', async () => {
     await expect(redis.xgroup('s', { type: 'CREATE', group: 'g', id: '$' })).rejects.toThrow(
       'ERR The XGROUP subcommand requires the key to exist.',
     )
@@ -147,7 +147,7 @@ describe('groups', () => {
     expect(await redis.xinfo('s', { type: 'GROUPS' })).toEqual([])
   })
 
-  it('xreadgroup, xack and xpending', async () => {
+  it('xreadgroup(), xack() and xpending() deliver, acknowledge and list entries', async () => {
     await fill(3)
     await redis.xgroup('s', { type: 'CREATE', group: 'g', id: '0' })
     expect(await redis.xreadgroup('g', 'ann', 's', '>', { count: 2 })).toEqual([
@@ -178,7 +178,7 @@ describe('groups', () => {
     )
   })
 
-  it('xreadgroup without acknowledgement registers nobody', async () => {
+  it('xreadgroup() registers no pending entry with NOACK', async () => {
     await fill(1)
     await redis.xgroup('s', { type: 'CREATE', group: 'g', id: '0' })
     expect(await redis.xreadgroup('g', 'c', 's', '>', { NOACK: true })).toEqual([['s', [['1-1', ['n', 1]]]]])
@@ -186,7 +186,7 @@ describe('groups', () => {
     expect(await redis.xpending('s', 'g', '-', '+', 10)).toEqual([])
   })
 
-  it('xinfo', async () => {
+  it('xinfo() describes a stream, its groups and consumers', async () => {
     await fill(2)
     await redis.xgroup('s', { type: 'CREATE', group: 'g', id: '0' })
     await redis.xreadgroup('g', 'c', 's', '>', { count: 1 })
@@ -200,7 +200,7 @@ describe('groups', () => {
     await expect(redis.xinfo('none', { type: 'GROUPS' })).rejects.toThrow('ERR no such key')
   })
 
-  it('xclaim', async () => {
+  it('xclaim() claims pending entries', async () => {
     await fill(2)
     await redis.xgroup('s', { type: 'CREATE', group: 'g', id: '0' })
     await redis.xreadgroup('g', 'ann', 's', '>')
@@ -215,13 +215,13 @@ describe('groups', () => {
       ['1-1', 'cat', 0, 9],
       ['2-1', 'ben', 0, 2],
     ])
-    // The client's own defect: its option sends a TIME without a value. [store.md 7.2]
+    // A defect of the client: its option sends TIME without a value. [store.md 7.2]
     await expect(redis.xclaim('s', 'g', 'cat', 0, '1-1', { idleMS: 1 })).rejects.toThrow(
       'ERR null args are not supported',
     )
   })
 
-  it('xautoclaim', async () => {
+  it('xautoclaim() claims idle entries', async () => {
     await fill(3)
     await redis.xgroup('s', { type: 'CREATE', group: 'g', id: '0' })
     expect(await redis.xautoclaim('s', 'g', 'ben', 0, '0-0')).toEqual(['0-0', [], []])
@@ -236,7 +236,7 @@ describe('groups', () => {
     expect(await redis.xautoclaim('s', 'g', 'ben', 60_000, '2-1', { justId: true })).toEqual(['0-0', ['3-1'], ['2-1']])
   })
 
-  it('xackdel', async () => {
+  it('xackdel() acknowledges and deletes entries', async () => {
     await fill(2)
     await redis.xgroup('s', { type: 'CREATE', group: 'g', id: '0' })
     await redis.xreadgroup('g', 'c', 's', '>')
@@ -246,7 +246,7 @@ describe('groups', () => {
     expect(await redis.xackdel('s', 'g', 'DELREF', '2-1')).toEqual([-1])
   })
 
-  it('stop at the limit of pending entries', async () => {
+  it('xreadgroup() fails at the limit of pending entries', async () => {
     sandbox.dispose()
     sandbox = createSandbox({ policy: { maxPendingPerConsumer: 1000 } })
     replaceFetch(sandbox)
@@ -263,7 +263,7 @@ describe('groups', () => {
   })
 })
 
-it('all of them in one pipeline and one transaction', async () => {
+it('all methods run in one pipeline and one transaction', async () => {
   const rows = (batch: ReturnType<Redis['pipeline']>) =>
     batch
       .xadd('s', '1-1', { f: 'v' })

@@ -10,7 +10,7 @@ export class Book {
   /** Acknowledged items in order. */
   readonly acknowledged: string[] = []
   readonly unknown = new Set<string>()
-  /** Items of requests that were answered with "nothing was done". */
+  /** Items of requests whose response was "nothing was done". */
   readonly nothing = new Set<string>()
   /** Items of the last read, which must not disappear. */
   seen: readonly string[] = []

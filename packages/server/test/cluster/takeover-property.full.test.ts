@@ -99,7 +99,7 @@ async function marked(nodes: Nodes, seed: number): Promise<readonly Mark[]> {
     const act = all[random.int(all.length)]!
     const isMove = String(act).includes('clock.advance')
     const over = Promise.resolve(act(sandbox, random)).catch(() => {})
-    // A request that sleeps is answered when time advances.
+    // A request that sleeps gets its response when time advances.
     await (isMove ? over : Promise.race([over, sandbox.clock.settle()]))
     await sandbox.clock.settle()
     await new Promise((resolve) => setTimeout(resolve, 1))
