@@ -84,7 +84,7 @@ export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo
   /**
    * Always throws, because requests of timers could still be in transit when the server's time moves on.
    * @throws Error always, with what to do instead
-   * @example expect(() => sandbox.clock.follow()).toThrow('in the process of the sandbox only')
+   * @example expect(() => sandbox.clock.follow()).toThrow('only in the process of the sandbox')
    */
   follow(): never {
     throw new Error(

@@ -23,7 +23,12 @@ function count(story: CheckedMessage, findings: Findings): void {
   if (second !== undefined) findings.broken(`${id} is in the dead-letter queue twice`, published, letter, second)
   const failed = attempts.find((attempt) => attempt.seq === letter?.cause)
   if (letter !== undefined && failed?.outcome?.state !== 'FAILED') {
-    findings.broken(`${id} is a dead letter, but no attempt of it failed for good`, published, attempts.at(-1), letter)
+    findings.broken(
+      `${id} is a dead letter, but no attempt of it failed permanently`,
+      published,
+      attempts.at(-1),
+      letter,
+    )
   }
   const isWanted = letter !== undefined && published.failureCallback !== undefined && !wasCancelled(story, letter.seq)
   if (sent.length === (isWanted ? 1 : 0)) return

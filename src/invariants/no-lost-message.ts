@@ -30,7 +30,7 @@ function follow(story: CheckedMessage, { world }: InvariantIndex, findings: Find
   if (last?.outcome?.state === 'DELIVERED') return
   if (last?.outcome?.state === 'FAILED') {
     if (deadLetters.length === 0 && !isResult(published, last))
-      findings.broken(`${id} failed for good, but is not in the dead-letter queue`, published, last)
+      findings.broken(`${id} failed permanently, but is not in the dead-letter queue`, published, last)
     return
   }
   if (changes.some((change) => change.state === 'CANCELLED')) return

@@ -49,6 +49,9 @@ export class PastSandbox<Fork = unknown> {
   /**
    * Creates a sandbox that continues from this instant, as `sandbox.fork({ at })` does.
    * @throws Error when the sandbox was reset or loaded since
+   * @example
+   * using earlier = await sandbox.asOf('-5m').fork()
+   * await earlier.clock.drain()
    */
   fork(options: Omit<ForkOptions, 'at'> = {}): Promise<Fork> {
     return this.#told.fork(options)

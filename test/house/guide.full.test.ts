@@ -129,13 +129,13 @@ describe('adding one thing touches', () => {
     const ran = all.filter(({ status }) => status === 'passed' || status === 'failed')
     expect(ran.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName)).toEqual([])
     for (const word of [
-      ...['HSIZE', '/v2/user', 'captive-portal', 'timers of any number', 'as the table says', 'policy.maxLabels'],
+      ...['HSIZE', '/v2/user', 'captive-portal', 'timers of any number', 'verdicts of the table', 'policy.maxLabels'],
       ...[
         '/clock/until',
         'a remark is',
         'the same dice',
         'pauseQueues() is one input',
-        'keeps to the table',
+        'follows the table',
         'is a workspace',
       ],
     ]) {

@@ -61,7 +61,7 @@ test('assertInvariants() reports a violation with its guarantee, what happened, 
   await ordinaryRun(sandbox)
   forget(sandbox, 'dead-letter')
   const [breach] = sandbox.checkInvariants().violations
-  expect(breach).toMatchObject({ invariant: 'no-lost-message', message: expect.stringContaining('failed for good') })
+  expect(breach).toMatchObject({ invariant: 'no-lost-message', message: expect.stringContaining('failed permanently') })
   expect(breach!.entries.map(({ type }) => type)).toEqual(['published', 'attempt'])
   let error: unknown
   try {
@@ -72,7 +72,7 @@ test('assertInvariants() reports a violation with its guarantee, what happened, 
   expect(error).toBeInstanceOf(InvariantError)
   expect((error as InvariantError).violations[0]).toEqual(breach)
   expect((error as Error).message).toMatch(
-    /^Violated invariant no-lost-message: Every published message .*\nBut msg_\w+ failed for good, but is not in the dead-letter queue\.\n2030-01-01\n.*published.*attempt 3 of 3.*Replay: seed 7$/s,
+    /^Violated invariant no-lost-message: Every published message .*\nBut msg_\w+ failed permanently, but is not in the dead-letter queue\.\n2030-01-01\n.*published.*attempt 3 of 3.*Replay: seed 7$/s,
   )
 })
 

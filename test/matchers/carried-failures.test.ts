@@ -87,7 +87,10 @@ describe('an error of this package', () => {
     const error = await thrownBy(() => sandbox.assertInvariants())
     expect(error).toBeInstanceOf(InvariantError)
     for (const copy of [error, { message: `InvariantError: ${error.message}` }])
-      expect(failureOf(copy)).toMatchObject({ replay: 'seed 7', causes: [expect.stringContaining('failed for good')] })
+      expect(failureOf(copy)).toMatchObject({
+        replay: 'seed 7',
+        causes: [expect.stringContaining('failed permanently')],
+      })
   })
 
   test('carries data about what a test leaves behind', () => {

@@ -175,7 +175,7 @@ describe('hint about dead letters if something is missing', () => {
       expect(failureOf(fails)).toContain('Hint: 2 messages went to the dead-letter queue')
     // The candidate itself shows its state.
     expect(failureOf(() => expect(sandbox.queue).toHaveDelivered({ to: orders }))).not.toContain(
-      '2 messages failed for good',
+      '2 messages failed permanently',
     )
   })
 })

@@ -112,11 +112,11 @@ async function world(answer: number, publish: (sandbox: Sandbox, n: number) => u
 test.for([
   ['held by a rate', 200, { flowControlKey: 'k', flowControlValue: 'rate=5, period=10s' }],
   ['in a queue', 500, { queue: 'orders' }],
-  ['failed for good', 500, { retries: 3 }],
+  ['failed permanently', 500, { retries: 3 }],
   ['to be delivered later', 200, { delay: '1h' }],
 ] as const)('shows the message with the expected body among many: %s', async ([state, answer, more]) => {
   using sandbox = await world(answer, ({ queue }, n) => queue.publish({ to: orders, body: { n }, ...more }))
-  if (state === 'failed for good') await sandbox.clock.drain()
+  if (state === 'failed permanently') await sandbox.clock.drain()
   else await sandbox.clock.advance('1s')
   const text = failure(sandbox, 'toHaveDelivered', { body: { n: 17 } })!
   check(text, sandbox)

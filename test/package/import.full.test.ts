@@ -70,7 +70,7 @@ test.each(runners)(
       const run = node(runner.script, ...runner.args)
       return run.status === 0 ? 'passes' : run.stdout + run.stderr
     }
-    expect(outcome(written)).toContain('who answers https://shop.example.org/api/orders: put your handler there.')
+    expect(outcome(written)).toContain('Put your handler for https://shop.example.org/api/orders into line')
     const filledIn = written.replace(placeholder, runner.handler)
     for (const mended of [false, true]) {
       for (const [name, source] of Object.entries(runner.route(mended))) writeFileSync(join(place, name), source)

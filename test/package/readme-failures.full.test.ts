@@ -17,9 +17,9 @@ interface Break {
 
 const recorded = ['  expect(orders.last().json()).toEqual({ id: 42 })\n', ''] as const
 const firstWait =
-  /attempt 1 of 4 of msg_\w+… to https:\/\/shop\.test\/orders → 503 Service Unavailable\n(?: +answer: [^\n]+\n)? +waits 12s until 00:00:12\.000: .*back-off/
+  /attempt 1 of 4 of msg_\w+… to https:\/\/shop\.test\/orders → 503 Service Unavailable\n(?: +response: [^\n]+\n)? +waits 12s until 00:00:12\.000: .*back-off/
 const secondWait =
-  /attempt 2 of 4 .* → 503 Service Unavailable\n(?: +answer: [^\n]+\n)? +waits 2m28s until 00:02:40\.000: /
+  /attempt 2 of 4 .* → 503 Service Unavailable\n(?: +response: [^\n]+\n)? +waits 2m28s until 00:02:40\.000: /
 
 const breaks: readonly Break[] = [
   {
@@ -64,7 +64,7 @@ const breaks: readonly Break[] = [
     tells: [
       "✗ state: expected 'DELIVERED', received 'FAILED'",
       '✗ status: expected 200, received 503',
-      /attempt 4 of 4 .* → 503 Service Unavailable\n(?: +answer: [^\n]+\n)? +failed for good/,
+      /attempt 4 of 4 .* → 503 Service Unavailable\n(?: +response: [^\n]+\n)? +failed permanently/,
       /dead letter .*: msg_\w+… to https:\/\/shop\.test\/orders/,
     ],
   },

@@ -173,7 +173,7 @@ describe('stuntdouble diff', () => {
     })
     expect(await run(file('a.json'), file('none.json'))).toMatchObject({
       code: 2,
-      err: expect.stringContaining('There is no such file.'),
+      err: expect.stringContaining('The file does not exist.'),
     })
     expect(await run(file('a.json'))).toMatchObject({
       code: 2,

@@ -11,14 +11,14 @@ const lines = (line: (at: number) => string): string => Array.from({ length: man
 
 describe('a file that contains only mistakes is rejected', () => {
   test.each([
-    ['unknown fields', `name: x\n${lines((at) => `unknown${at}: 1\n`)}`, 'There is no "unknown0" here'],
-    ['unknown steps', `name: x\nsteps:\n${lines((at) => `  - unknown${at}: 1\n`)}`, 'There is no "unknown0" here'],
+    ['unknown fields', `name: x\n${lines((at) => `unknown${at}: 1\n`)}`, 'there is no "unknown0"'],
+    ['unknown steps', `name: x\nsteps:\n${lines((at) => `  - unknown${at}: 1\n`)}`, 'there is no "unknown0"'],
     ['unknown points', `name: x\nfaults:\n${lines((at) => `  - on: q${at}\n`)}`, 'there is no point "q0"'],
     ['equal fields', `name: x\n${lines(() => 'u: 1\n')}`, 'Map keys must be unique'],
     [
       'JSON',
       JSON.stringify(Object.fromEntries([['name', 'x'], ...Array.from({ length: many }, (_, at) => [`k${at}`, 1])])),
-      'There is no "k0" here',
+      'there is no "k0"',
     ],
   ])(
     'of %s',

@@ -99,7 +99,7 @@ interface Shop {
   readonly run: index.WorkflowRun
   /** An outage, as a scenario. */
   readonly outage: Scenario
-  /** A message that failed for good. */
+  /** A message that failed permanently. */
   readonly deadLetter: index.DeadLetter
   /** What that run has done until its end. */
   readonly history: index.RunHistory

@@ -62,7 +62,7 @@ function state(queue: QueueEngine, message: Message): string {
   if (message.state === 'DELIVERED') return `was delivered at ${timeText(message.lastLog?.createdAt)} after ${times}`
   if (message.state === 'CANCELLED') return `was canceled; it ended at ${timeText(message.lastLog?.createdAt)}`
   if (message.state === 'FAILED')
-    return `failed for good at ${timeText(message.lastLog?.createdAt)} after ${times}${lastError(queue, message)}`
+    return `failed permanently at ${timeText(message.lastLog?.createdAt)} after ${times}${lastError(queue, message)}`
   if (message.running) return running(queue, message)
   if (message.cancelRequested)
     return `was canceled; the entry CANCELLED follows at ${timeText(message.nextAttemptAt)}, when its next delivery would have been due`

@@ -199,7 +199,7 @@ export const publishOptions: readonly PublishOption[] = [
     grammar: 'absolute HTTP(S) URL',
     default: 'none',
     callbacks: true,
-    about: 'URL that receives one message when the delivery failed for good.',
+    about: 'URL that receives one message when the delivery failed permanently.',
     read(text, _into, gathering) {
       checkUrl(text, `${gathering.prefix.replaceAll('-', ' ')}failure callback`)
       gathering.failureCallbackUrl = text

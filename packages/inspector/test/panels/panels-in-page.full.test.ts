@@ -176,7 +176,7 @@ describe.runIf(hasBrowser)('the panels with a real server', () => {
     await expect.poll(() => clock.now()).toBe(next!.at + 90_000)
     await time.getByLabel('How long: 90s, 5m, 1d').fill('soon')
     await button(time, 'Advance').click()
-    await time.getByText(/is not a duration/).waitFor()
+    await time.getByText(/must be a duration/).waitFor()
     await button(time, '60×').click()
     await expect.poll(() => clock.now()).toBeGreaterThan(next!.at + 100_000)
     await button(time, 'Pause').click()

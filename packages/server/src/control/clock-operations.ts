@@ -90,7 +90,7 @@ export const clockOrders: readonly ControlOperation[] = [
       does: 'Advances time until only schedules are left.',
       when: 'Use it to see the final outcome.',
       effect: 'changes',
-      next: 'list_dead_letters for messages that failed for good, get_timeline for what happened.',
+      next: 'list_dead_letters for messages that failed permanently, get_timeline for what happened.',
       args: { maxTimers: 'maximum number of timers' },
       tells: true,
     },

@@ -168,7 +168,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
     query: partOf,
     tool: {
       name: 'list_dead_letters',
-      does: 'Returns messages that failed for good, with the last response of their endpoint.',
+      does: 'Returns messages that failed permanently, with the last response of their endpoint.',
       when: 'Use it after drain_clock, and whenever something did not arrive.',
       effect: 'reads',
       next: 'list_entries with the `id` of the message as `message` for its attempts, retry_dead_letter when the cause is fixed.',
