@@ -6,7 +6,7 @@ import type { EntryOf } from '../../src/kernel/traffic-log.js'
 import { urlText } from '../../src/report/describe.js'
 import { failureOf } from '../../src/report/failure.js'
 import { withoutTimeline } from '../../src/report/failure-text.js'
-import { excerpt, plainText, withoutColours } from '../../src/report/safe-text.js'
+import { excerpt, plainText, withoutColors } from '../../src/report/safe-text.js'
 import { threw } from '../../src/report/timeline-writer.js'
 import type { MatcherInput } from '../received.js'
 import type { Chain } from './chain.js'
@@ -124,7 +124,7 @@ function toldThrow(
 
 /** Returns the first line of an error and the lines with expected and received values. */
 function marksIn(text: string): string[] {
-  const [first = '', ...others] = withoutColours(text).split('\n')
+  const [first = '', ...others] = withoutColors(text).split('\n')
   // The failure of a matcher also contains earlier errors and a timeline, which are left out.
   const { received = others } = failureOf({ message: text }) ?? {}
   const marks = received.map((line) => line.trim()).filter((line) => /✗|^(?:Expected|Received)[\w ]*: /.test(line))
@@ -137,7 +137,7 @@ function verdictIn(text: string): string {
 }
 
 function firstLine(text: string): string {
-  return withoutColours(text).split('\n')[0]!
+  return withoutColors(text).split('\n')[0]!
 }
 
 function messageOf(error: unknown): string {

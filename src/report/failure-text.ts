@@ -1,5 +1,5 @@
 import type { FailureData } from './failure.js'
-import { withoutColours } from './safe-text.js'
+import { withoutColors } from './safe-text.js'
 
 /** The lines of a failure in three parts, in the order in which they are printed. */
 interface FailureParts {
@@ -38,14 +38,14 @@ export function addedText(failure: FailureData): string {
 
 /** Returns a message without its timeline, which pages show in their own format, and without terminal colors. */
 export function withoutTimeline(message: string, replay: string | undefined): string {
-  const plain = withoutColours(message)
+  const plain = withoutColors(message)
   const at = storyAt(plain, replay)
   return (at === -1 ? plain : plain.split('\n').slice(0, at).join('\n')).trim()
 }
 
 /** Inserts notes into a message, above its timeline. */
 export function withNotes(message: string, { replay }: FailureData, notes: readonly string[]): string {
-  const at = storyAt(withoutColours(message), replay)
+  const at = storyAt(withoutColors(message), replay)
   return at === -1
     ? message
     : message

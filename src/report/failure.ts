@@ -1,4 +1,4 @@
-import { withoutColours } from './safe-text.js'
+import { withoutColors } from './safe-text.js'
 
 // A failure is data first: it is created where it is detected, attached to the error, and rendered where it is shown.
 
@@ -89,6 +89,6 @@ export function failureOf(error: RunnerError): FailureData | undefined {
 
 /** Finds a failure by its text, which runners surround with their own. */
 function failureInText(message: string): FailureData | undefined {
-  const plain = withoutColours(message)
+  const plain = withoutColors(message)
   return remembered.findLast(({ text }) => plain.includes(text))?.failure
 }

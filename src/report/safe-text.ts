@@ -47,7 +47,7 @@ export function plainJson(value: unknown): string {
 }
 
 /** Removes terminal colors, as runners and assertions write them. */
-export function withoutColours(given: string): string {
+export function withoutColors(given: string): string {
   return given.replace(/\x1b\[[\d;]*m/g, '')
 }
 

@@ -177,7 +177,7 @@ export function credentialsOf(given: CredentialOptions): {
 }
 
 /** Returns all credentials by label. */
-function labelled(given: CredentialOptions): Readonly<Record<string, string>> {
+function labeled(given: CredentialOptions): Readonly<Record<string, string>> {
   return Object.fromEntries(labels.map((label) => [label, credentialOf(label, given)]))
 }
 
@@ -193,7 +193,7 @@ export function secretDraws({ secret, name = '' }: CredentialOptions): Random | 
 export function sealOf(given: CredentialOptions): string | undefined {
   const { secret, name = '' } = given
   if (secret === undefined) return undefined
-  return toBase64Url(derived(secret, `dump ${JSON.stringify(labelled(given))}`, name))
+  return toBase64Url(derived(secret, `dump ${JSON.stringify(labeled(given))}`, name))
 }
 
 /** Shorter secrets can be found by brute force. */

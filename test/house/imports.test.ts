@@ -288,7 +288,7 @@ const peerFiles: Readonly<Record<string, RegExp>> = {
   '@modelcontextprotocol/server': /\/mcp\/mcp-protocol\.ts$/,
 }
 
-/** `src/queue/rest/log-endpoints.ts` → `queue/rest`; `packages/lua/src/syntax/lexer.ts` → `lua/syntax`; folders beside src begin with a slash. */
+/** `src/queue/rest/log-endpoints.ts` → `queue/rest`; `packages/lua/src/syntax/lexer.ts` → `lua/syntax`; other folders than src begin with a slash. */
 function folderOf(file: string): string {
   const folder = dirname(file)
   const workspace = /^packages\/([\w-]+)\/(?:src\/?)?(.*)$/.exec(folder)

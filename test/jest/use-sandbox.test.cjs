@@ -9,7 +9,7 @@ async function countVisit() {
   return (await answer.json()).result
 }
 
-test.each([1, 2])('a fresh world before test %i', async () => {
+test.each([1, 2])('a fresh sandbox before test %i', async () => {
   expect(await countVisit()).toBe(1)
   expect(await countVisit()).toBe(2)
   expect(sandbox.store).toHaveExecuted('INCR', 'visits', { times: 2 })

@@ -6,7 +6,7 @@ import { replaceFetch } from '../../src/adapters/fetch.js'
 
 /**
  * Starts four runs of the real SDK. Order: a step with one retry, a received event, a sleep. Broken: a step that always
- * fails. Beside: two parallel steps, then a call with one retry. Waiting: an event that is never sent.
+ * fails. Parallel: two parallel steps, then a call with one retry. Waiting: an event that is never sent.
  */
 export async function flows(): Promise<Sandbox> {
   const sandbox = createSandbox({ seed: 7, startAt: '2030-01-01T00:00:00Z' })

@@ -1027,7 +1027,7 @@ describe('values of the entries', () => {
     expect([...declarations.names('fault')].toSorted()).toEqual(functions.toSorted())
   })
 
-  test('the name of each MCP tool is a verb and a noun', () => {
+  test('the name of each MCP tool is an action and a noun', () => {
     expect([...namesAt('the tools')].filter((name) => !/^[a-z]+(?:_[a-z]+)+$/.test(name))).toEqual([])
   })
 

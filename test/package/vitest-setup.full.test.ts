@@ -115,7 +115,7 @@ test('alone afterwards', () => {
 })
 `
 
-/** Passes: the package's own \`test\` beside the setup file. */
+/** Passes: the package's own \`test\` next to the setup file. */
 const own = `
 import { createSandbox } from 'stuntdouble'
 import { expect, it, test } from 'stuntdouble/vitest'

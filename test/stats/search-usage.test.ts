@@ -261,9 +261,9 @@ describe('jitter', () => {
     const before = one.index.report('1d')
     expect(same.index.report('1d')).toEqual(before)
     expect(other.index.report('1d')).not.toEqual(before)
-    const neighbour = one.statistics.search('customers')
-    neighbour.script(steps)
-    expect(neighbour.report('1d')).not.toEqual(before)
+    const neighbor = one.statistics.search('customers')
+    neighbor.script(steps)
+    expect(neighbor.report('1d')).not.toEqual(before)
     expect(one.index.report('1d')).toEqual(before)
   })
 

@@ -4,7 +4,7 @@
 //
 //   node test/support/random-lines.ts lines 1 > lines.txt     the lines of seed 1
 //   node test/support/random-lines.ts files > files.txt       the names of all files
-//   node test/support/random-lines.ts score 1 answers.txt     one path for each line of the answers, in their order
+//   node test/support/random-lines.ts score 1 guesses.txt     one path per line, in the order of the places
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -63,9 +63,9 @@ export function shown(places: readonly Place[]): string {
     .join('\n\n')
 }
 
-/** @param answers a path for each place, its suffix left out or not; blank for no guess */
-export function score(places: readonly Place[], answers: readonly string[]): { folders: number; files: number } {
-  const guesses = places.map((_, at) => (answers[at] ?? '').trim().replace(/^\.?\//, ''))
+/** @param guessed a path for each place, its suffix left out or not; blank for no guess */
+export function score(places: readonly Place[], guessed: readonly string[]): { folders: number; files: number } {
+  const guesses = places.map((_, at) => (guessed[at] ?? '').trim().replace(/^\.?\//, ''))
   const named = (file: string): string => file.replace(/\.tsx?$/, '')
   return {
     folders: places.filter(({ file }, at) => dirname(guesses[at]!) === dirname(file)).length,

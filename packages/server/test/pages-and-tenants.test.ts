@@ -26,7 +26,7 @@ const foreign: readonly (readonly [string, string, Record<string, string>])[] = 
   ],
   ['an image without a referrer', 'GET', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }],
   ['an image in an old browser', 'GET', { referer: 'http://evil.example/page' }],
-  ['an image of a neighbour port, without a referrer', 'GET', { 'sec-fetch-site': 'same-site' }],
+  ['an image of a neighbor port, without a referrer', 'GET', { 'sec-fetch-site': 'same-site' }],
   ['a link that is followed', 'GET', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }],
   ['a form', 'POST', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
   ['a form in a frame without an origin', 'POST', { origin: 'null' }],

@@ -43,7 +43,7 @@ function retryNow(call: ServiceRequest, queue: QueueEngine): RawResponse {
   if (message === undefined || message.isEnded) throw refusals.notFound('message', id)
   if (message.settings.queue !== undefined)
     throw refusals.invalid('message', `${id} belongs to queue ${message.settings.queue}`)
-  if (message.cancelRequested) throw refusals.invalid('message', `${id} was cancelled`)
+  if (message.cancelRequested) throw refusals.invalid('message', `${id} was canceled`)
   if (message.running) throw refusals.invalid('message', `${id} is being delivered`)
   queue.courier.release(message)
   return empty()

@@ -200,9 +200,9 @@ export function searchAreas(shape: Shape): SearchArea[] {
       (column > 0 && edges.east > bounds.east))
   const areas: SearchArea[] = []
   let processed = 0
-  neighbourOrder.forEach(([column, row], at) => {
+  neighborOrder.forEach(([column, row], at) => {
     if (useless(column, row)) return
-    const area = areaOf(neighbour(center, column, row))
+    const area = areaOf(neighbor(center, column, row))
     // Very wide searches wrap around the earth, so a neighbor may be the previously searched cell. Redis does not
     // detect that for its very first cell.
     const last = areas.at(-1)
@@ -214,7 +214,7 @@ export function searchAreas(shape: Shape): SearchArea[] {
 }
 
 /** The cell itself, north, south, east, west, then the corners. */
-const neighbourOrder: readonly (readonly [column: number, row: number])[] = [
+const neighborOrder: readonly (readonly [column: number, row: number])[] = [
   [0, 0],
   [0, 1],
   [0, -1],
@@ -230,7 +230,7 @@ const neighbourOrder: readonly (readonly [column: number, row: number])[] = [
  * Returns a neighbor, wrapping around the earth. A center on the outer edge is in a cell outside the grid and stays
  * there.
  */
-function neighbour(cell: Cell, column: number, row: number): Cell {
+function neighbor(cell: Cell, column: number, row: number): Cell {
   const cells = 2 ** cell.step
   return {
     column: column === 0 ? cell.column : (cell.column + column + cells) % cells,
@@ -269,10 +269,10 @@ function fittingCell(shape: Shape, bounds: Bounds): { step: number; center: Cell
   const step = estimateStep(reach, shape.center.latitude)
   const center = cellOf(shape.center, step, latitudeLimit)
   const covered =
-    edgesOf(neighbour(center, 0, 1)).north >= bounds.north &&
-    edgesOf(neighbour(center, 0, -1)).south <= bounds.south &&
-    edgesOf(neighbour(center, 1, 0)).east >= bounds.east &&
-    edgesOf(neighbour(center, -1, 0)).west <= bounds.west
+    edgesOf(neighbor(center, 0, 1)).north >= bounds.north &&
+    edgesOf(neighbor(center, 0, -1)).south <= bounds.south &&
+    edgesOf(neighbor(center, 1, 0)).east >= bounds.east &&
+    edgesOf(neighbor(center, -1, 0)).west <= bounds.west
   if (covered || step === 1) return { step, center }
   return { step: step - 1, center: cellOf(shape.center, step - 1, latitudeLimit) }
 }

@@ -6,7 +6,7 @@ import type { ResilienceOptions } from './check-delivery-options.js'
 import { differences, effectsOf } from './delivery-effects.js'
 import { attemptTable, type DeliveryRun, runDelivery } from './delivery-run.js'
 import { type Combination, choiceText, policyOf } from './policy-choices.js'
-import { holdingNeighbour, policyLines, type ValueCount } from './policy-report.js'
+import { holdingNeighbor, policyLines, type ValueCount } from './policy-report.js'
 import { literal, rulesLiteral } from './rule-literal.js'
 import { swallowed } from './verified-places.js'
 
@@ -85,11 +85,11 @@ function headline({ faults, first, combination, seed, runs, tried }: Counterexam
  */
 async function changes(options: ResilienceOptions, found: Counterexample, run: DeliveryRun): Promise<string[]> {
   const { faults, combination, counts } = found
-  const neighbour = faults.length === 0 ? holdingNeighbour(counts, combination) : { combination, name: '', value: '' }
-  if (neighbour === undefined) return []
-  const other = await runDelivery(withPolicy(options, neighbour.combination), [])
+  const neighbor = faults.length === 0 ? holdingNeighbor(counts, combination) : { combination, name: '', value: '' }
+  if (neighbor === undefined) return []
+  const other = await runDelivery(withPolicy(options, neighbor.combination), [])
   other.end()
-  const there = faults.length === 0 ? `with ${neighbour.name} ${choiceText(neighbour.value)}` : 'without faults'
+  const there = faults.length === 0 ? `with ${neighbor.name} ${choiceText(neighbor.value)}` : 'without faults'
   return differences(effectsOf(run), effectsOf(other), there)
 }
 

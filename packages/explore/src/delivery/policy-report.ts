@@ -53,7 +53,7 @@ export function policyLines(counts: ReadonlyMap<string, readonly ValueCount[]>):
 }
 
 /** Returns a value without failures, to replace the one of the counterexample: the run to compare with. */
-export function holdingNeighbour(
+export function holdingNeighbor(
   counts: ReadonlyMap<string, readonly ValueCount[]>,
   found: Combination,
 ): { readonly name: string; readonly value: unknown; readonly combination: Combination } | undefined {

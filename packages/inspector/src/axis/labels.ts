@@ -34,12 +34,12 @@ const precisions = [5, 8, 12]
 
 /** Returns the labels of the axis. Labels of a line never overlap, and never extend beyond the axis, at any width. */
 export function labelsOf(place: LabelBox): Labels {
-  const found = precisions.map((precision) => labelled(place, precision))
+  const found = precisions.map((precision) => labeled(place, precision))
   return found.find(({ isTelling }) => isTelling) ?? found.at(-1)!
 }
 
 /** @returns `isTelling`: whether no two adjacent times have the same text */
-function labelled({ scale, from, to, width, measure }: LabelBox, precision: number): Labels & { isTelling: boolean } {
+function labeled({ scale, from, to, width, measure }: LabelBox, precision: number): Labels & { isTelling: boolean } {
   const times: Label[] = []
   const dates: Label[] = []
   const count = Math.max(1, Math.floor(width / (measure(shownTime(0).slice(0, precision)) + 3 * gap)))

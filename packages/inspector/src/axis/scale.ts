@@ -8,7 +8,7 @@ export interface Scale {
   place(at: number): number
   at(place: number): number
   /** Returns the next instant with an entry in a direction. */
-  neighbour(at: number, direction: 1 | -1): number
+  neighbor(at: number, direction: 1 | -1): number
 }
 
 export type ScaleKind = 'steps' | 'time'
@@ -17,12 +17,12 @@ export type ScaleKind = 'steps' | 'time'
 export function scaleOf(kind: ScaleKind, instants: Float64Array): Scale {
   const first = instants[0] ?? 0
   const last = instants.at(-1) ?? first
-  const neighbour = (at: number, direction: 1 | -1): number => {
+  const neighbor = (at: number, direction: 1 | -1): number => {
     const before = countBefore(instants, at)
     const place = direction === -1 ? before - 1 : instants[before] === at ? before + 1 : before
     return instants[Math.min(instants.length - 1, Math.max(0, place))] ?? at
   }
-  if (instants.length < 2) return { first, last, place: () => 0.5, at: () => first, neighbour }
+  if (instants.length < 2) return { first, last, place: () => 0.5, at: () => first, neighbor }
   const limited = (at: number): number => Math.min(last, Math.max(first, at))
   if (kind === 'time') {
     const length = last - first
@@ -31,7 +31,7 @@ export function scaleOf(kind: ScaleKind, instants: Float64Array): Scale {
       last,
       place: (at) => (limited(at) - first) / length,
       at: (place) => first + Math.min(1, Math.max(0, place)) * length,
-      neighbour,
+      neighbor,
     }
   }
   const steps = instants.length - 1
@@ -48,7 +48,7 @@ export function scaleOf(kind: ScaleKind, instants: Float64Array): Scale {
       const low = Math.min(steps - 1, Math.floor(step))
       return instants[low]! + (step - low) * (instants[low + 1]! - instants[low]!)
     },
-    neighbour,
+    neighbor,
   }
 }
 

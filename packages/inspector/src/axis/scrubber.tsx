@@ -18,7 +18,7 @@ export function Scrubber({ view, axis, width }: ScrubberProps): JSX.Element {
   const at = instant ?? now
   const place = (scale.place(at) - from) / (to - from)
   const step = (direction: 1 | -1): void => {
-    const next = Math.min(now, scale.neighbour(at, direction))
+    const next = Math.min(now, scale.neighbor(at, direction))
     axis.lookAt(next)
     axis.show(next)
   }

@@ -39,8 +39,8 @@ describe('the scale of the axis', () => {
     const all = Float64Array.of(0, 10, 1000)
     expect([0, 10, 1000].map(scaleOf('steps', all).place)).toEqual([0, 0.5, 1])
     expect([0, 10, 1000].map(scaleOf('time', all).place)).toEqual([0, 0.01, 1])
-    const { neighbour } = scaleOf('time', all)
-    expect([neighbour(10, 1), neighbour(10, -1), neighbour(500, 1), neighbour(500, -1), neighbour(1000, 1)]).toEqual([
+    const { neighbor } = scaleOf('time', all)
+    expect([neighbor(10, 1), neighbor(10, -1), neighbor(500, 1), neighbor(500, -1), neighbor(1000, 1)]).toEqual([
       1000, 0, 1000, 10, 1000,
     ])
   })
