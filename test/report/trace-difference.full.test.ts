@@ -177,7 +177,7 @@ describe('stuntdouble diff', () => {
     })
     expect(await run(file('a.json'))).toMatchObject({
       code: 2,
-      err: expect.stringContaining('stuntdouble diff A.json B.json'),
+      err: expect.stringContaining('stuntdouble diff [OPTIONS] A.json B.json'),
     })
     expect(await run('-', '-')).toMatchObject({ code: 2 })
   })
