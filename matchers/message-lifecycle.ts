@@ -63,7 +63,7 @@ export class MessageLifecycle {
     return this.last?.url ?? this.published?.url ?? this.deadLetter?.url
   }
 
-  /** The entry that a report names: the last entry of the message. */
+  /** The entry that a failure text refers to: the last entry of the message. */
   get pointer(): Entry {
     return this.deadLetter ?? this.last ?? this.published ?? this.changes.at(-1)!
   }

@@ -127,7 +127,7 @@ export function eventHints(event: Text, waits: readonly StepLifecycle[], evidenc
     return same.kept
       ? []
       : [
-          `Event ${literal(event)} was sent at ${at}, when no step waited for it. Send it during the wait, or to the run by its ID, which keeps it for the run's next wait.`,
+          `Event ${literal(event)} was sent at ${at}, when no step waited for it. Send it during the wait. Or send it to the run by its ID: the queue then keeps the event for the run's next wait.`,
         ]
   }
   const other =

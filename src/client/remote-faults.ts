@@ -68,7 +68,8 @@ export class RemoteFaults {
   }
 
   /**
-   * Removes the rules of a handle that `add()` returned, or all rules with a name.
+   * Removes the rules that one `add()` call created, or all rules with the given name.
+   * @param which the handle that `add()` returned, or a name
    * @example
    * await sandbox.faults.add({ name: 'outage', on: 'queue.delivery', fault: fault.status(503) })
    * await sandbox.faults.remove('outage')

@@ -167,7 +167,7 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
   },
   'late-response': {
     summary:
-      'The delivery is processed immediately, but its response arrives `byMs` (default 1 second) after its timeout. The response to a request arrives `byMs` later.',
+      'A delivery is processed immediately, but its response arrives `byMs` (default 1 second) after the timeout of the delivery. For a request, the response is delayed by `byMs`.',
     effect: 'answers',
     sentence: () => 'the work is done, its response comes late',
     made: { lateResponse },

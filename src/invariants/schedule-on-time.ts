@@ -66,7 +66,7 @@ class ScheduleWalk {
   #cron: string | undefined
   #wasDeleted = false
   #isPaused = false
-  /** Entry since which the expression has been in force without a pause. */
+  /** Log entry from which the current cron expression has applied without a pause of the schedule. */
   #since: Event | undefined
   #firings = new Map<number, Event>()
 

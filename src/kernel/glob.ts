@@ -76,7 +76,7 @@ function parseSet(pattern: Bytes, start: number, set: Uint8Array): number {
 
 /** Positions that are compared for one unit of work. */
 const turnsPerUnit = 2
-/** Positions after which a long match is charged while it runs. */
+/** Number of examined positions after which a long match adds its cost to the work of the request. */
 const turnsAtOnce = 4096
 
 function matchParts(parts: readonly GlobPart[], text: Bytes, work: Work | undefined): boolean {

@@ -40,7 +40,7 @@ export type Unblocking = 'TIMEOUT' | 'ERROR' | 'closed'
 /** A call of a public method. */
 export type JournaledCall<Args extends readonly unknown[] = readonly unknown[]> = readonly [method: string, ...Args]
 
-/** Path from a sandbox to the called method: properties by name, and calls, the last of which is the input. */
+/** Path from a sandbox to the called method, as a list of property names and calls. The last call is the input. */
 export type CallPath = readonly (string | JournaledCall)[]
 
 /** All inputs of a sandbox, by kind. */

@@ -182,7 +182,7 @@ export class Traffic {
   }
 
   /**
-   * Returns the entries that match: a function, or fields that are compared with `===`.
+   * Returns the entries that match a filter: a function, or an object whose fields are compared with `===`.
    * @example sandbox.traffic.filter({ type: 'request', service: 'store' })
    */
   filter<T extends EntryType>(wanted: EntryPattern<T>): EntryOf<T>[]

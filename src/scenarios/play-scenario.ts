@@ -263,7 +263,7 @@ class Player implements StepContext {
   }
 
   /**
-   * Reports the same for outbound requests.
+   * Reports handlers of outbound requests that were never called because a script was used for every request.
    * @param own handlers of the scenario itself
    */
   #nameShadowedHosts(own: ReadonlySet<unknown>): void {

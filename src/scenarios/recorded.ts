@@ -58,7 +58,7 @@ export function checkRecorded(
   const then = `recorded for ${recorded.message}: ${courseOf(recorded)}`
   if (!underTest.has(url))
     return playedBack(recorded, ids, sandbox, `${then}; played back because no code responds at ${url}`)
-  const expected = `${then}. Expected now: the app accepts it`
+  const expected = `${then}. Expected in this run: the app accepts the message`
   for (const id of ids) {
     const now = sandbox.traffic
       .ofType('attempt')

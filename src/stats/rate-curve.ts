@@ -11,7 +11,7 @@ export interface RateSegment {
 /** Tolerance for sums of decimals such as 0.1, which end slightly below the whole number. */
 const slack = 1e-6
 
-/** Number of cached totals, which is more than one report needs. */
+/** Number of cached totals. A single report needs fewer. */
 const remembered = 1000
 
 /**

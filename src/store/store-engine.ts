@@ -299,8 +299,8 @@ export class StoreEngine implements CommandStore {
   }
 
   /**
-   * Returns whether rules of users can name this command.
-   * @param commands default: those of the policy; a dump may come from a sandbox with other commands
+   * Returns whether the ACL rules of a user may contain this command.
+   * @param commands default: the commands that the policy enables; a dump may come from a sandbox with others
    */
   knows(name: string, commands: CommandTable<Command> = this.commands): boolean {
     const [container = '', subcommand] = name.toUpperCase().split('|')

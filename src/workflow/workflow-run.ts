@@ -101,7 +101,7 @@ export class WorkflowRunState implements IndexedRecord {
   /** Events that arrived before the run waited for them, by event ID. */
   declare early?: Map<string, Bytes[]>
   declare invoker?: Invoker
-  /** Callbacks of its calls that have not ended. */
+  /** Callbacks, not yet delivered, of the calls of this run. */
   declare callbacks?: Set<Message>
   declare failureFunction?: Message
   declare failureReply?: StoredReply | undefined

@@ -138,7 +138,9 @@ function leavesDatabase(name: string, argv: readonly Bytes[]): boolean {
 }
 
 function keyless(name: string): string | undefined {
-  return name === 'PUBSUB CHANNELS' ? 'PUBSUB CHANNELS without a pattern returns the channels of others' : undefined
+  return name === 'PUBSUB CHANNELS'
+    ? 'PUBSUB CHANNELS without a pattern also returns the channels of other users'
+    : undefined
 }
 
 /**

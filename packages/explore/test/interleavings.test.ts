@@ -451,7 +451,9 @@ describe('exploreInterleavings() ends', () => {
   test('exploreInterleavings() throws a TypeError for invalid options', async () => {
     const fine: ConcurrentClient = (sandbox) => run(sandbox, 'INCR', 'n')
     const problem = (options: object) => exploreInterleavings(options as never).catch((error) => error.message)
-    expect(await problem({ clients: { alice: fine } })).toContain('clients must be two to 5 functions by name')
+    expect(await problem({ clients: { alice: fine } })).toContain(
+      'clients must be an object with two to 5 named functions',
+    )
     expect(await problem({ clients: { 'alice b': fine, bob: fine } })).toContain(
       'must be one word without # (got "alice b")',
     )

@@ -4,7 +4,7 @@ import { messageText } from './message-text.js'
 import { scheduleText } from './schedule-text.js'
 import { deduplicationText, flowControlText, queueText } from './subjects.js'
 
-/** Target of `explain()` other than a message, by its name. */
+/** What `explain()` explains instead of a message: a resource, identified by its name. */
 export type ExplainTarget =
   | { readonly queue: string }
   | { readonly flowControlKey: string }

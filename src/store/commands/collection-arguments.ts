@@ -153,7 +153,7 @@ export function scanReply(page: ScanPage, options: ScanOptions, show: (name: Byt
 
 export const emptyScan: Reply = ['0' as Bytes, []]
 
-/** Maximum number of names in a reply; redis-server would run out of memory. */
+/** Maximum number of names in a reply. redis-server has no such limit, and would run out of memory instead. */
 export const maxRepeats: number = 2 ** 24
 
 /** Work for a name that is picked at random and returned. */

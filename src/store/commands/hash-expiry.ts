@@ -10,7 +10,7 @@ import type { Reply } from '../command/reply.js'
 import { HashValue } from '../values/hash-value.js'
 import { intFrom, words } from './collection-arguments.js'
 
-/** Clients pass milliseconds as seconds, and the service accepts all values. [store.md 7.2] */
+/** There is no upper limit, because some clients pass milliseconds as seconds and the service accepts them. [store.md 7.2] */
 const asLateAsKeys = 'Accepts the same times as keys; redis-server accepts at most 2^46 milliseconds.'
 
 const fieldsUsage = 'FIELDS numfields field [field …]'

@@ -67,7 +67,7 @@ export function argvOfJson(body: Bytes, work?: Work): Argv {
 /**
  * Reads the JSON array of rows of `/pipeline` and `/multi-exec`. More than `most` rows are rejected before they are
  * read.
- * @param work charged for reading and running the rows, except what the commands themselves charge
+ * @param work budget that pays for reading the rows; each command pays for its own work
  */
 export function rowsOfJson(body: Bytes, most: number = Number.POSITIVE_INFINITY, work?: Work): Argv[] {
   const scanner = new JsonScanner(body, work)

@@ -1,6 +1,6 @@
 import type { TextField } from './text-field.js'
 
-/** Influence of repeated words, and of the length of the text, with common values. [choice] */
+/** Usual constants of BM25: influence of repeated words, and of the length of the text. [choice] */
 const saturation = 1.2
 const lengthWeight = 0.75
 

@@ -18,7 +18,10 @@ export function campaignReport(merged: Merged, story?: ShrunkFailure): string {
   const { campaign, seed, skipped, notes, first, shard } = merged
   const part = shard === undefined ? '' : `, shard ${shard.nth}/${shard.of}`
   const lines = [`${campaign.file}, seed ${seed}${part}: ${verdictOf(merged)}`]
-  if (skipped > 0) lines.push(`${countOf(skipped, 'run')} showed nothing: a message met only faults.`)
+  if (skipped > 0)
+    lines.push(
+      `${countOf(skipped, 'run')} gave no result: every delivery of a message failed because of injected faults.`,
+    )
   lines.push(...shown(notes, 'note'), ...gapsOf(merged), ...coverageOf(merged))
   if (first !== undefined) lines.push('', `The first run that fails is run ${first.run}: ${first.why}`)
   if (story !== undefined) lines.push('', story.told)

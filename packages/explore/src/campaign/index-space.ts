@@ -19,10 +19,10 @@ export interface IndexSpace {
 export const checkNames = ['assertResilient', 'assertCrashSafe', 'exploreInterleavings', 'playScenario'] as const
 export type CheckName = (typeof checkNames)[number]
 
-/** Result of the runs of a block. */
+/** Result of the runs of a block, which is a range of consecutive runs. */
 export interface Tried {
   readonly failed: number
-  /** Number of runs that showed nothing. */
+  /** Number of runs without a result, because a message met only faults. */
   readonly skipped: number
   /** The failing run with the lowest number. */
   readonly first?: FailedRun

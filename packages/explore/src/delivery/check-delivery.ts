@@ -184,7 +184,7 @@ function checkOptions(options: ResilienceOptions): void {
   const { faults } = options
   if (faults !== undefined && typeof faults?.generate !== 'function') {
     throw new TypeError(
-      'assertResilient(): faults must be an arbitrary of fault rules. Write, for example, arb.deliveryFaults({ maxRules: 2 }).',
+      'assertResilient(): faults must be a fast-check arbitrary that generates fault rules. Write, for example, arb.deliveryFaults({ maxRules: 2 }).',
     )
   }
   const { guidance } = options

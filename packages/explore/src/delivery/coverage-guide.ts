@@ -17,9 +17,9 @@ export interface FaultPlanSpace {
 const unguided = 20
 /** One of this many runs stays random, so that no plan is excluded. */
 const chancePer = 10
-/** Maximum number of ways to a place that are remembered. */
+/** Maximum number of fault plans that are kept for each state that they reach. */
 const maxWays = 4
-/** Number of failed attempts to inject a fault at a place before the guide gives up. */
+/** Number of failed attempts to inject a fault in a state before the guide gives up. */
 const maxMisses = 3
 
 /** Returns the seed of the random plans of a block. The first block has the seed of the check. */

@@ -120,7 +120,7 @@ async function compareAll(
   if (!attempts.some(({ outcome }) => outcome?.state === 'DELIVERED')) {
     const { outcome } = attempts[0]!
     throw new Error(
-      `assertIdempotent(): without any fault no message was delivered: ${outcome?.note ?? outcome?.error ?? `status ${outcome?.status}`}.`,
+      `assertIdempotent(): the run without faults delivered no message: ${outcome?.note ?? outcome?.error ?? `status ${outcome?.status}`}.`,
     )
   }
   const wanted = told(once, options)
@@ -186,7 +186,7 @@ async function compare(
     if (run.error !== undefined) throw run.error
     const now = told(run, options)
     const broken = differences(now.effects, wanted.effects)
-    if (now.more !== wanted.more) broken.push(`effect() returned ${now.more}, without faults ${wanted.more}`)
+    if (now.more !== wanted.more) broken.push(`effect() returned ${now.more}, but ${wanted.more} without faults`)
     if (broken.length === 0) return
     const replay = `assertIdempotent(handler, { …, only: ['${placeName(place)}'] })`
     const timeline = run.sandbox.traffic.timeline({ limit: 80 })

@@ -244,7 +244,7 @@ function clientsOf({ clients, maxRuns: bound, replay }: InterleavingOptions): Re
     : Object.entries((clients ?? {}) as Record<string, ConcurrentClient>)
   if (named.length < 2 || named.length > maxClients || named.some(([, client]) => typeof client !== 'function'))
     throw new TypeError(
-      `exploreInterleavings(): clients must be two to ${maxClients} functions by name. Write { clients: { alice: async (sandbox) => …, bob: async (sandbox) => … } }.`,
+      `exploreInterleavings(): clients must be an object with two to ${maxClients} named functions. Write { clients: { alice: async (sandbox) => …, bob: async (sandbox) => … } }.`,
     )
   const odd = named.find(([name]) => !/^[^\s#]+$/.test(name))
   if (odd !== undefined)

@@ -9,7 +9,7 @@ export interface RedisEngineOptions {
    * URLs such as `redis://user:password@host:port`, or `rediss://` for TLS. Several are servers of one Redis Cluster.
    */
   readonly urls: readonly string[]
-  /** Host milliseconds in which the Redis must reply. */
+  /** Time limit for a reply of Redis, in milliseconds of host time. */
   readonly patience: number
   readonly report: (text: string) => void
 }
@@ -111,7 +111,7 @@ export class RedisEngine implements ClusterStore {
         return await this.#evaluate(link, script, rest, isAsked)
       } catch (error) {
         if (!(error instanceof ClusterStoreError)) {
-          // Another server may have replaced it.
+          // Another server may have taken over the hash slots of the one that failed.
           if (this.#isCluster) void this.#draw().catch(() => undefined)
           throw error
         }

@@ -28,9 +28,9 @@ export interface McpProtocol {
 }
 
 /**
- * Loads the package of the protocol.
- * @param version version of this package, for agents
- * @throws Error with the code ERR_MODULE_NOT_FOUND if the package is not installed
+ * Loads the npm package that implements MCP.
+ * @param version version of stuntdouble, which the server reports to agents
+ * @throws Error with the code ERR_MODULE_NOT_FOUND if the package for MCP is not installed
  */
 export async function loadProtocol(version: string): Promise<McpProtocol> {
   const [{ createMcpHandler, McpServer }, { StdioServerTransport, serveStdio }] = await Promise.all([
