@@ -34,6 +34,6 @@ test('follows with all timers faked, as Jest does by default', async () => {
 test('throws an error with the call to make without fake timers', async () => {
   const sandbox = createSandbox()
   sandbox.clock.follow(fakeTimers(jest))
-  await expect(sandbox.clock.advance('1s')).rejects.toThrow('none are installed')
+  await expect(sandbox.clock.advance('1s')).rejects.toThrow('no fake timers are installed')
   sandbox.dispose()
 })
