@@ -135,7 +135,7 @@ async function takeTurns(
       continue
     }
     if (steps.length === maxSteps)
-      throw new Error(`the clients have made ${maxSteps} requests and want more. One of them probably polls`)
+      throw new Error(`the clients have made ${maxSteps} requests and have not ended`)
     const name = usher.choose(preferred(waiting, steps, order))
     const before = traffic.entries.length
     const part = gate.letThrough(name)
