@@ -172,7 +172,7 @@ test('a hint states that an event was sent under another name, or too early', as
   await early.client.trigger({ url })
   await early.clock.advance('1s')
   expect(hints(() => about(early).toHaveWorkflowWait('approved-42', { outcome: 'received' }))).toEqual([
-    "Event 'approved-42' was sent at 00:00:00.000, when no step waited for it. Send it during the wait, or to the run by its ID, which keeps it for the run's next wait.",
+    "Event 'approved-42' was sent at 00:00:00.000, when no step waited for it. Send it during the wait. Or send it to the run by its ID: the queue then keeps the event for the run's next wait.",
   ])
 })
 

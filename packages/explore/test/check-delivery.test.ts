@@ -157,7 +157,7 @@ describe('assertResilient()', () => {
     for (const [more, sentence] of [
       [{ runs: 0 }, 'runs must be a whole number, 1 or more (got 0)'],
       [{ guidance: 'coverge' }, `guidance must be 'coverage' or 'none' (got "coverge"). Did you mean "coverage"?`],
-      [{ faults: { maxRules: 2 } as never }, 'faults must be an arbitrary of fault rules'],
+      [{ faults: { maxRules: 2 } as never }, 'faults must be a fast-check arbitrary'],
       [{ runs: '9' }, 'runs must be a whole number, 1 or more (got "9")'],
       [{ seed: 'x' }, 'seed must be a whole number (got "x")'],
       [{ handler: {} }, 'assertResilient(): handler is missing'],

@@ -93,7 +93,7 @@ describe('assertIdempotent() finds a defect', () => {
       return { sent }
     }
     expect(await broken(mail, ['duplicate'], { effect })).toContain(
-      '  → effect() returned {"sent":3}, without faults {"sent":2}\n',
+      '  → effect() returned {"sent":3}, but {"sent":2} without faults\n',
     )
   })
 })
@@ -269,5 +269,5 @@ test('assertIdempotent() throws a TypeError for invalid options', async () => {
   const fails: Handler = () => {
     throw new Error('no shop')
   }
-  expect(await broken(fails, ['duplicate'])).toContain('no message was delivered: the handler threw Error: no shop.')
+  expect(await broken(fails, ['duplicate'])).toContain('delivered no message: the handler threw Error: no shop.')
 })

@@ -134,8 +134,7 @@ async function takeTurns(
       if (!(await gate.moveTime())) return
       continue
     }
-    if (steps.length === maxSteps)
-      throw new Error(`the clients have made ${maxSteps} requests and have not ended`)
+    if (steps.length === maxSteps) throw new Error(`the clients have made ${maxSteps} requests and have not ended`)
     const name = usher.choose(preferred(waiting, steps, order))
     const before = traffic.entries.length
     const part = gate.letThrough(name)
