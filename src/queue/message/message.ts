@@ -195,34 +195,9 @@ export class Message {
   }
 
   toJSON(): MessageView {
-    const {
-      id,
-      kind,
-      url,
-      method,
-      body,
-      state,
-      createdAt: time,
-      notBefore,
-      nextAttemptAt: due,
-      retried,
-      maxRetries,
-      isEnded: ended,
-    } = this
-    return {
-      id,
-      kind,
-      url,
-      method,
-      body,
-      state,
-      createdAt: time,
-      notBefore,
-      nextAttemptAt: due,
-      retried,
-      maxRetries,
-      isEnded: ended,
-    }
+    const { id, kind, url, method, body, state, createdAt, notBefore, nextAttemptAt, retried, maxRetries, isEnded } =
+      this
+    return { id, kind, url, method, body, state, createdAt, notBefore, nextAttemptAt, retried, maxRetries, isEnded }
   }
 }
 
