@@ -50,6 +50,8 @@ export function guarded({ evidence, attemptOf }: Log): Circumstance[] {
     const key = guardKey(entry)
     if (key === undefined || entry.error !== undefined || (entry.reply !== null && entry.reply !== 0)) continue
     const maker = makers.get(key)
+    // With GET, the reply is null although this command created the key.
+    if (maker === entry) continue
     const since = maker === undefined ? '' : `, created by #${maker.seq} at ${timeSeenFrom(maker.at, entry.at)}`
     refused.set(key, {
       sentence: `#${entry.seq} ${commandLine(entry.argv, evidence.redaction)} had no effect, because the key already existed${since}. Delete the key first, or let it expire.`,

@@ -347,6 +347,14 @@ test('names the command that created the key which SET NX found', async () => {
   expect(told(sandbox)).toEqual([expect.stringContaining('SET lock e NX had no effect')])
 })
 
+// With GET, the reply of a SET that took effect is null: the key had no value before.
+test('gives no hint about a SET NX GET that created its key', async () => {
+  using sandbox = world()
+  await command(sandbox, 'SET', 'lock', 'a', 'NX', 'GET')
+  expect(sandbox.store.get('lock')).toBe('a')
+  expect(told(sandbox)).toEqual([])
+})
+
 test('gives no hint about a SET NX of a key that the app changes afterwards', async () => {
   using sandbox = world()
   sandbox.destinations.on(url, async () => {
