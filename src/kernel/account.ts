@@ -1,9 +1,8 @@
 /**
- * Counts the bytes in memory for one purpose, such as bodies in transit, unread output or log entries. An account can have
- * a parent, so that each account has a limit of its own and all together have one as well.
- *
- * Code takes bytes before it allocates, and releases them afterwards. Sizes are computed, never measured, so that the same
- * calls fail at the same place on every machine.
+ * Counts the bytes in memory for one purpose, such as bodies in transit, unread output or log entries. An account can
+ * have a parent, so that each account has its own limit and all accounts of the parent share another limit.
+ * Code takes bytes before it allocates memory, and releases them afterwards. Sizes are computed and never measured, so
+ * that the same calls fail at the same point on every machine.
  *
  * @example
  * const all = new Account(1000)

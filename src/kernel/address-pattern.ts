@@ -1,8 +1,9 @@
 import { isAscii } from './bytes.js'
 
-// All URL patterns are parsed here; `*` matches any characters. The scheme and host of a URL ignore case. The rest of a
-// pattern with `*` ignores case if it selects what happens at a URL: in a destination, and in `url` of a rule. Expected
-// texts (in matchers, and in `path` and `headers` of rules) and URLs without `*` are case-sensitive.
+// All URL patterns are parsed here; `*` matches any characters.
+// The scheme and host of a URL always ignore case. The path and query of a pattern with `*` ignore case in a
+// destination and in `url` of a rule. They are case-sensitive in a URL without `*`, in the `path` and `headers` of a
+// rule, and in the expected texts of matchers.
 
 /** A URL in which `*` matches any characters. Without `?`, it matches every query of that URL. */
 export class AddressPattern {
@@ -54,8 +55,8 @@ export interface WildcardOptions {
 
 /**
  * Returns a test for a pattern in which `*` matches any characters and everything else is literal.
- * Each part is searched once, from the end of the previous one, so a test costs at most pattern × text. A regular
- * expression with eight stars could run for hours.
+ * Each literal part is searched once, from the end of the previous match, so a test takes at most pattern × text steps.
+ * A regular expression with eight stars could run for hours.
  */
 export function wildcard(pattern: string, { ignoreCase = false }: WildcardOptions = {}): (text: string) => boolean {
   const fold = ignoreCase ? withoutCase : same
@@ -82,7 +83,8 @@ function same(text: string): string {
 }
 
 /**
- * Folds case as a regular expression with `i` does: character by character, and nothing outside ASCII becomes ASCII.
+ * Converts a text to lower case, as a regular expression with the flag `i` compares it: character by character, and a
+ * character outside ASCII never becomes an ASCII character.
  */
 export function withoutCase(text: string): string {
   if (isAscii(text)) return text.toUpperCase()

@@ -10,7 +10,7 @@ export function bindMethods({ prototype }: { readonly prototype: object }): void
     Object.defineProperty(prototype, name, {
       configurable: true,
       get(this: object) {
-        // Accessed on a class or a subclass, this is the unbound method of all its objects.
+        // On the prototype itself, such as a class or subclass, return the unbound method that all its objects share.
         if (this === prototype || Object.hasOwn(this, 'constructor')) return method
         const value: unknown = method.bind(this)
         Object.defineProperty(this, name, { value, configurable: true, writable: true })

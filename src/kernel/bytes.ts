@@ -19,21 +19,23 @@ export function latin1(text: string): Bytes {
   return text as Bytes
 }
 
-/** Up to this length, a slice may keep the whole text in memory, because a copy would cost more than it frees. */
+/**
+ * Maximum length, in bytes, of a text that a slice may keep in memory, because a copy would cost more than it frees.
+ */
 const shortWhole = 4096
 
 /**
- * Returns a part of a text without keeping the whole in memory.
- * JavaScript engines implement slices as views of the whole, so a key of 10 bytes could keep a body of 10 MB.
+ * Returns a part of a text as a copy, so that the whole text can be freed.
+ * JavaScript engines implement slices as views, so a slice of 10 bytes could keep a body of 10 MB in memory.
  */
 export function partOf(whole: string, from: number, to?: number): Bytes {
   const part = whole.slice(from, to)
   if (whole.length <= shortWhole || part.length > whole.length / 2) return part as Bytes
-  // Slicing a concatenated string copies it.
+  // Slicing a concatenated string forces the engine to copy it.
   return ` ${part}`.slice(1) as Bytes
 }
 
-/** Encodes text as UTF-8. Lone surrogates become U+FFFD, as with `TextEncoder`. */
+/** Encodes text as UTF-8. Each lone surrogate becomes U+FFFD, as `TextEncoder` encodes it. */
 export function utf8(text: string): Bytes {
   return beyondAscii.test(text) ? fromArray(encoder.encode(text)) : (text as Bytes)
 }

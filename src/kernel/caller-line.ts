@@ -1,9 +1,13 @@
-// Anchored, because a frame of the host such as `node:internal/process/task_queues:104:5` is not a file.
+// The path must be absolute, because a frame of Node.js such as `node:internal/process/task_queues:104:5` is not a
+// file.
 const place = /(?:^|[\s(@])((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()\s]*?:\d+:\d+)\)?$/
 
 let knownRoot: string | undefined
 
-/** Returns the root of this package as in stack traces: everything before the folder of this file. */
+/**
+ * Returns the root folder of this package, in the form that stack traces use: the folder that contains `kernel`, where
+ * this file is.
+ */
 function ownRoot(): string {
   if (knownRoot !== undefined) return knownRoot
   const line = new Error('here').stack?.split('\n').find((frame) => place.test(frame)) ?? ''
@@ -13,8 +17,8 @@ function ownRoot(): string {
 }
 
 /**
- * Returns `file:line:column` of the code outside this package and its dependencies that created an error, or `''` if
- * unknown.
+ * Returns `file:line:column` of the code that created an error, without this package and its dependencies. Returns `''`
+ * if the code is unknown.
  */
 export function callerLine(error: Error): string {
   const root = ownRoot()
@@ -27,7 +31,7 @@ export function callerLine(error: Error): string {
   return ''
 }
 
-/** Folders of this package's code in its own repository. */
+/** Matches the folders of this package's code in its own repository. */
 const sources = /^(?:src|matchers|fixtures|properties)\//
 
 /** Returns whether this package threw an error because it was used incorrectly. */

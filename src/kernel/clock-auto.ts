@@ -5,7 +5,7 @@ import { hostPause, hostTurn } from './host.js'
 import { endOfTime } from './instant.js'
 import type { ClockMove } from './move.js'
 
-/** Turns of the event loop after which an automatic clock lets the host do all its work. */
+/** Number of fired timers after which an automatic clock lets the host do all its work. */
 const turnsPerPause = 100
 
 /** Skips time to the next timer when nothing runs. */
@@ -57,7 +57,7 @@ export class AutoMode implements Mode {
     let fired = 0
     try {
       while (!core.isStopped && core.move === undefined && core.mode === this) {
-        // A turn lets the caller continue, but the host reads sockets only during a pause.
+        // A single turn of the event loop lets the caller continue, but the host reads sockets only during a pause.
         await (++fired % turnsPerPause === 0 ? hostPause() : hostTurn())
         await core.settle()
         if (!timers.hasForeground || core.move !== undefined) break

@@ -20,20 +20,20 @@ export interface AttachedFollowers {
     moves(call: ClockMove): () => void
   }
   /**
-   * Collections, by owner, whose items wait without timers of their own, such as messages in a FIFO queue. They raise
-   * the limit of timers.
+   * Collections, by owner, whose items wait without timers of their own, such as messages in a FIFO queue. Each item
+   * raises the maximum number of timers that a clock move may fire.
    */
   readonly waiting?: Readonly<Record<string, { readonly size: number }>>
   /** Records clock moves, so that they can be replayed. */
   readonly journal?: Pick<InputJournal, 'note'>
 }
 
-/** Microtasks that work may take before the clock watches for stalls. */
+/** Number of microtasks for which work may run before the clock watches for stalls. */
 const quickTurns = 16
 
 /**
- * The parts that all clock modes share: timers in order, the present instant, running work, and waiting for it. A mode
- * decides when time moves.
+ * State that all clock modes share: the timers in order, the present instant and the running work. A mode decides when
+ * time moves.
  */
 export class ClockCore implements TaskClock {
   mode: Mode
@@ -50,7 +50,10 @@ export class ClockCore implements TaskClock {
   /** The clock move that is running. */
   move: Move | undefined
   isStopped = false
-  /** Whether a response left for untracked code, which then gets a turn of the event loop before time moves on. */
+  /**
+   * Whether a response went to code that the clock does not track. That code gets a turn of the event loop before time
+   * moves on.
+   */
   outsideMayContinue = false
   /** Starts the work that was in flight at the start of a fork. It is called when the fork is first used. */
   resume: (() => void) | undefined
@@ -89,7 +92,7 @@ export class ClockCore implements TaskClock {
     return timer
   }
 
-  /** Runs work that blocks virtual time. @param caller the task that waits for it */
+  /** Runs work that blocks virtual time. @param caller task that waits for this work, if any */
   async trackFor<T>(caller: RunningTask | undefined, label: string, work: (task: Task) => Promise<T>): Promise<T> {
     const task = new RunningTask(label, this, caller?.awaited ?? true, caller)
     this.work.tasks.add(task)
@@ -137,7 +140,10 @@ export class ClockCore implements TaskClock {
     if (!this.work.isBusy) this.#becameIdle()
   }
 
-  /** Timers handle their own failures. An error that arrives here is a bug or a misuse, so it must be visible. */
+  /**
+   * Reports an error of a timer. Timers handle expected failures, so an error that arrives here is a bug or a misuse
+   * and must be visible.
+   */
   #failed(task: Task, error: unknown): void {
     if (this.move !== undefined) this.failures.push(error)
     else
@@ -146,7 +152,10 @@ export class ClockCore implements TaskClock {
       )
   }
 
-  /** Moves time and the followers. @returns a promise only if a follower is asynchronous */
+  /**
+   * Moves virtual time to an instant, and the followers by the same duration.
+   * @returns a promise only if a follower is asynchronous
+   */
   moveTo(to: number): Promise<void> | undefined {
     const from = this.now()
     this.time = to
@@ -182,7 +191,9 @@ export class ClockCore implements TaskClock {
     this.company.journal?.note('rested', { task: task.number, as })
   }
 
-  /** Waits until nothing runs, untracked code that got a response has had its turn, or the move is interrupted. */
+  /**
+   * Waits until no work runs and untracked code that got a response has had a turn, or until the move is interrupted.
+   */
   async settle(move?: Move): Promise<void> {
     const { resume, gate, work } = this
     this.resume = undefined
@@ -208,7 +219,7 @@ export class ClockCore implements TaskClock {
   }
 
   async #untilIdle(): Promise<void> {
-    // Most work ends within a few microtasks, so the stall watch starts later.
+    // Most work ends within a few microtasks, so the stall watch starts only after them.
     for (let turn = 0; turn < quickTurns; turn++) {
       await undefined
       if (!this.work.isBusy) return

@@ -5,18 +5,25 @@ import { hostClearTimeout, hostPause, hostSetTimeout } from './host.js'
 import type { RunningTask } from './running-task.js'
 
 /**
- * Consecutive host pauses with only a handler at work, after which the handler counts as asleep.
- * In-memory work takes fewer pauses. The limit is counted, not timed, so that a slow host changes nothing.
+ * Number of consecutive host pauses without a response after which a working handler counts as asleep.
+ * In-memory work takes fewer pauses. The limit is a count, not a duration, so that a slow host does not change the
+ * result.
  */
 const quietPauses = 1_000
-/** Host milliseconds between two checks while the handler cannot be waiting for a timer of a follower. */
+/**
+ * Interval, in milliseconds of host time, at which to check again while no handler can be waiting for a timer of a
+ * follower.
+ */
 const betweenLooks = 20
-/** Work with a longer stall timeout runs in another process, whose timers do not follow this clock. */
+/**
+ * Stall timeout, in milliseconds of host time, above which work runs in another process, whose timers do not follow
+ * this clock.
+ */
 const ownPatience = 60_000
 
 /**
  * Detects handlers that await a timer of a follower.
- * They would wait forever, because that timer follows this clock and this clock waits for the handler. The handler
+ * Such a handler would never end: its timer follows this clock, and this clock waits for the handler. The handler
  * therefore counts as asleep until the timer has fired.
  */
 export class Dozing {

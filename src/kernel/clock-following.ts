@@ -4,13 +4,15 @@ import type { Move } from './move.js'
 import type { Timer } from './time.js'
 
 /**
- * Consecutive pauses without any effect, after which code that timers of followers started waits for time or has ended.
+ * Number of consecutive host pauses without any effect, after which the code that a follower's timer started is assumed
+ * to have ended or to wait for time.
  */
 const quietPauses = 10
 
 /**
- * Waits for code that the followers started, then fires their next timer if it is due until an instant.
- * Timers of followers fire before this clock's timers of the same instant.
+ * Waits for code that the followers started. Then fires the next timer of a follower, if it is due at or before
+ * `until`.
+ * A follower's timer fires before this clock's timers of the same instant.
  * @param isLast whether this clock has no timers left in this move
  * @returns whether something happened, so that there may be more
  */
@@ -29,12 +31,14 @@ export async function lookAtFollowers(core: ClockCore, until: number, isLast: bo
   const moved = core.moveTo(due)
   core.dozing.rouse()
   await moved
-  // Host timers run one after the other: code that awaits the first one continues before the second one fires.
+  // Host timers run one after the other: code that awaits the first timer continues before the second timer fires.
   await hostTurn()
   return true
 }
 
-/** Waits until untracked code of followers, and code that waits for its responses, has no more effects. */
+/**
+ * Waits until two kinds of code have no more effects: untracked code of followers, and code that awaits its responses.
+ */
 async function calm(core: ClockCore, move?: Move): Promise<void> {
   core.followers.mayBeStirred = false
   core.work.latest = undefined

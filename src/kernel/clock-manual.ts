@@ -5,10 +5,13 @@ import type { Hints } from './hints.js'
 import { hostSetTimeout, unref } from './host.js'
 import type { ClockMove } from './move.js'
 
-/** Host milliseconds after which a warning reports that something waits in virtual time. */
+/** Milliseconds of host time after which a warning reports that a request or command waits in virtual time. */
 const patienceMilliseconds = 1_000
 
-/** Moves time only by `advance`, `advanceTo` and `drain`. A warning reports a forgotten call. */
+/**
+ * Clock mode in which time moves only by `advance`, `advanceTo` and `drain`. If a call may be missing, it prints a
+ * warning.
+ */
 export class ManualMode implements Mode {
   readonly name = 'manual'
   readonly #core: ClockCore
@@ -67,7 +70,10 @@ export class ManualMode implements Mode {
     return sentences.length === 0 ? undefined : sentences.join(' ')
   }
 
-  /** Lists the next timers and how to advance to the first. Returns `undefined` if no timer waits. */
+  /**
+   * Returns a text that lists the next timers and the call that advances to the first, or `undefined` if no timer
+   * waits.
+   */
   #pendingText(): string | undefined {
     const { timers, time } = this.#core
     const next = timers.waiting().slice(0, 5)

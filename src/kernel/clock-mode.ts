@@ -11,30 +11,33 @@ export const clockModes = ['manual', 'auto', 'real'] as const
 export interface WaitingCommand {
   /** The command with its arguments, such as `BLPOP jobs`. */
   readonly name: string
-  /** Whether a timer ends the wait. Otherwise, only another command does. */
+  /** Whether a timer can end the wait. If not, only another command can. */
   readonly hasTimer: boolean
 }
 
-/** Decides when time moves. A clock has one mode at a time. */
+/** Clock mode, which decides when time moves. A clock has one mode at a time. */
 export interface Mode {
   readonly name: ClockMode
   now(): number
-  /** Returns the time, unchanged until the present turn of the host ends. Default: `now()`. */
+  /** Returns the time and keeps it fixed until the present turn of the host's event loop ends. Default: `now()`. */
   standStill?(): number
-  /** Returns the instant of a timer that was requested for another instant. */
+  /** Returns the instant at which a timer is entered that was requested for `at`, for example no earlier than now. */
   timerAt(at: number): number
   /** Whether the mode moves time until no timer is left, without a call of `drain()`. */
   readonly isDraining?: boolean
-  /** Called when there may be work: a timer was added, nothing runs any more, or a clock move has ended. */
+  /** Called when time may move: a timer was added, no work runs anymore, or a clock move has ended. */
   wake?(): void
-  /** Runs a clock move: immediately, after others, or not at all. */
+  /** Runs a clock move immediately or after earlier moves, or rejects it. */
   drive(call: ClockMove, run: () => Promise<void>): Promise<void>
-  /** Continues at this instant, after a dump was loaded or a journal replayed. */
+  /** Continues at this instant, after a dump was loaded or a journal was replayed. */
   resume(at: number): void
   /** Called when a request or a command waits in virtual time. @param what such as `a request` */
   waits?(what: string, isWaiting: () => boolean): void
-  /** Returns a message about what waits in virtual time while nothing moves it, and which timers are pending. */
+  /**
+   * Returns a message that names the requests and commands that wait in virtual time and the pending timers. Returns
+   * `undefined` if none waits.
+   */
   forgottenAdvance?(commands: readonly WaitingCommand[]): string | undefined
-  /** Called when the clock has stopped or changes its mode. */
+  /** Called when the clock has stopped or has switched to another mode. */
   end?(): void
 }

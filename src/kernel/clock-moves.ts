@@ -81,7 +81,7 @@ export class ClockMoves {
     }
   }
 
-  /** Runs every timer that is due until the target. If the target is an instant, time ends there. */
+  /** Fires every timer that is due at or before `target`. If `target` is finite, time then moves to it. */
   async #runUntil(move: Move, target: number): Promise<void> {
     const core = this.#core
     const { timers, followers, work, gate } = core
@@ -95,7 +95,7 @@ export class ClockMoves {
       const timer = timers.next()
       const isLast = timer === undefined || timer.at > target || (isDrain && !timers.hasForeground)
       if (followers.tellTimes) {
-        // Recurring timers do not prolong a drain, and the host's timers may be recurring.
+        // Recurring timers must not prolong a drain, and a timer of the host may be recurring.
         const until = !isLast ? timer.at : isDrain ? Number.NEGATIVE_INFINITY : target
         if (await lookAtFollowers(core, until, isLast, move)) continue
       }

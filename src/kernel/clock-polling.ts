@@ -3,8 +3,8 @@ import type { Gate } from './gate.js'
 import { iso } from './instant.js'
 
 /**
- * Maximum number of responses to untracked code that block time in one move. Code that polls without a pause never
- * stops on its own.
+ * Maximum number of responses to untracked code for which one clock move waits. Code that polls without a pause would
+ * otherwise block time forever.
  */
 export const maxResponses = 20_000
 
@@ -23,7 +23,7 @@ export class Polling {
     this.#warn = warn
   }
 
-  /** Counts responses from now on, at the start of a move. */
+  /** Starts to count responses, at the beginning of a clock move. */
   restart(): void {
     this.#patientUntil = this.#gate.responses + maxResponses
   }
@@ -32,7 +32,11 @@ export class Polling {
     return this.#gate.responses > this.#patientUntil && !this.#work.isBusyInside
   }
 
-  /** @param call the clock call that has waited: `drain` */
+  /**
+   * Warns once that a clock call stopped waiting.
+   * @param call name of that call, such as `drain`
+   * @param now virtual time in milliseconds
+   */
   warn(call: string, now: number): void {
     if (this.#hasWarned) return
     this.#hasWarned = true

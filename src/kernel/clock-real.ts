@@ -8,16 +8,19 @@ import type { ClockMove } from './move.js'
  * count the time that the machine sleeps.
  */
 const maxWait = 60_000
-/** Maximum number of due timers per host timer, because a loaded state may have thousands. */
+/** Maximum number of due timers that one host timer fires, because a loaded state may have thousands. */
 const timersInARow = 100
 
-/** Time is system time. */
+/** Clock mode in which time is system time. */
 export class RealMode implements Mode {
   readonly name = 'real'
   readonly #core: ClockCore
-  /** How far time is ahead of system time, because time does not go back when this clock takes over. */
+  /**
+   * Milliseconds by which this clock is ahead of system time, because time must not go back when this mode begins or a
+   * dump is loaded.
+   */
   #ahead = 0
-  /** Time at the start of the host's present turn, once it was read. */
+  /** Time at the first read in the host's present turn; `undefined` before it. */
   #stands: number | undefined
   #hostTimer: ReturnType<typeof hostSetTimeout> | undefined
 
@@ -81,7 +84,7 @@ export class RealMode implements Mode {
   }
 }
 
-/** Mode of a real clock while its sandbox is loaded: time does not move until it continues. */
+/** Mode of a real clock while its sandbox is being loaded: time does not move until `resume()`. */
 export class HeldMode implements Mode {
   readonly name = 'real'
   readonly #core: ClockCore

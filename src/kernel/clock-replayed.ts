@@ -2,12 +2,12 @@ import type { ClockCore } from './clock-core.js'
 import type { Mode, WaitingCommand } from './clock-mode.js'
 import { type ClockMove, Move } from './move.js'
 
-/** Time moves only as the replay of a journal directs through its `Rewind`. */
+/** Clock mode in which only the replay of a journal moves time, through its `Rewind`. */
 export class ReplayedMode implements Mode {
   readonly #core: ClockCore
   /** Mode after the replay. */
   after: Mode
-  /** Whether time was draining when the present timer fired. */
+  /** Whether time was draining when the timer that is being replayed fired. */
   isDraining = false
 
   constructor(core: ClockCore, after: Mode) {
@@ -52,8 +52,8 @@ export class Rewind {
   #ended: (() => void) | undefined
 
   /**
-   * @param after mode after the replay
-   * @param byHand mode after the replay of a fork
+   * @param after mode that the clock gets after the replay
+   * @param byHand mode that the clock gets if the replay ends in a fork
    */
   constructor(core: ClockCore, after: Mode, byHand: Mode) {
     this.#core = core
@@ -63,14 +63,12 @@ export class Rewind {
     core.enter(this.#mode)
   }
 
-  /** Begins a clock move. */
   begin(call: ClockMove): void {
     this.#core.move = new Move(call, undefined, 0)
     if (call === 'drain') this.#core.timers.promoteAll()
     this.#ended = this.#core.company.log?.moves(call)
   }
 
-  /** Ends the clock move. */
   end(): void {
     this.#core.move = undefined
     this.#ended?.()
@@ -81,7 +79,12 @@ export class Rewind {
     if (at > this.#core.time) void this.#core.moveTo(at)
   }
 
-  /** Fires the next timer. @throws Error when another timer is next */
+  /**
+   * Fires the next timer.
+   * @param number sequence number that the timer must have
+   * @param isDraining whether time was draining
+   * @throws Error when another timer is next
+   */
   fire(number: number, isDraining: boolean): void {
     const timer = this.#core.timers.next()
     if (timer?.sequence !== number) {
@@ -92,7 +95,7 @@ export class Rewind {
     this.#mode.isDraining = false
   }
 
-  /** Repeats a decision about a task that depended on host time. */
+  /** Applies a recorded decision about a task that depended on host time. @param number number of the task */
   rest(number: number, as: 'given up' | 'dozing' | 'roused'): void {
     const task = [...this.#core.work.tasks].find((one) => one.number === number)
     if (as === 'given up') task?.giveUp()
@@ -100,7 +103,7 @@ export class Rewind {
     else task?.rouse()
   }
 
-  /** Begins a fork: it does not inherit the running clock move, and has a manual clock. */
+  /** Begins a fork, which does not inherit the running clock move and has a manual clock. */
   fork(): void {
     this.#core.move = undefined
     this.#ended = undefined
@@ -109,7 +112,7 @@ export class Rewind {
   }
 
   /**
-   * Ends the replay. Time does not move until it is moved.
+   * Ends the replay. Time stays at the present instant until a clock call moves it.
    * @param resume called on the first wait for work that is in flight
    */
   finish(resume: () => void): void {

@@ -19,7 +19,7 @@ export class ScheduledTimer implements Timer, HeapItem {
   cancel(): void {
     if (this.cancelled) return
     this.cancelled = true
-    // A canceled timer stays in the heap for a while, so it must not keep its work in memory.
+    // A canceled timer stays in the heap until it reaches the top, so it must not keep its work in memory.
     this.run = nothing
     this.owner.forget(this)
   }
@@ -39,12 +39,12 @@ export class Timers {
     return this.#heap.size
   }
 
-  /** Whether a waiting timer prolongs a drain. */
+  /** Whether the present drain must wait for any timer. */
   get hasForeground(): boolean {
     return this.#foreground > 0
   }
 
-  /** Whether a waiting timer is not recurring. */
+  /** Whether any waiting timer is not recurring, including timers for which the present drain does not wait. */
   get hasAwaited(): boolean {
     if (this.#foreground > 0) return true
     for (const timer of this.#heap.values()) if (!timer.awaited && !timer.cancelled) return true
@@ -69,7 +69,7 @@ export class Timers {
     }
   }
 
-  /** Removes the timer that `next()` returned, because it fires now. */
+  /** Removes the timer that `next()` returned, before it fires. */
   take(timer: ScheduledTimer): void {
     this.#heap.pop()
     if (!timer.background) this.#foreground--
@@ -79,14 +79,14 @@ export class Timers {
 
   forget(timer: ScheduledTimer): void {
     if (!timer.background) this.#foreground--
-    // Canceled timers stay until their turn. If most timers are canceled, the heap is rebuilt.
+    // A canceled timer stays in the heap until it reaches the top. If most timers are canceled, the heap is rebuilt.
     if (++this.#cancelled > 64 && this.#cancelled * 2 > this.#heap.size) {
       this.#heap.keep((item) => !item.cancelled)
       this.#cancelled = 0
     }
   }
 
-  /** Begins a drain, which also waits for timers of work that a schedule started during an earlier one. */
+  /** Prepares a new drain, which also waits for timers of work that a schedule started during an earlier drain. */
   promoteAll(): void {
     for (const timer of this.#heap.values()) {
       if (timer.awaited) continue

@@ -3,7 +3,10 @@ import type { RunningTask } from './running-task.js'
 /** The work that a clock waits for. */
 export class RunningWork {
   readonly tasks: Set<RunningTask> = new Set()
-  /** Task that the last timer started or woke. The code that runs belongs to it, until the clock has waited for it. */
+  /**
+   * Task that the last timer started or woke. The clock assumes that running code belongs to this task, until it has
+   * waited for it.
+   */
   latest: RunningTask | undefined
   #idleWaiters: (() => void)[] = []
 
@@ -13,16 +16,16 @@ export class RunningWork {
     return false
   }
 
-  /** Whether work other than requests blocks time. */
+  /** Whether any work other than a request blocks time. */
   get isBusyInside(): boolean {
     for (const task of this.tasks) if (task.awake && !task.isTracked) return true
     return false
   }
 
   /**
-   * The task whose code is running, as far as known.
-   * It is the one that the last timer started or woke; after the clock has waited for it, the only one that is awake.
-   * Timers run one after the other, so there is rarely a second one.
+   * The task whose code is running, as far as it is known.
+   * It is the task that the last timer started or woke. After the clock has waited for that task, it is the only awake
+   * task, if there is exactly one.
    */
   get caller(): RunningTask | undefined {
     if (this.latest !== undefined && !this.latest.ended) return this.latest
@@ -35,12 +38,15 @@ export class RunningWork {
     return only
   }
 
-  /** Resolves with the next `wakeWaiters()`. */
+  /** Returns a promise that resolves at the next `wakeWaiters()`. */
   idle(): Promise<void> {
     return new Promise((resolve) => this.#idleWaiters.push(resolve))
   }
 
-  /** Called when nothing runs any more, or when callers that wait for that must check again. */
+  /**
+   * Resolves the promises of `idle()`. Called when no work runs anymore, or when a waiting caller must check its
+   * condition again.
+   */
   wakeWaiters(): void {
     const waiters = this.#idleWaiters
     this.#idleWaiters = []

@@ -30,9 +30,9 @@ export interface ServiceClock {
   /** Runs work that blocks time, except while it sleeps through its task. */
   track<T>(label: string, work: (task: Task) => Promise<T>): Promise<T>
   /**
-   * Whether time moves until nothing is left, by `drain()` or in mode `auto`.
-   * Work that a schedule starts in the meantime is not awaited, because work that outlasts its interval would keep time
-   * moving forever.
+   * Whether time moves until no timer is left, by `drain()` or in mode `auto`.
+   * A drain does not wait for work that a schedule starts in the meantime. Otherwise, work that outlasts the interval
+   * of its schedule would prolong the drain forever.
    */
   readonly isDraining: boolean
 }
@@ -45,7 +45,7 @@ export interface ClockOptions {
   readonly warn?: (text: string) => void
   /** Next steps for messages about code that waits in virtual time. */
   readonly hints?: Hints
-  /** Gate of the sandbox, which all its clocks use one after the other. */
+  /** Gate of the sandbox. A sandbox that gets a new clock keeps its gate. */
   readonly gate?: Gate | undefined
 }
 
@@ -64,26 +64,26 @@ export function accompany(clock: Clock, company: AttachedFollowers): void {
 }
 
 /**
- * Continues after a load: at a later instant, or now in mode `real`. Timers that became due in between run in the order
- * of their times.
+ * Continues after a load: at a later instant, or now in mode `real`. Timers that became due in between fire in the
+ * order of their instants.
  */
 export function goOn(clock: Clock, at?: number): void {
   const { core } = clockInternals.of(clock)
   core.mode.resume(at ?? core.time)
 }
 
-/** Returns the gate that all awaited results of the sandbox pass, so that the host's timers run. */
+/** Returns the gate that every awaited result of the sandbox passes, so that timers of the host can run. */
 export function gateOf(clock: Clock): Gate {
   return clockInternals.of(clock).core.gate
 }
 
-/** Reports a response to untracked code, such as the client of a request. */
+/** Reports that code outside the sandbox, such as the client of a request, received a response. */
 export function letOutsideContinue(clock: Clock): void {
   clockInternals.of(clock).core.outsideMayContinue = true
 }
 
 /**
- * Warns when a real second passes while something waits in virtual time.
+ * Warns when a request or command waits in virtual time and one second of host time passes.
  * @param what such as `a request`
  * @param isWaiting returns whether it still waits
  */
@@ -91,7 +91,10 @@ export function mindForgottenAdvance(clock: Clock, what: string, isWaiting: () =
   clockInternals.of(clock).core.mode.waits?.(what, isWaiting)
 }
 
-/** Returns a message about what waits in virtual time while nothing moves it, and which timers are pending. */
+/**
+ * Returns a message that names the requests and commands that wait in virtual time and the pending timers. Returns
+ * `undefined` if none waits.
+ */
 export function forgottenAdvance(clock: Clock, commands: readonly WaitingCommand[]): string | undefined {
   return clockInternals.of(clock).core.mode.forgottenAdvance?.(commands)
 }
@@ -104,12 +107,12 @@ export function stop(clock: Clock): void {
   clockInternals.of(clock).core.stop()
 }
 
-/** Returns the timers that `clock.pending` shows. */
+/** Returns the timers that `clock.pending` lists. */
 export function waitingTimers(clock: Clock): readonly Timer[] {
   return clockInternals.of(clock).core.timers.waiting()
 }
 
-/** Returns the position of a clock, whose members read the present values. */
+/** Returns a position object of a clock, whose members read the present values. */
 export function positionOf(clock: Clock): ClockPosition {
   const { core } = clockInternals.of(clock)
   return {
@@ -119,7 +122,7 @@ export function positionOf(clock: Clock): ClockPosition {
   }
 }
 
-/** Returns a `Rewind`, which alone moves the clock from now on, to replay another sandbox. */
+/** Returns a `Rewind` to replay another sandbox. From now on, only this object moves the clock. */
 export function rewind(clock: Clock): Rewind {
   const { core, hints } = clockInternals.of(clock)
   const { mode } = core
@@ -129,8 +132,8 @@ export function rewind(clock: Clock): Rewind {
 
 /**
  * The clock of a sandbox.
- * `advance` repeats: wait until no task runs, take the earliest timer (by insertion at the same instant), move
- * followers and time to it, and run it.
+ * `advance` repeats three steps: wait until no task runs, take the earliest timer (by insertion at the same instant),
+ * move followers and time to that timer and run it.
  */
 export class Clock implements ServiceClock {
   static {
@@ -177,7 +180,7 @@ export class Clock implements ServiceClock {
   }
 
   /**
-   * Calls back on every move of virtual time. Returns a function that ends this.
+   * Registers a listener that is called on every move of virtual time. Returns a function that removes the listener.
    * @example
    * const stop = sandbox.clock.onMove((from, to) => console.log(`${to - from} ms passed`))
    * await sandbox.clock.advance('1m')
@@ -269,7 +272,7 @@ export class Clock implements ServiceClock {
     return this.#core.timers.waiting().map(({ at, label, background }) => ({ at, label, background }))
   }
 
-  /** Whether nothing runs and only recurring timers wait. */
+  /** Whether no work runs and only recurring timers wait. */
   get isDrained(): boolean {
     const { isStopped, work, timers } = this.#core
     return !isStopped && !work.isBusy && !timers.hasAwaited
@@ -281,7 +284,7 @@ export class Clock implements ServiceClock {
   }
 
   /**
-   * Makes another clock, such as fake timers, follow this one. Returns a function that ends this.
+   * Makes another clock, such as fake timers, follow this one. Returns a function that detaches it.
    * @example
    * vi.useFakeTimers({ now: sandbox.clock.now() })
    * const stop = sandbox.clock.follow(fakeTimers(vi))

@@ -1,6 +1,6 @@
 /**
- * Serializes a value of any depth. `JSON.stringify` is recursive, and a client can send more levels than the stack
- * allows.
+ * Serializes a value of any depth. `JSON.stringify` is recursive, and a client can send a value that is nested deeper
+ * than the stack allows.
  */
 export function compactJson(value: unknown): string {
   try {
@@ -11,10 +11,10 @@ export function compactJson(value: unknown): string {
   }
 }
 
-/** An item to write: a value, or literal text. */
+/** An item of the output that remains to be written: a value, or literal text. */
 type Rest = { readonly value: unknown } | string
 
-/** Serializes plain values without cycles, as `JSON.parse` returns them. */
+/** Serializes plain data without cycles, such as a result of `JSON.parse`. */
 function deepJson(whole: unknown): string {
   let out = ''
   const rest: Rest[] = [{ value: whole }]
@@ -28,7 +28,7 @@ function deepJson(whole: unknown): string {
     else if (Array.isArray(value)) {
       out += '['
       rest.push(']')
-      // In reverse order, because the last pushed item is written first.
+      // Items are pushed in reverse order, because the last pushed item is written first.
       for (let at = value.length - 1; at >= 0; at--) {
         rest.push({ value: value[at] })
         if (at > 0) rest.push(',')

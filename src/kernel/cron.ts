@@ -2,18 +2,20 @@ import { Cron } from 'croner'
 import { goDuration } from './duration.js'
 import { dateOf, iso } from './instant.js'
 
-/** A change of a zone's clocks forward, over local times that an expression names. */
+/** A change that sets a zone's clocks forward and skips local times that an expression names. */
 export interface ClockGap {
   readonly at: number
   readonly zone: string
-  /** Local time before the change, such as `02:00`, and after it. */
+  /** Local time just before the change, such as `02:00`. `to` is the local time after it. */
   readonly from: string
   readonly to: string
 }
 
-/** Choices on which sources disagree. Without a choice, both readings are accepted. */
+/** Choices where sources disagree. If a choice is undefined, both readings are accepted. */
 export interface CronDialect {
-  /** Whether 7 means Sunday and `5/15` is invalid, as in a crontab. The Go library has it the other way around. */
+  /**
+   * `crontab`: 7 means Sunday and `5/15` is invalid. `go`: 7 is invalid and `5/15` is accepted, as in the Go library.
+   */
   readonly reads?: 'go' | 'crontab' | undefined
   /** Whether `@every 90s` is accepted. */
   readonly every?: boolean | undefined
@@ -38,7 +40,7 @@ export class CronExpression {
     const [prefix = '', zone] = /^(?:CRON_TZ|TZ)=(\S*)(?=\s)/.exec(trimmed) ?? []
     const given = trimmed.slice(prefix.length).trimStart()
     if (given === '') throw new SyntaxError('empty spec string')
-    // Go has no name for UTC, so a missing prefix means UTC.
+    // If the prefix is missing, the expression is in UTC, because Go's empty zone name means UTC.
     this.#zone = zone ? new Zone(zone) : undefined
     this.#interval = dialect.every ? intervalOf(given) : undefined
     const fields = this.#interval === undefined ? (given.startsWith('@') ? descriptor(given) : given) : '* * * * *'
@@ -49,23 +51,24 @@ export class CronExpression {
   }
 
   /**
-   * Returns the first fire time after an instant, or `undefined` if there is none.
-   * A local time that does not exist is skipped. If an expression names hours, a local time that occurs twice counts
-   * once, at its first occurrence. An expression without hours means an interval and continues through the repeated
-   * hour, as in cron.
+   * Returns the first fire time after an instant, in milliseconds since the epoch, or `undefined` if there is none.
+   * A local time that does not exist is skipped. A local time that occurs twice fires once, at its first occurrence, if
+   * the expression names hours. An expression without hours is an interval and also fires in the repeated hour, as in
+   * cron.
    * Fire times of `@every` are multiples of its interval since 1970, so that they do not depend on history.
    */
   next(after: number): number | undefined {
     const interval = this.#interval
     if (interval !== undefined) return (Math.floor(after / interval) + 1) * interval
     let at = after
-    // Skipped candidates are within one change of the clocks. The limit is a safety net.
+    // A skipped candidate is always near a change of the clocks, so few are skipped. The limit prevents an endless
+    // loop.
     for (let tries = 0; tries < 1000; tries++) {
       const found = this.#cron.nextRun(dateOf(at))
       if (found === null) return undefined
       at = found.getTime()
       if (this.#zone === undefined) return at
-      // The library moves a nonexistent time to the next existing one, which the expression does not name.
+      // The library moves a nonexistent time to the next existing time, which the expression does not name.
       if (this.#cron.match(found) && (this.#everyHour || !this.#zone.repeats(at))) return at
     }
     return undefined
@@ -77,10 +80,10 @@ export class CronExpression {
    */
   gaps(after: number, until: number): readonly ClockGap[] {
     const zone = this.#zone
-    // An interval continues through the change.
+    // An expression without hours also fires during the change, so it skips nothing.
     if (zone === undefined || this.#everyHour) return []
     return zone.forward(after, until).flatMap(({ at, before, now }) => {
-      // Computes fire times as if local time were UTC.
+      // A UTC offset of 0 makes the library compute fire times without any change of the clocks.
       this.#anywhere ??= new Cron(this.#fields, { mode: '5-part', utcOffset: 0, paused: true })
       const named = this.#anywhere.nextRun(dateOf(at + before - 1))
       if (named === null || named.getTime() >= at + now) return []
@@ -112,7 +115,8 @@ class Zone {
     } catch {
       throw unknownZone(name)
     }
-    // The service treats names as case-sensitive. The host corrects the case of names that are not aliases.
+    // The service treats zone names as case-sensitive, but the host accepts any case and returns the correct spelling,
+    // except for aliases.
     const { timeZone } = this.#format.resolvedOptions()
     if (timeZone !== name && timeZone.toLowerCase() === name.toLowerCase()) throw unknownZone(name)
   }
@@ -137,7 +141,7 @@ class Zone {
     return changes
   }
 
-  /** Finds the change to the second. */
+  /** Finds the instant of a change, to the second, between two instants. @param before UTC offset before the change */
   #changeWithin(from: number, to: number, before: number): number {
     let [low, high] = [Math.floor(from / 1000), Math.ceil(to / 1000)]
     while (high - low > 1) {
@@ -160,7 +164,9 @@ class Zone {
 
 const week = 604_800_000
 
-/** Maximum change when clocks are set back, in milliseconds. Real changes are between half an hour and two hours. */
+/**
+ * Maximum duration, in milliseconds, by which clocks are set back. Real changes are between half an hour and two hours.
+ */
 const maxSetBack = 7_200_000
 
 /** Zones that the host accepts in addition to IANA names: offsets and old abbreviations. */
@@ -194,7 +200,10 @@ function descriptor(given: string): string {
   return fields
 }
 
-/** Returns the milliseconds of `@every <duration>`: whole seconds, at least one, as in the library. */
+/**
+ * Returns the interval of `@every <duration>` in milliseconds. The library rounds it down to whole seconds, at least
+ * one.
+ */
 function intervalOf(given: string): number | undefined {
   const [, duration] = /^@every (.*)$/.exec(given) ?? []
   if (duration === undefined) return undefined
@@ -221,7 +230,7 @@ const cronFields: readonly Field[] = [
   dayOfWeek,
 ]
 
-/** Expands the fields to lists of values, with `*` for any, which both dialects parse in the same way. */
+/** Expands each field to a list of values, or `*` for any value, because both dialects parse lists in the same way. */
 function valuesOf(fields: string, dialect: CronDialect): string {
   const parts = fields.split(/\s+/)
   if (parts.length !== cronFields.length)
@@ -244,8 +253,8 @@ function fieldValues(text: string, field: Field, dialect: CronDialect): string {
 }
 
 /**
- * Returns `any` for all values, which differs from a list of all: a day matches either of two fields only if neither is
- * `any`.
+ * Returns the bounds and the step of a range. `any` is true for `*`, which differs from a list of all values: a day
+ * must match both day fields if one of them is `*`, and only one of them otherwise.
  */
 function rangeOf(text: string, field: Field, { reads }: CronDialect) {
   const refuse = (reason: string): SyntaxError => new SyntaxError(`${reason}: ${text}`)
@@ -274,7 +283,7 @@ function fieldValue(text: string, { min, names = [] }: Field): number {
 
 function integerOf(text: string): number {
   if (/^-\d+$/.test(text)) throw new SyntaxError(`negative number (${text}) not allowed: ${text}`)
-  // Same as Go's Atoi. A number that is too large is outside the range of its field.
+  // Parses as Go's `Atoi` does. A number that is too large is rejected later, as outside the range of its field.
   if (/^\+?\d+$/.test(text)) return Number(text)
   throw new SyntaxError(
     `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`,
@@ -282,8 +291,8 @@ function integerOf(text: string): number {
 }
 
 /**
- * Returns the days since 1970-01-01 in the Gregorian calendar. Years are counted from March, so that leap days come
- * last.
+ * Returns the days since 1970-01-01 in the Gregorian calendar. The calculation counts years from March, so that a leap
+ * day is the last day of its year.
  */
 export function daysSinceEpoch(year: number, month: number, day: number): number {
   const y = month <= 2 ? year - 1 : year

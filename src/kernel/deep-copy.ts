@@ -4,7 +4,8 @@ import { dateOf } from './instant.js'
 export const deepest = 500
 
 /**
- * Copies data and reads each part once, because the original may change later or differ on each read.
+ * Copies data and reads each field only once, because the original may change later or return another value on the next
+ * read.
  * Functions and objects of host classes are shared with the original.
  */
 export function deepCopy<T>(given: T): T {
@@ -12,7 +13,7 @@ export function deepCopy<T>(given: T): T {
   return copyOf(given, 0, new Map()) as T
 }
 
-/** @param known copies of objects that have been visited, because data may contain cycles */
+/** @param depth number of levels above this value @param known copies by original, because data may contain cycles */
 function copyOf(given: unknown, depth: number, known: Map<object, unknown>): unknown {
   if (typeof given !== 'object' || given === null || depth > deepest) return given
   const copy = known.get(given)
@@ -25,7 +26,7 @@ function copyOf(given: unknown, depth: number, known: Map<object, unknown>): unk
   }
   const one = copyOfOne(given)
   if (one !== undefined) return one
-  // Objects of app classes with `toJSON` are sent as JSON.
+  // An object of an app class with `toJSON` is sent as its JSON.
   const { toJSON } = given as { readonly toJSON?: unknown }
   if (typeof toJSON === 'function') {
     let json: unknown
@@ -45,9 +46,9 @@ function copyOf(given: unknown, depth: number, known: Map<object, unknown>): unk
   return fields
 }
 
-/** Copies an object that is not plain. Returns `undefined` for a plain object. */
+/** Copies an object that is not plain, or returns it if it must be shared. Returns `undefined` for a plain object. */
 function copyOfOne(given: object): unknown {
-  // The `slice()` of a Buffer shares its memory.
+  // `slice()` of a Buffer would share the memory of the original.
   if (given instanceof Uint8Array) return Uint8Array.prototype.slice.call(given)
   if (given instanceof Response) return given.bodyUsed || given.body?.locked === true ? given : given.clone()
   if (given instanceof URL) return new URL(given)

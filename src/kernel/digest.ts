@@ -3,8 +3,8 @@ import { sha1 } from '@noble/hashes/legacy.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { type Bytes, fromArray, toArray, toHex } from './bytes.js'
 
-// Synchronous, because with WebCrypto a delivery would take several turns of the event loop. The host would then decide
-// the order of two deliveries at the same virtual instant.
+// These functions are synchronous, because a delivery would take several turns of the event loop with WebCrypto. The
+// host would then decide the order of two deliveries at the same virtual instant.
 
 export function sha1Hex(bytes: Bytes): string {
   return toHex(fromArray(sha1(toArray(bytes))))
@@ -14,18 +14,21 @@ export function sha256Bytes(bytes: Bytes): Bytes {
   return fromArray(sha256(toArray(bytes)))
 }
 
-/** Number of bytes between two saved states, so that the hash of a prefix does not start at the first byte. */
+/**
+ * Number of bytes between two saved states. The hash of a prefix starts at the nearest saved state, not at the first
+ * byte.
+ */
 const stride = 65_536
 
-/** The SHA-256 of bytes that only grow. Each byte is read once, or again for the hash of a prefix. */
+/** The SHA-256 of bytes that are only appended. Each byte is hashed once, or again for the hash of a prefix. */
 export class GrowingHash {
   readonly #states = [{ length: 0, state: sha256.create() }]
-  /** State after all bytes that were read. */
+  /** State after all bytes that were hashed so far. */
   readonly #tip = { length: 0, state: sha256.create() }
 
   /**
-   * Returns the hash of the first `length` bytes plus `end`, which is not kept. The bytes must begin with those of
-   * earlier calls.
+   * Returns the hash of the first `length` bytes followed by `end`. The bytes must begin with the bytes of earlier
+   * calls; `end` may differ in each call.
    */
   of(bytes: Bytes, length: number, end: Bytes): Bytes {
     const tip = this.#tip
@@ -49,7 +52,7 @@ export class GrowingHash {
 let keyed: { readonly key: Bytes; readonly state: ReturnType<typeof hmac.create> } | undefined
 
 export function hmacSha256(key: Bytes, message: Bytes): Bytes {
-  // Nearly all messages are signed with the same key, so its state is cached.
+  // Nearly all messages are signed with the same key, so the HMAC state after that key is cached.
   if (keyed?.key !== key) keyed = { key, state: hmac.create(sha256, toArray(key)) }
   return fromArray(keyed.state.clone().update(toArray(message)).digest())
 }

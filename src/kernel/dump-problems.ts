@@ -2,10 +2,11 @@ import { fromBase64 } from './bytes.js'
 import { endOfTime } from './instant.js'
 import type { PortableString } from './portable.js'
 
-// Helpers that all parts of a dump share.
+// Functions that the checks of all dumps share.
 
 /**
- * Maximum distance of a time in a dump from 1970, in milliseconds: the end of clocks, plus what was scheduled there.
+ * Maximum distance of a time in a dump from 1970, in milliseconds: the last instant of a clock, plus the duration of a
+ * timer that is scheduled there.
  */
 export const farthest: number = endOfTime + 2e15
 
@@ -31,7 +32,7 @@ export function invalidDump(of: string, { place, reason }: DumpProblem): TypeErr
 
 const most = 300
 
-/** Shortens user input for a message, because it may be long or have several lines. */
+/** Shortens a text from user input for an error message, because it may be long or have several lines. */
 export function shortened(text: string): string {
   const line = text.slice(0, most).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
   return text.length <= most ? line : `${line} … (${text.length} characters)`

@@ -31,7 +31,7 @@ export function parseDuration(text: string): number | undefined {
 
 /**
  * Returns the milliseconds of a duration.
- * @throws RangeError when it is invalid, with the text that was probably meant
+ * @throws RangeError when the duration is invalid; the message suggests a valid text
  */
 export function milliseconds(duration: Duration): number {
   const parsed: unknown = typeof duration === 'string' ? parseDuration(duration) : duration

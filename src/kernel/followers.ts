@@ -2,15 +2,16 @@
 export interface ClockFollower {
   advanceBy(milliseconds: number): unknown
   /**
-   * Returns the milliseconds until its next timer is due (0 if one is due), or `undefined` if none waits.
-   * With this method, a move never passes that timer: it stops there and waits for the work that the timer starts.
-   * Without it, the follower moves in larger steps, and its timers see the time at the end of a step.
+   * Returns the milliseconds until the follower's next timer is due (0 if it is due now), or `undefined` if no timer
+   * waits.
+   * If this method exists, a clock move stops at each such timer and waits for the work that it starts. Otherwise, the
+   * follower moves in larger steps, and its timers see the time at the end of a step.
    */
   nextIn?(): number | undefined
   /**
-   * Returns a function if running work may be waiting for timers that were set at this instant. It returns later
-   * whether one has fired.
-   * `undefined`: there are no such timers, or the work may be waiting for something in host time.
+   * Returns a function if running work may be waiting for timers of the follower that were set at this instant. The
+   * function returns whether one of these timers has fired.
+   * Returns `undefined` if there are no such timers, or if the work may be waiting for something in host time.
    */
   setJustNow?(): (() => boolean) | undefined
 }
@@ -19,12 +20,12 @@ export interface ClockFollower {
 export class Followers {
   readonly #all = new Set<ClockFollower>()
   count = 0
-  /** Whether one of them knows when its timers are due. */
+  /** Whether a follower knows when its timers are due. */
   tellTimes = false
-  /** Whether something ran since their untracked code was last awaited. */
+  /** Whether code may have run since the clock last waited for the untracked code of followers. */
   mayBeStirred = false
 
-  /** @returns a function that ends the following */
+  /** Adds a follower. @returns a function that removes it */
   add(follower: ClockFollower): () => void {
     this.#all.add(follower)
     this.#look()
@@ -39,7 +40,7 @@ export class Followers {
     this.tellTimes = [...this.#all].some(({ nextIn }) => nextIn !== undefined)
   }
 
-  /** Returns the milliseconds until the first of their timers; infinite if none waits. */
+  /** Returns the milliseconds until the first timer of all followers is due; infinite if no timer waits. */
   nextIn(): number {
     let least = Number.POSITIVE_INFINITY
     for (const follower of this.#all) least = Math.min(least, Math.max(0, follower.nextIn?.() ?? least))

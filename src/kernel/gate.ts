@@ -1,8 +1,8 @@
 import { hostPause } from './host.js'
 
-/** Number of responses after which the host gets a pause. */
+/** Number of responses between two pauses of the host. */
 const responsesPerPause = 64
-/** Rounds of microtasks that are counted after the latest arrival at a closed gate. */
+/** Number of rounds of microtasks that waiters count after the latest arrival at a closed gate. */
 const quietRounds = 64
 /**
  * Maximum number of waiters that keep their position by counting. Beyond it, waiters of the same round continue in the
@@ -11,13 +11,12 @@ const quietRounds = 64
 const maxCounted = 64
 
 /**
- * Lets the host's timers run regardless of the number of responses that an app awaits in a loop. Code that awaits only
- * available values never leaves the microtask queue, so no timeout of the runner or the app could end it. Therefore, every
- * n-th response closes the gate until the host has done all its work, and the clock does not move in the meantime.
- *
- * Requests and responses wait at a closed gate. When it opens, they continue with the same distances, in rounds of
- * microtasks, as they arrived, and within a round in the same order. Up to 64 concurrent loops therefore interleave as if
- * the gate had never closed, unless they share something else, such as the batch of a client.
+ * Lets the host's timers run even if an app awaits responses in a loop. Code that awaits only available values never
+ * leaves the microtask queue, so no timeout of the test runner or the app could end it. Therefore, every n-th response
+ * closes the gate until the host has done all its work. The clock does not move in the meantime.
+ * Requests and responses wait at a closed gate. When the gate opens, they continue in the order of their arrival and
+ * with the same distances, in rounds of microtasks. Up to 64 concurrent loops therefore interleave as if the gate had
+ * never closed, unless they share state such as a client's batch.
  * @example
  * while (!gate.isOpen) await gate.turn()
  * const response = serve(request)
@@ -33,22 +32,22 @@ export class Gate {
   #closing: Closing | undefined
 
   /**
-   * Whether a request may proceed. It may in the round in which the gate closed, because no waiter could have continued
-   * earlier.
+   * Whether a request may proceed. A request may also proceed in the round in which the gate closed, because no waiter
+   * could have continued earlier.
    */
   get isOpen(): boolean {
     return this.#closing === undefined || this.#closing.rounds === 0
   }
 
   /**
-   * Resolves when the host has done its work; `undefined` if the gate is open. Waiters continue in the microtasks after
-   * that.
+   * Promise that resolves when the host has done its work; `undefined` if the gate is open. Waiters continue in the
+   * microtasks after it resolves.
    */
   get pause(): Promise<void> | undefined {
     return this.#closing?.end
   }
 
-  /** Counts a response. @returns whether it must wait for its turn */
+  /** Counts a response. @returns whether the gate is closed, so that the response must wait for `turn()` */
   closesAfterResponse(): boolean {
     this.responses++
     if (this.#closing !== undefined) return true
@@ -71,7 +70,10 @@ export class Gate {
     return this.#closing!.wait()
   }
 
-  /** Same as `work.then(finish, fail)`, but it enters as a request and leaves as a response. */
+  /**
+   * Continues with the outcome of work, as `work.then(finish, fail)` does. The call passes the gate like a request, and
+   * its result like a response.
+   */
   async after<T, R>(work: Promise<T>, finish: (result: T) => R, fail: (error: unknown) => R): Promise<R> {
     let settled: () => R
     try {
@@ -88,7 +90,7 @@ export class Gate {
     }
   }
 
-  /** Returns the outcome of work as a response that passes the gate. */
+  /** Returns the outcome of work, which passes the gate like a response. */
   async leaving<T>(work: Promise<T>): Promise<T> {
     try {
       return await work
@@ -99,9 +101,9 @@ export class Gate {
 }
 
 interface Waiter {
-  /** Round of microtasks, counted from the closing, in which it arrived. */
+  /** Number of rounds of microtasks between the closing of the gate and the arrival of this waiter. */
   readonly round: number
-  /** Rounds so far; infinite if they are not counted. */
+  /** Number of rounds that this waiter has counted since the closing; infinite if it does not count. */
   rounds: number
   readonly turn: Promise<void>
   readonly resume: () => void
@@ -117,8 +119,8 @@ class Closing {
   /** Resolves when the host has done its work. */
   readonly end: Promise<void> = hostPause()
   /**
-   * Waiters in the order of their positions in the microtask queue. A waiter keeps its position by counting rounds
-   * there.
+   * Waiters in the order of their positions in the microtask queue. A waiter keeps its position by awaiting one
+   * microtask per round.
    */
   readonly waiters: Waiter[] = []
   #isOver = false
@@ -140,14 +142,14 @@ class Closing {
     this.#countedUntil = round + quietRounds
     const isCounted = waiters.length < maxCounted
     const last = waiters.at(-1)
-    // Code that awaits the same promise continues in the order of arrival.
+    // Waiters that share a promise continue in the order of their arrival.
     if (!isCounted && last?.round === round) return last.turn
     let resume = (): void => {}
     const turn = new Promise<void>((resolve) => {
       resume = resolve
     })
     const waiter = { round, rounds: isCounted ? round : Number.POSITIVE_INFINITY, turn, resume }
-    // Waiters in later positions have not counted this round yet.
+    // A waiter that has counted fewer rounds runs later in this round, so the new waiter is inserted before it.
     let place = waiters.length
     while (place > 0 && waiters[place - 1]!.rounds < round) place--
     waiters.splice(place, 0, waiter)

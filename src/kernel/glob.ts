@@ -8,8 +8,8 @@ type GlobPart = number | 'any' | 'run' | Uint8Array
 
 /**
  * Returns a reusable test for a pattern with `*`, `?`, `[a-c]`, `[^x]` and `\` escapes.
- * It costs at most text × pattern, because only the last `*` is retried. The cost beyond one pass over the text is
- * charged to `work`.
+ * A test takes at most text × pattern steps, because only the last `*` is retried. The steps beyond one pass over the
+ * text are charged to `work`.
  */
 export function globMatcher(pattern: Bytes, work?: Work): (text: Bytes) => boolean {
   const matches = globOf(pattern)
@@ -74,13 +74,13 @@ function parseSet(pattern: Bytes, start: number, set: Uint8Array): number {
   return at
 }
 
-/** Positions that are compared for one unit of work. */
+/** Number of text positions that are compared for one unit of work. */
 const turnsPerUnit = 2
-/** Number of examined positions after which a long match adds its cost to the work of the request. */
+/** Number of comparisons after which a long match charges its cost to the work of the request before it ends. */
 const turnsAtOnce = 4096
 
 function matchParts(parts: readonly GlobPart[], text: Bytes, work: Work | undefined): boolean {
-  // For an empty text, Redis compares nothing: only a lone `*`, which the caller handles, matches it.
+  // Redis compares nothing if the text is empty: only the pattern `*` matches it, which the caller handles.
   if (text.length === 0) return parts.length === 0
   let part = 0
   let at = 0

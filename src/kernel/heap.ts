@@ -4,9 +4,10 @@ export interface HeapItem {
 }
 
 /**
- * A heap ordered by time and sequence, so that items with equal times leave in the order of their arrival.
- * Times and sequences are in separate arrays, which engines store as plain numbers, so comparisons do not access the
- * items. Each node has four children instead of two: half the levels, and siblings are adjacent in memory.
+ * A heap ordered by time and sequence number, so that items with equal times leave in the order of their arrival.
+ * Times and sequence numbers are in separate arrays, which JavaScript engines store as plain numbers, so comparisons do
+ * not access the items. Each node has four children instead of two. This halves the number of levels, and siblings are
+ * adjacent in memory.
  */
 export class Heap<T extends HeapItem> {
   #items: T[] = []

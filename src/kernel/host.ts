@@ -1,11 +1,11 @@
-// Host functions are read when the module loads, so that fake timers of a test never affect this clock.
+// These host functions are read when the module loads, so that fake timers of a test never affect virtual clocks.
 const hostDate: () => number = Date.now.bind(Date)
 let told = Number.NEGATIVE_INFINITY
 
 /**
  * Returns system time in milliseconds since the epoch.
- * If system time goes back, the result stays the same until it catches up, for all sandboxes of the process, so that no
- * client sees time go back.
+ * If system time goes back, the result stays the same until system time catches up. All sandboxes of the process share
+ * the result, so that no client sees time go back.
  */
 export function hostTime(): number {
   told = Math.max(told, hostDate())
@@ -29,33 +29,36 @@ interface Turns {
 }
 let turns: Turns | undefined
 
-/** Waits for one turn of the host's event loop. It uses a message port, because fake timers replace every other way. */
+/**
+ * Waits for one turn of the host's event loop, by a message port, because fake timers replace all other functions that
+ * can do so.
+ */
 export function hostTurn(): Promise<void> {
   if (HostMessageChannel === undefined) return new Promise((resolve) => hostSetTimeout(resolve, 0))
   turns ??= openTurns(new HostMessageChannel())
   const { receiver, sender, waiters } = turns
   return new Promise((resolve) => {
-    // The port keeps the process alive exactly while code waits for it.
+    // The port is referenced only while code waits for a turn, so that it does not keep an idle process alive.
     if (waiters.push(resolve) === 1) hold(receiver, 'ref')
     sender.postMessage(null)
   })
 }
 
 /**
- * Whether this module has the host's own immediates. Fake timers may have been installed before, and those fire only on
- * demand.
- * Immediates of @sinonjs/fake-timers, which Vitest and Jest use, have a `clock` property; others are detected over
- * time.
+ * Whether the immediates that this module read are the host's own; `undefined` while unknown. Fake timers may have been
+ * installed earlier, and their immediates fire only on demand.
+ * Fake immediates of @sinonjs/fake-timers, which Vitest and Jest use, have a `clock` property. Others are recognized
+ * because they do not fire.
  */
 let immediatesFire: boolean | undefined =
   hostSetImmediate !== undefined && 'clock' in hostSetImmediate ? false : undefined
-/** Messages that a port of Node.js delivers in a row before other work, times two. */
+/** Twice the number of messages that a port of Node.js delivers in a row before other work. */
 const messagesInARow = 2_000
 
 /**
  * Lets the host do all its work, including sockets.
  * One turn is not enough, because Node.js delivers a thousand messages of a port before it reads a socket. If
- * immediates may be fake, this takes as many turns as a real one needs to fire.
+ * immediates may be fake, this function waits at most for as many turns as a real immediate needs to fire.
  */
 export function hostPause(): Promise<void> {
   if (hostSetImmediate === undefined || immediatesFire === false) return hostTurn()
@@ -76,7 +79,7 @@ async function turnsInARow(): Promise<void> {
 let number = 0
 let isCounting = false
 
-/** Returns a number that changes when the host has read its sockets again. */
+/** Returns a number that changes after each pause of the host, in which the host has read its sockets. */
 export function hostTurnNumber(): number {
   if (!isCounting) {
     isCounting = true
@@ -100,7 +103,7 @@ function openTurns(channel: MessageChannel): Turns {
 }
 
 function hold(port: MessagePort, how: 'ref' | 'unref'): void {
-  // Only ports of Node.js have these methods.
+  // Ports of other hosts have no `ref` and `unref`.
   const known = port as Partial<Record<typeof how, () => void>>
   known[how]?.()
 }
@@ -119,13 +122,13 @@ export function hostContext<T>(): HostContext<T> | undefined {
   return hooks?.AsyncLocalStorage && new hooks.AsyncLocalStorage<T>()
 }
 
-/** Channels on which parts of the host report their activity. */
+/** Diagnostics channels, on which parts of the host report their activity. */
 export interface HostChannels {
   subscribe(channel: string, hear: (message: unknown) => void): void
   unsubscribe(channel: string, hear: (message: unknown) => void): void
 }
 
-/** Returns the channels of the host, or `undefined` if it has none, as in browsers. */
+/** Returns the diagnostics channels of the host, or `undefined` if the host has none, as in browsers. */
 export function hostChannels(): HostChannels | undefined {
   return builtin('diagnostics_channel') as HostChannels | undefined
 }

@@ -124,7 +124,7 @@ export function statusText(status: number): string {
   return phrase === undefined ? String(status) : `${status} ${phrase}`
 }
 
-/** Percent-decodes a path segment. If its escapes are invalid, the segment stays as it is. */
+/** Decodes the percent-escapes of a path segment. Returns the segment unchanged if an escape is invalid. */
 export function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)
@@ -134,8 +134,8 @@ export function decodeSegment(segment: string): string {
 }
 
 /**
- * Thrown by an exchange when the connection breaks before a response. `fetch` rejects as on a real network; a server
- * closes the socket.
+ * Error of an exchange whose connection broke before a response. `fetch` then rejects, as on a real network, and a
+ * server closes the socket.
  */
 export class ConnectionBroken extends Error {
   constructor(

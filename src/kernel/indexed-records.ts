@@ -8,21 +8,24 @@ export interface IndexedRecord {
   gone: boolean
 }
 
-/** Value or values by which a record can be found, if any. */
+/** Returns the value or values by which a record can be found in an index, if it has any. */
 export type RecordField<T> = (record: T) => string | readonly string[] | undefined
 
-/** Filters by field: any of the values (OR); several fields must all match (AND). [queue.md 1.1] */
+/**
+ * Values by field. A record matches if each field has one of its values (OR within a field, AND between fields).
+ * [queue.md 1.1]
+ */
 export type Filters = ReadonlyMap<string, ReadonlySet<string>>
 
 export interface RecordQuery<T> {
   readonly filters?: Filters
-  /** Range in milliseconds, both ends inclusive. */
+  /** First instant of the range, in milliseconds; both ends are inclusive. */
   readonly from?: number | undefined
   readonly to?: number | undefined
   readonly order?: 'earliestFirst' | 'latestFirst'
   readonly after?: number | undefined
   readonly count?: number | undefined
-  /** A condition without an index. */
+  /** Condition that needs no index and is tested on each record. */
   readonly only?: (record: T) => boolean
 }
 
@@ -32,7 +35,7 @@ export interface Page<T> {
   readonly cursor?: string
 }
 
-/** A list ordered by `seq` with holes. It is compacted when most positions are holes. */
+/** A list ordered by `seq`. A removed record leaves a hole, and the list is compacted when most positions are holes. */
 class Shelf<T extends IndexedRecord> {
   items: T[] = []
   start = 0
@@ -42,7 +45,7 @@ class Shelf<T extends IndexedRecord> {
     this.items.push(record)
   }
 
-  /** Counts a hole, after a record of this list was removed. */
+  /** Counts a hole. Called after a record of this list was removed. */
   lost(): void {
     this.holes++
     const { items } = this
@@ -62,7 +65,7 @@ class Shelf<T extends IndexedRecord> {
     return this.items.length - this.start - this.holes
   }
 
-  /** Returns the first position whose record fulfills a monotone condition. */
+  /** Returns the first position whose record meets a condition that all later records meet as well. */
   seek(fulfilled: (record: T) => boolean): number {
     let low = this.start
     let high = this.items.length
@@ -117,7 +120,9 @@ export class Records<T extends IndexedRecord> {
     }
   }
 
-  /** Returns a page of records. The record of a cursor may have been removed, because its number is enough. */
+  /**
+   * Returns a page of records. A cursor stays valid after its record was removed, because only the number is needed.
+   */
   select(wanted: RecordQuery<T>): Page<T> {
     const shelves = this.#narrowest(wanted.filters)
     const count = wanted.count ?? Number.POSITIVE_INFINITY
@@ -140,7 +145,7 @@ export class Records<T extends IndexedRecord> {
     return wanted.only?.(record) ?? true
   }
 
-  /** Returns the lists of the filter that leaves the fewest candidates. */
+  /** Returns the lists of records for the one filter that leaves the fewest candidates. */
   #narrowest(filters: Filters | undefined): readonly Shelf<T>[] {
     let best: readonly Shelf<T>[] = [this.#all]
     let bestSize = this.#all.size
@@ -186,7 +191,7 @@ function valuesOf(values: string | readonly string[] | undefined): readonly stri
   return values === undefined ? [] : typeof values === 'string' ? [values] : values
 }
 
-/** Yields candidates in the requested order, from the cursor on and within the dates. */
+/** Yields candidate records in the requested order, from the cursor on and within the range of dates. */
 function* walk<T extends IndexedRecord>(shelves: readonly Shelf<T>[], wanted: RecordQuery<T>): Generator<T> {
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, after } = wanted
   const backwards = wanted.order === 'latestFirst'
@@ -213,7 +218,7 @@ interface Run<T> {
   end: number
 }
 
-/** Merges several lists. A record in two of them is yielded once. */
+/** Merges several lists in order. A record that is in two lists is yielded once. */
 function* merge<T extends IndexedRecord>(runs: readonly Run<T>[], backwards: boolean): Generator<T> {
   let last: T | undefined
   for (;;) {

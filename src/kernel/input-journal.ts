@@ -34,13 +34,18 @@ export interface JournaledCommand {
   readonly cause: number | undefined
 }
 
-/** How a blocked command ended: as CLIENT UNBLOCK specifies, or because the connection closed. */
+/**
+ * How a blocked command ended: as `CLIENT UNBLOCK` requested (`TIMEOUT` or `ERROR`), or because its connection closed.
+ */
 export type Unblocking = 'TIMEOUT' | 'ERROR' | 'closed'
 
-/** A call of a public method. */
+/** A call of a public method, with its name and arguments. */
 export type JournaledCall<Args extends readonly unknown[] = readonly unknown[]> = readonly [method: string, ...Args]
 
-/** Path from a sandbox to the called method, as a list of property names and calls. The last call is the input. */
+/**
+ * Path from a sandbox to a recorded method call, as a list of property names and calls. The last call is the recorded
+ * input.
+ */
 export type CallPath = readonly (string | JournaledCall)[]
 
 /** All inputs of a sandbox, by kind. */
@@ -49,64 +54,77 @@ export interface InputKinds {
   readonly request: JournaledRequest
   /** Number of a request that its client aborted. */
   readonly aborted: number
-  /** Number of a request whose client had disconnected before it began. */
+  /** Number of a request whose client had disconnected before processing began. */
   readonly gone: number
   readonly left: number
-  /** Outbound request with its presumed caller. `gone` has the reason if the app had aborted it before it began. */
+  /**
+   * Outbound request with the task that probably sent it. If the app had aborted it before it began, `gone` has the
+   * reason.
+   */
   readonly call: JournaledRequest & { readonly caller: object; readonly gone?: { readonly reason: unknown } }
-  /** Outbound request that the app aborted, by number. */
+  /** Outbound request, by number, that the app aborted after it began. */
   readonly gaveUp: { readonly call: number; readonly reason: unknown }
   /** Call of a public method that changes something. */
   readonly direct: CallPath
-  /** Command of a connection, which may block, or the commands of a transaction. */
+  /** Command of a connection, which can be a blocking command, or the commands of a transaction. */
   readonly command: JournaledCommand
   /** Blocked command, by number, whose wait was ended from outside. */
   readonly unblocked: { readonly command: number; readonly how: Unblocking }
-  /** Change by this package that bypassed the public objects. A replay applies it to its own sandbox. */
+  /**
+   * Change that code of this package made without a public method. A replay applies the function to its own sandbox.
+   */
   readonly acted: (sandbox: never) => unknown
-  /** Key that a read found expired. */
+  /** Key that had expired when a command read it. */
   readonly looked: string
   /** Timer that fired, by number. */
   readonly fired: number
   /** Timer that fired while time was draining, by number. */
   readonly drained: number
-  /** Start of a clock move. `moved` is its end. */
+  /** Method of a clock move that starts. The input `moved` is its end. */
   readonly moving: 'advance' | 'advanceTo' | 'drain'
   readonly moved: undefined
-  /** Return of the latest call of outside work: its value, or `undefined` for a promise. Its inputs come before. */
+  /**
+   * Returned value of the latest call of outside work, or `undefined` if it returned a promise. Inputs of that call
+   * come before.
+   */
   readonly returned: unknown
   /** Settled promise of outside work, by number. */
   readonly settled: { readonly work: number; readonly value: unknown }
   /** Sleep of outside work in virtual time. */
   readonly slept: { readonly work: number; readonly wait: number }
-  /** Number of outside work that starts to wait for something in the sandbox. `awake` is the end. */
+  /**
+   * Number of outside work that starts to wait for something in the sandbox. The input `awake` is the end of the wait.
+   */
   readonly asleep: number
   readonly awake: number
   /** Start of a fork, with its changes. Earlier inputs belong to the original sandbox. */
   readonly forked: ForkChanges
   /** Continuation of the work that was in flight at the start of a fork. */
   readonly resumed: undefined
-  /** Takeover by another process: the running clock move has ended, and outside work starts again. */
+  /** Takeover by another process: the running clock move ends, and unfinished outside work starts again. */
   readonly takenOver: undefined
-  /** Task, by number, whose state was decided by host time. */
+  /** Task, by number, about which host time decided whether it counts as asleep. */
   readonly rested: { readonly task: number; readonly as: 'given up' | 'dozing' | 'roused' }
 }
 
-/** Later outcome of outside work: a sleep in milliseconds, or its result. */
+/** Outcome of outside work after a fork: a sleep of `wait` milliseconds, or its result. */
 export type KnownOutcome = { readonly at: number } & ({ readonly wait: number } | { readonly value: unknown })
 
 /** Changes of a fork. */
 export interface ForkChanges {
-  /** Name for fault rules. */
+  /** Name of the fork, for fault rules. */
   readonly name: string | undefined
-  /** Function that receives unregistered deliveries, as far as `deliver` allows. */
+  /** Function that receives deliveries to URLs without a destination, as far as the policy `deliver` allows. */
   readonly fetch: typeof globalThis.fetch | undefined
   readonly deliver: 'loopback' | 'none' | 'any' | readonly string[] | undefined
-  /** Later outcomes of work in flight, by number. Work without a recorded result never ends in the fork. */
+  /**
+   * Later outcomes of work that is in flight at the fork, by number of the work. Work without a recorded result never
+   * ends in the fork.
+   */
   readonly foretold: ReadonlyMap<number, readonly KnownOutcome[]>
 }
 
-/** Result of work that failed. */
+/** Error that outside work threw, as a recorded result. */
 export class ThrownError {
   constructor(readonly error: unknown) {}
 }
@@ -121,38 +139,41 @@ export type OutsideWork = (task: Task) => unknown
 
 /** Replays a journal. */
 export interface JournalPlayer {
-  /** Begins work, and replays its inputs up to its return. */
+  /** Begins outside work by number, and replays its recorded inputs up to its return. */
   startWork(work: number, task: Task, run: OutsideWork): unknown
 }
 
 /** Receives inputs as they are recorded. */
 export interface InputListener {
   input(input: JournalInput): void
-  /** Reports that the last `count` inputs belong to one step and must stay together. */
+  /** Reports that the last `count` inputs belong to one step of the sandbox and must stay together. */
   held(count: number): void
 }
 
-/** Clock values that a journal position consists of. */
+/** Values of the clock in a journal position. */
 export interface ClockPosition {
   now(): number
   /**
-   * Returns the time for an input and everything that results from it.
-   * Host time is fixed until the present turn ends, so that a replay reaches the same instant.
+   * Returns the time of an input and of everything that results from it, in milliseconds.
+   * In mode `real`, the time stays fixed until the host's present turn ends, so that a replay reaches the same instant.
    */
   standStill(): number
   /** Returns the number of timers that have been added. */
   timers(): number
 }
 
-/** Log values that a journal position consists of. */
+/** Values of the log in a journal position. */
 export interface LogPosition {
   readonly latest: number
   readonly ended: number
 }
 
-/** Inputs in order, stored in columns instead of objects, because each delivery adds two inputs. */
+/**
+ * Inputs in order. Each field of an input is a column, because objects would use more memory and each delivery adds two
+ * inputs.
+ */
 export class InputColumns {
-  /** Columns that hold the first inputs, shared with another sandbox, and their number. */
+  /** Columns with the first `#shared` inputs, which another sandbox also uses. */
   #base: InputColumns | undefined
   #shared = 0
   #kinds: InputKind[] = []
@@ -161,7 +182,7 @@ export class InputColumns {
   #log: number[] = []
   #ended: number[] = []
   #timers: number[] = []
-  /** Ranges of inputs within one step of the sandbox, by first input, with the index after the last. */
+  /** Ranges of inputs that belong to one step of the sandbox: index of the first input → index after the last. */
   #within = new Map<number, number>()
 
   get length(): number {
@@ -177,7 +198,7 @@ export class InputColumns {
     this.#timers.push(timers)
   }
 
-  /** Returns an input, or `undefined` after the last. */
+  /** Returns the input at a position, or `undefined` after the last. */
   get(place: number): JournalInput | undefined {
     if (place < this.#shared) return this.#base?.get(place)
     const index = place - this.#shared
@@ -197,17 +218,20 @@ export class InputColumns {
     if (this.length - from > 1) this.#within.set(from, this.length)
   }
 
-  /** Marks the inputs since `from` before their step has ended, because work forks the sandbox within it. */
+  /**
+   * Marks the inputs since `from` although their step has not ended, because outside work forks the sandbox within the
+   * step.
+   */
   markAtomicOpen(from: number): void {
     if (this.length > from) this.#within.set(from, this.length)
   }
 
-  /** Returns whether an input is the first of outside work, so that it is replayed when that work begins. */
+  /** Returns whether an input is the first one of outside work. Such an input is replayed when that work begins. */
   isFromWork(place: number): boolean {
     return this.#kindOf(place) === 'returned' || this.#within.has(place)
   }
 
-  /** Returns the first position from this one on that is between two steps. */
+  /** Returns the first position, from `place` on, that is not within a step. */
   between(place: number): number {
     let end = place
     for (const [from, to] of this.#within) if (from <= end && end < to) end = to
@@ -224,11 +248,14 @@ export class InputColumns {
     return found
   }
 
-  /** Returns columns with the first inputs, to continue from. Both share these inputs, which never change. */
+  /**
+   * Returns columns with the first `count` inputs, to which others can be added. Both objects share these inputs, which
+   * never change.
+   */
   first(count: number): InputColumns {
     const copy = new InputColumns()
     const own = count - this.#shared
-    // Keep chains of forks short: each link must have at least as many inputs of its own as it shares.
+    // Chains of forks stay short, because each link must have at least as many own inputs as it shares.
     if (own <= 0 && this.#base !== undefined) return this.#base.first(count).#holding(this.#within, count)
     if (this.#base !== undefined && own < this.#shared) {
       copy.#base = this.#base
@@ -252,13 +279,13 @@ export class InputColumns {
   }
 }
 
-/** Size of an input in the columns, without its values. */
+/** Bytes of an input in the columns, without its values. */
 const inputBytes = 100
 
 /**
- * The recorded inputs of a sandbox, in order and in memory only: requests, direct calls, clock moves, results from
- * outside.
- * A replay of them leads to the same state.
+ * The recorded inputs of a sandbox, in order and only in memory: requests, direct calls, clock moves and results of
+ * outside work.
+ * A replay of these inputs leads to the same state.
  */
 export class InputJournal {
   #inputs = new InputColumns()
@@ -271,20 +298,23 @@ export class InputJournal {
   #fullAt: number | undefined
   #player: JournalPlayer | undefined
   listener: InputListener | undefined
-  /** Resolves before outside work may begin. If it rejects, the work never begins. */
+  /**
+   * Function that is called before outside work begins. The work begins when its promise resolves, and never if it
+   * rejects.
+   */
   gate: (() => Promise<void>) | undefined
-  /** Start of the inputs of each call that has begun and not returned. */
+  /** Index of the first input of each outside call that has begun and not returned. */
   readonly #entered: number[] = []
   readonly #clock: ClockPosition
   readonly #log: LogPosition
   readonly #kept: Account
   readonly #headers = new LatestHeaders()
-  /** Latest headers whose size was counted. Headers that many requests share count once. */
+  /** The last headers whose size was counted. Headers that consecutive requests share are counted once. */
   #weighed: HeaderList | undefined
-  /** Called when the journal is discarded, because related data is useless without it. */
+  /** Called when the journal is discarded, so that data that is useless without it can be freed. */
   onFull: (() => void) | undefined
 
-  /** @param kept memory limit; beyond it, the whole journal is discarded */
+  /** @param kept memory account; if the journal exceeds its limit, the whole journal is discarded */
   constructor(clock: ClockPosition, log: LogPosition, kept: Account = new Account(Number.POSITIVE_INFINITY)) {
     this.#clock = clock
     this.#log = log
@@ -292,7 +322,7 @@ export class InputJournal {
     this.#begunAt = clock.now()
   }
 
-  /** Virtual time at which the sandbox began. */
+  /** Virtual time, in milliseconds, at which recording began. */
   get begunAt(): number {
     return this.#begunAt
   }
@@ -301,7 +331,7 @@ export class InputJournal {
     return this.#inputs
   }
 
-  /** Number of bytes in memory. */
+  /** Number of bytes that the journal uses in memory. */
   get held(): number {
     return this.#kept.held
   }
@@ -316,7 +346,7 @@ export class InputJournal {
     return { at: this.#clock.now(), log: latest, ended, timers: this.#clock.timers() }
   }
 
-  /** Number of calls that have begun and not returned, and in which the present inputs occur. */
+  /** Number of outside calls that have begun and not returned. The next input occurs within these calls. */
   get entered(): number {
     return this.#entered.length
   }
@@ -328,19 +358,19 @@ export class InputJournal {
     return copy
   }
 
-  /** Starts recording, after the sandbox has been built. */
+  /** Starts recording, after the sandbox was created. */
   begin(): void {
     this.#inputs = new InputColumns()
     this.#kept.release()
     this.#begunAt = this.#clock.now()
   }
 
-  /** Stops recording, because the following inputs are replayed. */
+  /** Stops recording while a player replays inputs. */
   play(player: JournalPlayer): void {
     this.#player = player
   }
 
-  /** Records again after a replay, behind the replayed inputs. */
+  /** Continues recording after a replay. @param inputs the replayed inputs, which precede the new ones */
   resume(inputs: InputColumns): void {
     this.#player = undefined
     this.#inputs = inputs
@@ -351,8 +381,8 @@ export class InputJournal {
   }
 
   /**
-   * Counts bytes of related data. Beyond the limit, everything is discarded, because one part is useless without the
-   * other.
+   * Counts bytes of data that belongs to the journal. Beyond the limit, the journal and that data are discarded
+   * together.
    */
   hold(bytes: number): void {
     if (this.#fullAt !== undefined) return
@@ -371,33 +401,33 @@ export class InputJournal {
     this.hold(inputBytes + this.#weigh(kind, what))
   }
 
-  /** @returns the number of the request */
+  /** Records a request. @returns the number of the request */
   request({ method, url, headers }: Omit<JournaledRequest, 'body'>, body: string): number {
     this.note('request', { method, url, headers: this.#headers.once(headers), body })
     return this.#requests++
   }
 
-  /** @returns the number of the command */
+  /** Records a command. @returns the number of the command */
   command(kept: JournaledCommand): number {
     this.note('command', kept)
     return this.#commands++
   }
 
-  /** @param bytes size of what the change contains */
+  /** Records a change that a function makes. @param bytes size of the data in that function's closure */
   act(run: InputKinds['acted'], bytes: number): void {
     this.note('acted', run)
     this.hold(bytes)
   }
 
-  /** @returns the number of the outbound request */
+  /** Records an outbound request. @returns the number of the outbound request */
   call(kept: InputKinds['call']): number {
     this.note('call', kept)
     return this.#calls++
   }
 
   /**
-   * Runs work outside the sandbox, such as a handler or the network, and records how it returned and ended.
-   * A replay does not run it, and uses the recorded result.
+   * Runs outside work, such as a handler or a network request, and records its return and its result.
+   * A replay uses the recorded result and does not run the work.
    */
   outside<T>(task: Task, work: (task: Task) => T | Promise<T>): T | Promise<T> {
     const number = this.#works++
@@ -434,7 +464,7 @@ export class InputJournal {
     return this.#settles(number, result)
   }
 
-  /** Runs work again that had begun and whose result is unknown, and records its result. */
+  /** Runs work again that began in another process and whose result is unknown. Records the result. */
   again(number: number, task: Task, work: OutsideWork): Promise<unknown> {
     const { gate = () => Promise.resolve() } = this
     return this.#settles(number, this.#admitted(gate, number, task, work))
@@ -446,7 +476,7 @@ export class InputJournal {
     task: Task,
     work: (task: Task) => T | Promise<T>,
   ): Promise<T> {
-    // If this process may not continue, another one has the sandbox, so the work must never begin.
+    // If the gate rejects, another process has taken over the sandbox, and the work must never begin in this one.
     await gate().catch(() => new Promise<never>(() => {}))
     return work(new OutsideTask(task, number, this))
   }
@@ -465,7 +495,7 @@ export class InputJournal {
   }
 
   /**
-   * Returns the size of what an input contains. Clock moves, timers and numbers contain nothing outside the columns.
+   * Returns the bytes of the values of an input. Clock moves, timers and numbers have no values outside the columns.
    */
   #weigh(kind: InputKind, what: unknown): number {
     switch (kind) {
@@ -505,7 +535,7 @@ export class InputJournal {
   }
 }
 
-/** Task of a handler, whose sleeps are inputs. Sleeps of the engine are not. */
+/** Task that a handler receives. Its sleeps are recorded as inputs, unlike sleeps of the engine. */
 class OutsideTask implements Task {
   constructor(
     readonly task: Task,

@@ -2,9 +2,9 @@ import { deepCopy } from './deep-copy.js'
 import type { CallPath, InputJournal, JournaledCall } from './input-journal.js'
 
 /**
- * Classifies the methods of a public class; a missing method does not compile. `changes`: a call is an input, which the
- * method records before anything else. `reads`: a call changes nothing, or its changes are separate inputs, such as
- * commands of a connection and clock moves.
+ * Classifies the methods of a public class; a missing method is a compile error.
+ * `changes`: a call is an input, and the method records it before it does anything else. `reads`: a call changes
+ * nothing, or its changes are recorded as other inputs, such as commands of a connection and clock moves.
  * @template Internal methods that only the engine calls
  * @example export type KeysEffects = MethodEffects<DirectKeys, { pair: 'reads'; rotate: 'changes' }>
  */
@@ -46,8 +46,9 @@ export class InputRecorder<Method extends string = string> {
   }
 
   /**
-   * @returns copies of the arguments, which the method must use: originals may change later, and a `Response` is read
-   * once
+   * Records a call of a public method.
+   * @returns copies of the arguments, which the method must use, because the originals may change later and a
+   * `Response` can be read only once
    */
   record<Args extends readonly unknown[]>(method: Method, ...args: Args): Args {
     const [, ...recorded] = this.recordCall(method, args)
@@ -55,7 +56,7 @@ export class InputRecorder<Method extends string = string> {
   }
 
   /**
-   * Records a call of a frequently used method with only one copy, which belongs to the journal.
+   * Records a call of a frequently used method. Makes only one copy of the arguments, which belongs to the journal.
    * @returns the recorded call, for a method that neither keeps nor changes its arguments
    */
   recordCall<Args extends readonly unknown[]>(method: Method, args: Args): JournaledCall<Args> {
@@ -65,11 +66,14 @@ export class InputRecorder<Method extends string = string> {
     return call
   }
 
-  /** Returns a recorder for an object that a method or a property of this one returns. */
+  /**
+   * Returns a recorder for an object that is reached from this one.
+   * @param step property name or method call that returns that object
+   */
   below(step: CallPath[number]): InputRecorder {
     return new InputRecorder(this.journal, ...this.#path, step)
   }
 }
 
-/** Recorder for objects that belong to no sandbox. */
+/** Recorder for objects that do not belong to a sandbox. It records nothing. */
 export const unrecorded: InputRecorder = new InputRecorder(undefined)

@@ -2,9 +2,9 @@
 export type Instant = number | string | Date
 
 /**
- * End of clocks, in milliseconds after and before 1970: the year 128,725.
- * A `Date` supports more than twice as much. The rest is for timers that are scheduled there, so that a dump with them
- * can be loaded.
+ * The last instant of a clock, in milliseconds after 1970: the year 128,725. The first instant is as far before 1970.
+ * A `Date` supports more than twice this range. The remaining range is for timers that are scheduled near the end, so
+ * that a dump with such timers can be loaded.
  */
 export const endOfTime = 4e15
 

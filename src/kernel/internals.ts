@@ -1,6 +1,6 @@
 /**
- * Access to data of a public object that only code of this package may use. Neither completion nor a printed object
- * shows it.
+ * Access to the internal data of a public object, which is hidden in code completion and when the object is printed.
+ * Only code of this package may use it.
  * The data is stored under a symbol that all copies of the package share, not in a private field. The package may be
  * loaded twice, as ESM and as CommonJS, and each copy can receive sandboxes of the other.
  */

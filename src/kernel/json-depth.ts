@@ -1,9 +1,9 @@
 /**
- * Returns whether a JSON text nests deeper than this many levels. For text that is not JSON, the result is arbitrary,
- * because its parser rejects it.
+ * Returns whether a JSON text nests deeper than `levels`. The result is arbitrary for text that is not JSON, because
+ * the parser rejects that text later.
  */
 export function isDeeper(json: string, levels: number): boolean {
-  // Every level needs two brackets.
+  // A text that nests deeper than `levels` has more than two brackets per allowed level.
   if (json.length <= 2 * levels) return false
   let depth = 0
   for (let at = 0; at < json.length; at++) {
@@ -17,11 +17,11 @@ export function isDeeper(json: string, levels: number): boolean {
 }
 
 /**
- * Returns whether a JSON text has more values than a request may have: parsed, each value takes about ten times its two
- * bytes. For text that is not JSON, the result is arbitrary, because its parser rejects it.
+ * Returns whether a JSON text has more than `most` values, because a parsed value can use ten times as much memory as
+ * its text. The result is arbitrary for text that is not JSON, because the parser rejects that text later.
  */
 export function hasMoreValues(json: string, most: number): boolean {
-  // Every value needs two characters.
+  // A value takes at least two characters, with its separator.
   if (json.length <= 2 * most) return false
   let values = 1
   for (let at = 0; at < json.length; at++) {
@@ -32,7 +32,7 @@ export function hasMoreValues(json: string, most: number): boolean {
   return false
 }
 
-/** Returns the position of the quote that ends a string. */
+/** Returns the position of the quote that ends a string. @param begin position of the opening quote */
 function endOfText(json: string, begin: number): number {
   for (let at = begin + 1; at < json.length; at++) {
     const char = json.charCodeAt(at)

@@ -7,21 +7,30 @@ export type ClockMove = 'advance' | 'advanceTo' | 'drain'
 
 /** Options of the methods that move time. */
 export interface AdvanceOptions {
-  /** Stops the move when it is aborted. Everything due until then has run, and the clock can be moved again. */
+  /**
+   * Signal that stops the move when it is aborted. Timers that were due until then have run, and the clock can be moved
+   * again.
+   */
   readonly signal?: AbortSignal
   /**
-   * Maximum number of timers that may fire at one instant, and in one `drain()` in total, without those of schedules.
-   * Beyond it, the call throws an error that names the timer that fired most often. Default 20,000, plus 20 for each
-   * timer and message that waits at the start.
+   * Maximum number of timers that may fire at one instant, and in one `drain()` in total. The total does not include
+   * timers of schedules.
+   * Beyond the limit, the call throws an error that names the timer that fired most often. Default 20,000, plus 20 for
+   * each timer and message that waits at the start.
    */
   readonly maxTimers?: number
-  /** Called whenever nothing runs. When it returns true, the move ends and time stays where it is. */
+  /**
+   * Function that is called whenever no work runs. When it returns true, the move ends and time stays at that instant.
+   */
   readonly until?: () => boolean
 }
 
 const optionNames: Readonly<Record<keyof AdvanceOptions, true>> = { signal: true, maxTimers: true, until: true }
 
-/** @throws TypeError when an option is unknown, or when a time is passed instead of options */
+/**
+ * Checks the options of a clock move.
+ * @throws TypeError when an option is unknown or when a time is passed instead of options
+ */
 export function checkMove(call: ClockMove, options: AdvanceOptions): void {
   const byTime = "To move time, use clock.advance('30s') or clock.advanceTo('2030-01-02T00:00:00Z')."
   if (typeof options !== 'object' || options === null) {
@@ -42,12 +51,13 @@ export function checkMove(call: ClockMove, options: AdvanceOptions): void {
  */
 const leastBudget = 20_000
 /**
- * Additional timers for each timer and message that waits at the start, for its retries, callbacks and their retries.
+ * Number of additional timers for each timer or message that waits at the start: its retries, its callbacks and their
+ * retries.
  */
 const budgetPerWaiting = 20
-/** Number of last timers whose labels are counted, to name the one that fired most often. */
+/** Number of most recent timers whose labels are counted, to name the label that occurred most often. */
 const countedAtLast = 1_000
-/** Timers after which the move yields to the host, so that a long move blocks no other code. Counted, never timed. */
+/** Number of timers after which a move yields to the host, so that a long move does not block other code. */
 const timersPerPause = 100
 
 /** One clock move, with its limits and the reason for an early end. */
@@ -61,7 +71,7 @@ export class Move {
   #untilPause = timersPerPause
   readonly #fired = new Map<string, number>()
 
-  /** @param waiting number of timers and messages that wait */
+  /** @param waiting number of timers and messages that wait at the start of the move */
   constructor(
     readonly call: ClockMove,
     budget: number | undefined,
@@ -84,7 +94,7 @@ export class Move {
 
   /** Counts a timer. Returns whether it may fire. */
   mayFire({ label, background }: Timer): boolean {
-    // A drain ends when only background timers are left.
+    // Background timers are not counted, because a drain ends when only they are left.
     if (!background) this.#left--
     if (this.#left < 0 || --this.#leftAtInstant < 0) return false
     if (this.#left < countedAtLast || this.#leftAtInstant < countedAtLast) {
@@ -93,7 +103,7 @@ export class Move {
     return true
   }
 
-  /** Whether the move must yield to the host now. */
+  /** Whether the move must now yield to the host. */
   get isPauseDue(): boolean {
     if (--this.#untilPause > 0) return false
     this.#untilPause = timersPerPause
@@ -106,7 +116,7 @@ export class Move {
     )
   }
 
-  /** Returns the error of a move that reached its limit before this timer. */
+  /** Returns the error of a move that reached its limit before `next` fired. @param pending number of waiting timers */
   gaveUp(next: Timer, pending: number): Error {
     const [label, times] = [...this.#fired].sort((a, b) => b[1] - a[1])[0] ?? [next.label, 0]
     const last = [...this.#fired.values()].reduce((sum, count) => sum + count, 0)

@@ -1,12 +1,12 @@
-// Filters errors that must not reach the host's console.
+// Hides expected errors of other libraries, which must not appear on the host's console.
 
 type LineFilter = (line: string) => boolean
 
-/** Filters of the work that is running. There is one list, because a process has one console. */
+/** Filters of all work that is running. They are global, because a process has one console. */
 const kept = new Set<LineFilter>()
 let restore = (): void => {}
 
-/** Runs work, and drops lines from `console.error` that the filter matches. All other lines are printed. */
+/** Runs work and hides the lines of `console.error` that the filter matches. All other lines are printed. */
 export async function withMutedConsole<T>(isNone: LineFilter, work: () => T | Promise<T>): Promise<T> {
   if (kept.size === 0) restore = hush()
   kept.add(isNone)
@@ -26,7 +26,7 @@ function hush(): () => void {
   }
   console.error = error
   return () => {
-    // If other code has replaced it in the meantime, its replacement stays.
+    // If other code has replaced `console.error` in the meantime, its replacement stays.
     if (console.error === error) console.error = before
   }
 }

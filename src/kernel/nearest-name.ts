@@ -3,8 +3,9 @@ import { shownValue } from './shown-value.js'
 const longest = 120
 
 /**
- * Returns how many characters must be inserted, deleted or changed. Only the first 120 characters are compared.
- * @param enough distance from which on any larger number may be returned
+ * Returns the edit distance: the number of characters to insert, delete or change. Only the first 120 characters are
+ * compared.
+ * @param enough distance at which the comparison may stop; a larger distance may then be inexact
  */
 export function editDistance(one: string, other: string, enough: number = Number.POSITIVE_INFINITY): number {
   if (Math.abs(one.length - other.length) >= enough) return enough
@@ -28,7 +29,7 @@ export function didYouMean(name: unknown, names: Iterable<string>): string {
   return near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`
 }
 
-/** Every name of an options type. The compiler keeps it complete. */
+/** Table with every name of an options type. The compiler rejects a table with a missing name. */
 export type OptionNames<T> = { readonly [Name in keyof T]-?: true }
 
 /**
@@ -64,7 +65,7 @@ function quoted(names: readonly string[]): string {
 
 /** Returns the nearest name, if it is near enough for a typo. */
 export function nearestName(name: string, names: Iterable<string>): string | undefined {
-  // Without input, there is no typo.
+  // An empty name is not a typo of another name.
   if (name === '') return undefined
   const plain = name.toLowerCase()
   let best: string | undefined
@@ -77,8 +78,7 @@ export function nearestName(name: string, names: Iterable<string>): string | und
 }
 
 /**
- * Returns the distance, in which the plural of a name counts as one change, although `retry` and `retries` differ by
- * three letters.
+ * Returns the edit distance, but counts a plural as one change, although `retry` and `retries` differ by three letters.
  */
 function distance(one: string, other: string, enough: number): number {
   const plain = editDistance(one, other, enough)

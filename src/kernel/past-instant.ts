@@ -1,8 +1,8 @@
 import { checkOptionNames } from './nearest-name.js'
 
 /**
- * @throws TypeError when a plain object has fields other than `seq`. Dates have a class, and journal positions have
- * more fields.
+ * Checks the fields of a plain object that names a past instant. A `Date` and a journal position are not plain objects.
+ * @throws TypeError when the object has fields other than `seq`
  */
 export function checkPastInstant(given: unknown): void {
   if (typeof given !== 'object' || given === null || 'world' in given) return

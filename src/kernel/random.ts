@@ -1,4 +1,4 @@
-/** A seeded random source. Every draw of this package comes from one, so that a seed repeats a run. */
+/** A seeded random source. Every random decision of this package uses one, so that the same seed repeats a run. */
 export interface Random {
   /** Returns a whole number from 0 to `below` - 1; `below` is at most 2^32. */
   int(below: number): number
@@ -7,16 +7,16 @@ export interface Random {
   /** Returns a float in [0, 1) with 32 random bits. */
   float(): number
   /**
-   * Returns an independent named source.
-   * The same seed and name give the same draws, regardless of draws elsewhere, so a new draw in one feature does not
-   * shift another.
+   * Returns an independent random source with a name.
+   * The same seed and name give the same draws, regardless of draws from other sources. A new draw in one feature
+   * therefore does not change the draws of another.
    */
   fork(stream: string): Random
-  /** Returns a source with the same future draws as this one, for looking ahead. */
+  /** Returns a source that will give the same draws as this one, to look ahead. */
   copy(): Random
 }
 
-/** Implements all draws from 32 random bits at a time. */
+/** Implements all methods with 32 random bits per draw, which a subclass supplies. */
 export abstract class DrawnRandom implements Random {
   protected abstract next(): number
   abstract fork(stream: string): Random
@@ -25,7 +25,7 @@ export abstract class DrawnRandom implements Random {
   int(below: number): number {
     if (!(below >= 1 && below <= 0x1_0000_0000))
       throw new RangeError(`random.int(): below must be from 1 to 2^32 (got ${below})`)
-    // Numbers from the incomplete last range would favor small results.
+    // Numbers above the largest multiple of `below` are drawn again, because they would make small results more likely.
     const limit = 0x1_0000_0000 - (0x1_0000_0000 % below)
     for (;;) {
       const draw = this.next()
@@ -43,8 +43,8 @@ export abstract class DrawnRandom implements Random {
 }
 
 /**
- * Creates a source with xoshiro128**: small, fast and well tested. It is part of this package, so that no library
- * update can change a replay.
+ * Creates a source with the algorithm xoshiro128**, which is small, fast and well tested. It is part of this package,
+ * so that an update of a library cannot change a replay.
  */
 export function createRandom(seed: number | string): Random {
   return new Xoshiro(String(seed))
@@ -129,19 +129,19 @@ const base58Codes = Array.from(base58, (char) => char.charCodeAt(0))
 /** 58^5, the largest power below 2^32, so that one draw gives five characters. */
 const fiveCharacters = 656_356_768
 
-/** Returns one ID whose draws come from a source of its own. */
+/** Returns one ID from a new random source. @param length number of random characters */
 export function singleId(random: Random, prefix: string, length: number): string {
   return new IdSource(random, prefix, length).next()
 }
 
-/** Creates many IDs: one flat string, five characters per draw. */
+/** Creates many IDs efficiently: each ID is one flat string, and each draw gives five characters. */
 export class IdSource {
   readonly #random: Random
   readonly #prefix: string
   readonly #draws: number
   readonly #buffer: number[]
 
-  /** @param length length of the random part */
+  /** @param prefix text before the random characters @param length number of random characters */
   constructor(random: Random, prefix: string, length: number) {
     this.#random = random
     this.#prefix = prefix

@@ -1,7 +1,7 @@
 import type { Account } from './account.js'
 import { type Entry, type EntryBase, type EntryBody, type EntryOf, type EntryType, TrafficLog } from './traffic-log.js'
 
-/** Types of entries that a queue and its workflows write. All other entries belong to both regions. */
+/** Types of entries that the queue of a region and its workflows write. All other entries belong to both regions. */
 const regional: ReadonlySet<EntryType> = new Set([
   'published',
   'attempt',
@@ -16,19 +16,22 @@ const regional: ReadonlySet<EntryType> = new Set([
   'flow-control',
 ])
 
-/** Returns whether an entry belongs to the log of a region; `undefined` is the home region. */
+/**
+ * Returns whether an entry belongs to the log of a region.
+ * @param region name of the region; `undefined` for the home region
+ */
 export function isOfRegion(entry: Entry, region: string | undefined): boolean {
   return entry.region === region || (entry.region === undefined && !regional.has(entry.type))
 }
 
-/** Returns whether the queue of a region wrote an entry. */
+/** Returns whether an entry is of a type that belongs to one region only. */
 export function isRegional({ type }: Entry): boolean {
   return regional.has(type)
 }
 
 /**
- * The log as one of two regions writes and reads it: entries of this region, and those that belong to both.
- * Sequence numbers are those of the whole log. Entries of the home region have no `region`.
+ * The traffic log of one of two regions: entries of this region, and entries that belong to both regions.
+ * All regions share one sequence of numbers. Entries of the home region have no `region`.
  */
 export class RegionTraffic extends TrafficLog {
   readonly #log: TrafficLog

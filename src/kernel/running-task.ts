@@ -11,11 +11,11 @@ export interface TaskClock {
   woke(task: RunningTask): void
   /** Returns the number of a new task, in the order in which tasks begin. */
   nextTask(): number
-  /** Records that host time decided the state of a task. */
+  /** Records that a task changed its state because of host time. */
   rests(task: RunningTask, as: 'given up' | 'dozing' | 'roused'): void
 }
 
-/** Error of a request that slept while its sandbox was reset, loaded or disposed. */
+/** Error of a request that was sleeping when its sandbox was reset, loaded or disposed. */
 export class SandboxDisposed extends Error {
   constructor() {
     super('The sandbox was reset, loaded or disposed while this request waited. Send it again.')
@@ -28,7 +28,9 @@ const notAwaited = { awaited: false } as const
 export class RunningTask implements Task {
   ended = false
   readonly number: number
-  /** Number of own sleeps and of callees that sleep. */
+  /**
+   * Number of reasons for which this task counts as asleep: its own sleeps, and the sleeps of tasks that it waits for.
+   */
   #sleeping = 0
   #whenAsleep: (() => void) | undefined
   #whenStuck: (() => string) | undefined
@@ -37,17 +39,17 @@ export class RunningTask implements Task {
   constructor(
     readonly label: string,
     readonly clock: TaskClock,
-    /** False if a schedule started it while time was draining. Its sleeps then do not prolong the drain. */
+    /** False if a schedule started this task while time was draining. The drain then does not wait for its sleeps. */
     readonly awaited: boolean,
-    /** Task that waits for this one. While any part of this task sleeps, the caller sleeps as well. */
+    /** Task that waits for this task. The caller counts as asleep while this task sleeps. */
     private caller: RunningTask | undefined,
   ) {
     this.number = clock.nextTask()
   }
 
   /**
-   * Whether the task blocks time. A task with any sleeping part does not, because two parallel sleeps would wait for
-   * each other.
+   * Whether the task blocks time. A task with several parallel parts does not block time while one part sleeps.
+   * Otherwise, two parallel sleeps would wait for each other.
    */
   get awake(): boolean {
     return this.#sleeping === 0
@@ -57,7 +59,7 @@ export class RunningTask implements Task {
     return this.label.startsWith('request ')
   }
 
-  /** Description of what a client sent, if this task processes it: a request, or a command of a connection. */
+  /** Description of the client's request or command that this task processes; `undefined` for other work. */
   get sentFromOutside(): string | undefined {
     if (this.isTracked) return 'a request'
     return this.label.startsWith('command ') ? `a command (${this.label.slice('command '.length)})` : undefined
@@ -77,12 +79,15 @@ export class RunningTask implements Task {
     this.#whenStuck = run
   }
 
-  /** Host milliseconds that the clock waits for this task; `undefined` for no limit. */
+  /** Stall timeout of this task in milliseconds of host time; `undefined` for no limit. */
   get patience(): number | undefined {
     return this.#patience?.()
   }
 
-  /** Makes the task count as asleep from now on. @returns the text of the warning */
+  /**
+   * Makes the task count as asleep from now on, because it exceeded its stall timeout.
+   * @returns the text of the warning
+   */
   giveUp(): string {
     this.clock.rests(this, 'given up')
     this.#patience = undefined
@@ -92,7 +97,7 @@ export class RunningTask implements Task {
     return sentence
   }
 
-  /** Makes the task count as asleep until `rouse()`, because it waits for a timer of the host. */
+  /** Makes the task count as asleep until `rouse()`, because it waits for a timer of a follower. */
   doze(): void {
     this.clock.rests(this, 'dozing')
     this.#rest(1)
@@ -128,7 +133,8 @@ export class RunningTask implements Task {
       const timer = this.clock.schedule(
         at,
         `sleep in ${this.label}`,
-        // The client of a request waits for its rejection. Other sleeps must not affect the next core.
+        // The client of a request awaits the response, so its sleep must reject. Other sleeps never end, so that they
+        // do not change the next state of the sandbox.
         this.root.isTracked ? { fire: wake, stopped: () => reject(new SandboxDisposed()) } : wake,
         this.awaited ? undefined : notAwaited,
       )

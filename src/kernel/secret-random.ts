@@ -3,8 +3,8 @@ import { hmacSha256 } from './digest.js'
 import { DrawnRandom, type Random } from './random.js'
 
 /**
- * Creates a source that cannot be predicted without the key: HMAC-SHA256 over a counter.
- * A seeded source is not secret, because its seed has 32 bits. The same key gives the same draws.
+ * Creates a random source whose draws are unpredictable without the key: HMAC-SHA256 over a counter.
+ * A seeded source is not secret, because a seed has only 32 bits. The same key gives the same draws.
  */
 export function secretRandom(key: Bytes): Random {
   return new KeyedRandom(key)

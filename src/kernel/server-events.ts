@@ -1,12 +1,15 @@
 import { createParser } from 'eventsource-parser'
 
 export interface ServerEvent {
-  /** Name of the event; `message` if the server omits it. */
+  /** Name of the event; `message` if the server sends no name. */
   readonly name: string
   readonly data: string
 }
 
-/** Creates a reader for one event stream. It takes the next bytes and returns the events that they complete. */
+/**
+ * Creates a parser for one stream of server-sent events. The returned function takes the next bytes and returns the
+ * events that are now complete.
+ */
 export function eventReader(): (bytes: Uint8Array) => readonly ServerEvent[] {
   const decoder = new TextDecoder()
   let events: ServerEvent[] = []
@@ -23,8 +26,8 @@ export function eventReader(): (bytes: Uint8Array) => readonly ServerEvent[] {
 }
 
 /**
- * Yields the server-sent events of a body, with the events of one chunk together. `fetch` can send headers, unlike
- * `EventSource`.
+ * Yields the server-sent events of a response body, in a list per chunk. It reads a `fetch` response, because
+ * `EventSource` cannot send headers.
  */
 export async function* serverEvents(
   body: ReadableStream<Uint8Array> | null,

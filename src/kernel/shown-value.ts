@@ -1,10 +1,10 @@
-/** Returns a value as it is shown in an error message: text in quotes, numbers as such, everything else as JSON. */
+/** Returns a value as text for an error message: strings in quotes, numbers as digits, and all other values as JSON. */
 export function shownValue(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'bigint') return String(value)
   try {
     return JSON.stringify(value) ?? String(value)
   } catch {
-    // An object that contains itself has no JSON.
+    // `JSON.stringify` throws for an object that contains itself.
     return String(value)
   }
 }

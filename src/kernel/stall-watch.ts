@@ -1,13 +1,13 @@
 import { hostClearTimeout, hostSetTimeout, unref } from './host.js'
 import type { RunningTask } from './running-task.js'
 
-/** Host milliseconds after which a warning names the work that the clock waits for. */
+/** Milliseconds of host time after which a warning names the work that the clock waits for. */
 const untilTold = 1_000
 
 /**
- * Watches the host time of work that blocks virtual time.
- * After one second, a warning names the work. After its stall timeout, the work counts as asleep, because time would
- * otherwise stay blocked forever.
+ * Watches how long work blocks virtual time, in host time.
+ * After one second, a warning names the work. When the stall timeout of the work has passed, the work counts as asleep.
+ * Otherwise, time would stay blocked forever.
  */
 export class StallWatch {
   readonly #waited = new Map<RunningTask, number>()
@@ -18,7 +18,10 @@ export class StallWatch {
   constructor(
     private readonly running: ReadonlySet<RunningTask>,
     private readonly warn: (text: string) => void,
-    /** Returns the clock call that is moving time. An automatic clock waits without a warning. */
+    /**
+     * Returns the name of the clock call that is moving time. Returns `undefined` for an automatic clock, which waits
+     * without a warning.
+     */
     private readonly driving: () => string | undefined,
   ) {
     this.#look(0)
@@ -44,7 +47,7 @@ export class StallWatch {
       } else this.warn(`stuntdouble: ${task.giveUp()}`)
     }
     this.#timer = hostSetTimeout(() => this.#look(next), next)
-    // The process stays alive for a caller that awaits a clock move.
+    // The timer keeps the process alive only if a caller awaits a clock move.
     if (!isWorthWaiting || this.driving() === undefined) unref(this.#timer)
   }
 

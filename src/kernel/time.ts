@@ -1,10 +1,10 @@
 import type { Duration } from './duration.js'
 
-// Time and timers as services see them.
+// Types for time and timers, as services use them.
 
 export type TimerRun = (task: Task) => Promise<unknown> | void
 
-/** A timer callback as a method of an existing object, so that a million timers need no million closures. */
+/** Timer callback as a method of an existing object, so that a million timers do not need a million closures. */
 export interface TimerTarget {
   fire(task: Task): Promise<unknown> | void
   /** Called when the clock stops before the timer fires. */
@@ -15,7 +15,7 @@ export interface TimerTarget {
 export interface TimerOptions {
   /** Whether the timer is recurring, such as a schedule or a keep-alive. `drain()` does not wait for it. */
   readonly background?: boolean
-  /** `false`: the present drain does not wait for it, but the next one does. */
+  /** `false`: a drain that is running does not wait for this timer, but the next one does. */
   readonly awaited?: boolean
 }
 
@@ -41,7 +41,8 @@ export type PendingTimer = Pick<Timer, 'at' | 'label' | 'background'>
 export interface Task {
   readonly label: string
   /**
-   * Waits in virtual time, or until the signal is aborted. The clock may move while any part of a task sleeps.
+   * Waits for a duration of virtual time, or until the signal is aborted. While any part of a task sleeps, the clock
+   * may move.
    * @example
    * sandbox.destinations.on('https://shop.test/orders', async (request, task) => {
    *   await task.sleep('2s')
@@ -49,19 +50,26 @@ export interface Task {
    * })
    */
   sleep(wait: Duration, signal?: AbortSignal): Promise<void>
-  /** Calls back whenever the task falls asleep, because of its own sleep or of a request that it made. @internal */
+  /**
+   * Registers a callback for each time when the task falls asleep, by its own sleep or by a request that it sent.
+   * @internal
+   */
   whenAsleep?(run: () => void): void
   /**
-   * Makes the task count as asleep until it calls the returned function, because it waits for something in the sandbox.
+   * Makes the task count as asleep, because it waits for something in the sandbox. The returned function ends this.
    * @internal
    */
   fallAsleep?(): () => void
   /**
-   * Sets what happens when the clock has waited this many host milliseconds and the work has neither ended nor slept.
-   * The work then counts as asleep, and time moves on. The returned text becomes a warning. `undefined` means no limit.
+   * Sets a stall timeout: host milliseconds for which the clock waits while the work neither ends nor sleeps.
+   * After the timeout, `run` is called, the work counts as asleep, and time moves on. The text that `run` returns is
+   * printed as a warning. If `patience` returns `undefined`, there is no limit.
    * @internal
    */
   whenStuck?(patience: () => number | undefined, run: () => string): void
-  /** Runs more work for the same caller, which continues after this task has ended, such as a slow body. @internal */
+  /**
+   * Runs more work, such as sending a slow body, that may outlast this task. The task's caller also waits for it.
+   * @internal
+   */
   beside?<T>(label: string, work: (task: Task) => Promise<T>): Promise<T>
 }

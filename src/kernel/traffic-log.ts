@@ -27,9 +27,9 @@ export interface RequestEntry {
   /** Headers as received. The value of `authorization` is replaced by its scheme and `***`. */
   readonly headers: HeaderList
   readonly body: Bytes
-  /** Set once the request is known to belong to a run with redacted steps. */
+  /** Redaction of the request; set when the request is found to belong to a run with redacted steps. */
   redact?: RedactedFields
-  /** Note for the author of the request, about its dialect or its token. */
+  /** Note for the developer who sent the request, about its dialect or its token. */
   note?: string
   response?: LoggedResponse
   /** `seq` of the last entry before the response, which is its position in the timeline. */
@@ -58,9 +58,14 @@ export interface OutboundEntry {
   /** Headers as received. The value of `authorization` is replaced by its scheme and `***`. */
   readonly headers: HeaderList
   readonly body: Bytes
-  /** `seq` of the attempts in flight, if any of them may have sent the request. The entry then has no `cause`. */
+  /**
+   * `seq` of all attempts in flight that may have sent the request, if several are possible. The entry then has no
+   * `cause`.
+   */
   readonly possibleCauses?: readonly number[]
-  /** Number of times that the handler ran: 0 if a fault replaced it, 2 if one repeated the request. */
+  /**
+   * Number of times that the handler of the request ran: 0 if a fault replaced it, 2 if a fault repeated the request.
+   */
   handlerRuns: number
   /** Kind of the fault of a script step. Faults of rules have entries of their own. */
   fault?: string
@@ -77,12 +82,9 @@ export interface LoggedOutboundResponse {
   readonly headers: HeaderList
   /** Body; `undefined` for a stream. */
   readonly body: Bytes | undefined
-  /** Reason why there is no response, as the client receives it. */
+  /** Error text that the app receives when there is no response. */
   readonly error?: string
-  /**
-   * Description of what happened, if the app did not see all of it: `the handler ran and responded 201, its answer was
-   * lost`.
-   */
+  /** Description of the part that the app did not see: `the handler ran and responded 201, its answer was lost`. */
   readonly note?: string
 }
 
@@ -94,13 +96,16 @@ export interface CommandEntry {
   readonly via: 'request' | 'pipeline' | 'transaction' | 'resp' | 'direct'
   readonly reply?: unknown
   readonly error?: string
-  /** Milliseconds of virtual time for which it blocked, as BLPOP does. Its entry is written at the end. */
+  /**
+   * Milliseconds of virtual time for which the command blocked, as `BLPOP` can. The entry is written when the wait
+   * ends.
+   */
   readonly waitedMs?: number
-  /** Note for the author of the command: the service may reject it. */
+  /** Note for the developer who sent the command, if the service may reject it. */
   readonly note?: string
 }
 
-/** A change of a key, named as in keyspace notifications (`set`, `del`, `expired` …). */
+/** A change of a key. `event` is the name of the keyspace notification (`set`, `del`, `expired` …). */
 export interface KeyspaceEntry {
   readonly type: 'keyspace'
   readonly event: string
@@ -130,14 +135,14 @@ export interface PublishedEntry {
   readonly labels?: readonly string[]
   readonly callback?: string
   readonly failureCallback?: string
-  /** Retry-delay expression of the message, as it was written. */
+  /** Retry-delay expression of the message, exactly as the publisher sent it. */
   readonly retryDelay?: string
   /** ID by which a duplicate is recognized. */
   readonly deduplicationId?: string
   readonly contentBasedDeduplication?: true
-  /** For callbacks: the message whose delivery is reported. */
+  /** For a callback: ID of the message whose delivery it reports. */
   readonly sourceMessageId?: string
-  /** Parts that the publisher redacted with `Redact-Fields`. Every rendering respects it. */
+  /** Parts of the message that the publisher redacted with `Redact-Fields`. No rendering shows them. */
   readonly redact?: RedactedFields
 }
 
@@ -145,13 +150,13 @@ export interface PublishedEntry {
 export interface RedactedFields {
   readonly body: boolean
   readonly allHeaders: boolean
-  /** Names in lower case. */
+  /** Names of redacted headers, in lower case. */
   readonly headers: ReadonlySet<string>
 }
 
 /**
- * Differences between two states of the data store: keys that were added, removed and changed.
- * @template Key a key with its value, as in dumps; log entries do not specify its fields
+ * Differences between two states of the data store: added, removed and changed keys.
+ * @template Key type of a key with its value, as in dumps; log entries do not specify its fields
  */
 export interface StoreDiff<Key extends object = object> {
   readonly added: readonly Key[]
@@ -170,15 +175,18 @@ export interface AttemptEntry {
   readonly maxRetries: number
   /** Reason for the attempt: `first attempt`, `retry 2 of 3`, `delivered now on request` … */
   readonly reason: string
-  /** Reason and duration of its wait; absent without a wait. */
+  /** Reason and duration of the wait before the attempt; absent if the attempt did not wait. */
   readonly waitReason?: string | undefined
   /** ID of the workflow run that the attempt belongs to. */
   readonly workflowRunId?: string | undefined
   readonly headers: HeaderList
   readonly body: Bytes
-  /** Parts that the publisher redacted. */
+  /** Parts of the message that the publisher redacted. */
   readonly redact?: RedactedFields | undefined
-  /** Kind of the fault of a script step or a response of its destination. Faults of rules have entries of their own. */
+  /**
+   * Kind of the fault that a script step or a response of the destination contains. Faults of rules have entries of
+   * their own.
+   */
   fault?: string
   /** Changes of the data store during the delivery; only with `traffic.recordStoreChanges()`. */
   store?: StoreDiff
@@ -199,11 +207,11 @@ export interface AttemptOutcome {
   readonly state: 'DELIVERED' | 'RETRY' | 'FAILED' | 'CANCELLED'
   /** For RETRY: the next attempt, its delay, and the rule for it. */
   readonly next?: { readonly at: number; readonly delayMs: number; readonly reason: string }
-  /** Description of what happened, if the queue did not see all of it: `the handler ran, its response was lost`. */
+  /** Description of the part that the queue did not see: `the handler ran, its response was lost`. */
   readonly note?: string
 }
 
-/** A change of a message other than an attempt: canceled, delivered now, expired … */
+/** A change of a message that is not an attempt: canceled, delivered now, expired … */
 export interface MessageEntry {
   readonly type: 'message'
   readonly messageId: string
@@ -230,11 +238,11 @@ export interface WorkflowEntry {
   readonly state: 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'
 }
 
-/** A new step of a workflow run: finished, or planned to run in parallel with others. */
+/** A new step of a workflow run. The step has finished, or it is planned to run in parallel with others. */
 export interface StepEntry {
   readonly type: 'step'
   readonly runId: string
-  /** Message that delivers the step to the endpoint. */
+  /** ID of the message that delivers the step to the endpoint. */
   readonly messageId: string
   readonly stepId: number
   readonly stepName: string
@@ -258,14 +266,14 @@ export interface WaitEntry {
 export interface NotifyEntry {
   readonly type: 'notify'
   readonly eventId: string
-  /** Runs that were waiting for it. */
+  /** IDs of the runs that were waiting for the event. */
   readonly runIds: readonly string[]
-  /** The only run that it is sent to. */
+  /** ID of the only run to which the event is sent. */
   readonly runId?: string
   readonly body: Bytes
-  /** Redaction of the runs that it reaches. */
+  /** Redacted parts, from the runs that receive the event. */
   readonly redact?: RedactedFields
-  /** `kept`: no run was waiting, and the next wait of the run will receive it. */
+  /** Set if no run was waiting. The next wait of the run will receive the event. */
   readonly kept?: true
 }
 
@@ -282,7 +290,7 @@ export interface InvokeEntry {
 /** A change of a setting. `resource` is its kind, `name` identifies it. */
 export interface SettingEntry {
   readonly type: 'setting'
-  /** `service`: the whole message queue was reset or loaded. `store`: the data store was loaded. */
+  /** Kind of setting. `service`: the whole message queue was reset or loaded. `store`: the data store was loaded. */
   readonly resource: 'schedule' | 'queue' | 'flow-control' | 'signing-keys' | 'service' | 'store'
   readonly name: string
   /** Kind of change: `created`, `paused`, `skipped`, `limited`, `rotated` … */
@@ -303,14 +311,20 @@ export interface FaultEntry {
   effect?: string
 }
 
-/** Flow control held a message back, or admitted it afterwards. Messages that start immediately have no entry. */
+/**
+ * Start or end of a wait for flow control: the queue held a message back, or admitted it afterwards. A message that
+ * starts immediately has no entry.
+ */
 export interface FlowControlEntry {
   readonly type: 'flow-control'
   readonly decision: 'held' | 'admitted'
   readonly messageId: string
-  /** Flow-control key; absent if the limit of all attempts in flight decided. */
+  /** Flow-control key; absent if the message waited because of the limit for all attempts in flight. */
   readonly flowControlKey?: string
-  /** `held`: the limit, such as `parallelism 2 of 2`. `admitted`: the duration, such as `held for 3s`. */
+  /**
+   * For `held`, the limit, such as `parallelism 2 of 2`. For `admitted`, the duration of the wait, such as `held for
+   * 3s`.
+   */
   readonly reason: string
 }
 
@@ -331,7 +345,7 @@ export interface DroppedEntry {
   readonly type: 'dropped'
   /** Number of entries that were dropped so far. */
   readonly count: number
-  /** The limit that was reached: number of entries, or bytes. */
+  /** The limit that was reached, in the unit that `unit` names. */
   readonly limit: number
   readonly unit: 'entries' | 'bytes'
 }
@@ -357,14 +371,16 @@ export type EntryBody =
   | DroppedEntry
 /** The type of an entry, such as `attempt`. */
 export type EntryType = EntryBody['type']
-/** A table, because the compiler cannot search a union of this many types. */
+/**
+ * Every type of entry in a mapped type, because the compiler is too slow when it searches a union of this many types.
+ */
 type EntryTable = { readonly [Body in EntryBody as Body['type']]: EntryBase & Body }
 /** The entry of one type. */
 export type EntryOf<T extends EntryType> = EntryTable[T]
 /** An entry of the traffic log. */
 export type Entry = EntryBase & EntryBody
 
-/** Every type of entry. The compiler keeps the list complete. */
+/** Table with every type of entry. The compiler rejects a table with a missing type. */
 export const entryTypes: Readonly<Record<EntryType, true>> = {
   request: true,
   command: true,
@@ -393,8 +409,8 @@ export function isEntryType(word: string): word is EntryType {
 /** Limits of a traffic log. */
 export interface TrafficLimits {
   /**
-   * Maximum number of entries, beyond which the older half is dropped. 0 keeps nothing and announces only the queue's
-   * events. Default: no limit.
+   * Maximum number of entries, beyond which the older half is dropped. Default: no limit.
+   * If the maximum is 0, the log keeps nothing and announces only the entries of the queue.
    */
   readonly entries?: number | undefined
   /** Memory limit, beyond which the older half is dropped. Default: no limit. */
@@ -419,24 +435,27 @@ interface Subscription {
 
 /**
  * The append-only log of everything that a sandbox received and did.
- * Appending, and finding by type or message, are O(1). The first query builds the index, so that code which only counts
- * or subscribes does not pay for it.
+ * Appending an entry and finding entries by type or message take constant time. The first query builds the index, so
+ * that code without queries does not pay for it.
  */
 export class TrafficLog {
-  /** Whether anything is kept. If not, callers can skip building entries. */
+  /** Whether the log keeps any entries. If not, callers do not need to create them. */
   readonly keeps: boolean
   readonly #clock: { now(): number }
   readonly #limit: number
   readonly #kept: Account
   #entries: Entry[] = []
-  /** Sizes of the entries. */
+  /** Size of each entry in bytes. */
   #weights: number[] = []
-  /** Latest headers whose size was counted. Headers that many requests or responses share count once. */
+  /** The last headers whose size was counted. Headers that consecutive requests share are counted once. */
   #weighed: HeaderList | undefined
   #weighedAnswers: HeaderList | undefined
   #dropped = 0
   #index: TrafficIndex | undefined
-  /** Replaced, never mutated, because listeners may be added or removed while an entry is announced. */
+  /**
+   * Listeners. The array is replaced and never mutated, because listeners may be added or removed while an entry is
+   * announced.
+   */
   #subscribers: readonly Subscription[] = []
   #sequence = 0
   #ended = 0
@@ -450,7 +469,7 @@ export class TrafficLog {
     this.keeps = this.#limit > 0
   }
 
-  /** Returns a log of recorded entries, which never grows. */
+  /** Returns a log of recorded entries, to which nothing is added. */
   static recorded(entries: readonly Entry[]): TrafficLog {
     const traffic = new TrafficLog({ now: () => entries.at(-1)?.at ?? 0 })
     traffic.#entries = [...entries]
@@ -460,7 +479,7 @@ export class TrafficLog {
     return traffic
   }
 
-  /** Reserves a share of the log's memory for other data about the past. The log then has less. @internal */
+  /** Reserves a share of the log's memory for other data about the past. @param part share, from 0 to 1 @internal */
   share(part: number): Account {
     return new Account(this.#kept.limit * part, this.#kept)
   }
@@ -475,7 +494,7 @@ export class TrafficLog {
     return entry
   }
 
-  /** Adds an entry that is an object of its own class, which saves memory or builds costly fields on demand. */
+  /** Adds an entry that is an object of a class, to save memory or to compute costly fields only on demand. */
   adopt<E extends EntryBody & { seq: number; at: number; cause?: number }>(entry: E, cause?: number): void {
     entry.seq = ++this.#sequence
     entry.at = this.#clock.now()
@@ -499,7 +518,7 @@ export class TrafficLog {
     return this.#entries.length > this.#limit || (this.#kept.left < 0 && this.#entries.length > 2)
   }
 
-  /** Drops the older half. An entry with the number of dropped ones replaces the last of them. */
+  /** Drops the older half of the entries and puts an entry with the number of dropped entries before the rest. */
   #forgetOlderHalf(): void {
     const byEntries = this.#entries.length > this.#limit
     do {
@@ -536,9 +555,9 @@ export class TrafficLog {
   }
 
   /**
-   * Adds the response to a request, or the outcome to an attempt, once. An entry that already has its end is only
-   * announced.
-   * @param bytes size of the response, if `end` does not contain it
+   * Adds a response to a request, or an outcome to an attempt, and announces the entry again.
+   * @param end the response or outcome; if it is omitted, the entry is only announced
+   * @param bytes additional bytes that `end` does not contain
    */
   complete<E extends RequestEntry | OutboundEntry | AttemptEntry | ClockEntry>(
     entry: E,
@@ -554,7 +573,7 @@ export class TrafficLog {
     if (this.#subscribers.length > 0) this.#tell(entry as Entry)
   }
 
-  /** Adds to the size of an entry, unless it was dropped. */
+  /** Adds bytes to the size of an entry, unless the entry was dropped. */
   #add(entry: Entry, weight: number): void {
     const place = this.#placeAfter(entry.seq - 1)
     if (weight === 0 || this.#entries[place] !== entry) return
@@ -581,7 +600,7 @@ export class TrafficLog {
           entryBytes.published + weightOfText(entry.url) + weightOfText(entry.body) + weightOfHeaders(entry.headers)
         )
       case 'attempt':
-        // The body is shared with the message, and reading the headers would create them.
+        // The body is shared with the message. The headers are not counted, because reading them would create them.
         return entryBytes.attempt
       default:
         return entryBytes.other + weightOf(entry)
@@ -611,7 +630,10 @@ export class TrafficLog {
     }
   }
 
-  /** Shares equal final entries with another log, so that they are in memory once. */
+  /**
+   * Replaces entries by equal entries of another log, so that both logs share memory. Only entries that can no longer
+   * change are shared.
+   */
   shareWith(other: Pick<TrafficLog, 'get'>): void {
     for (let index = 0; index < this.#entries.length; index++) {
       const own = this.#entries[index]!
@@ -660,7 +682,7 @@ export class TrafficLog {
     return entry?.seq === seq ? entry : undefined
   }
 
-  /** Redacts the bodies of a request and its response in every rendering. */
+  /** Redacts the bodies of a request and its response in every rendering. @param seq number of the request's entry */
   hide(seq: number): void {
     const entry = this.get(seq)
     if (entry?.type === 'request') entry.redact = hiddenBody
@@ -688,8 +710,9 @@ export class TrafficLog {
   }
 
   /**
-   * Calls back on every new entry, and again when it gets its response or outcome.
-   * @param types types of entries; default: all
+   * Registers a listener that is called for every new entry, and again when the entry gets its response or outcome.
+   * @param types types of entries for which the listener is called; default: all
+   * @returns a function that removes the listener
    */
   subscribe(listener: (entry: Entry) => void, types?: readonly EntryType[]): () => void {
     const subscription: Subscription = { listener, types: types && new Set(types) }
@@ -699,12 +722,12 @@ export class TrafficLog {
     }
   }
 
-  /** Drops the older half to free memory, as beyond a limit. */
+  /** Drops the older half of the entries to free memory, as the log does beyond a limit. */
   forgetOlderHalf(): void {
     if (this.#entries.length > 2) this.#forgetOlderHalf()
   }
 
-  /** Drops all entries. Numbering continues. */
+  /** Drops all entries. Later entries continue the numbering. */
   clear(): void {
     for (const weight of this.#weights) this.#kept.release(weight)
     this.#entries = []
@@ -730,7 +753,7 @@ function checkedLimit(limit: number | undefined): number {
   throw new RangeError(`policy.maxTrafficEntries must be at least 0, or undefined for no limit (got ${limit}).`)
 }
 
-/** Returns whether two values have equal data; the class counts as data. */
+/** Returns whether two values have equal data and the same class. */
 function isSame(one: unknown, other: unknown): boolean {
   if (one === other) return true
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
@@ -740,7 +763,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return names.every((name) => isSame(some[name], same[name]))
 }
 
-/** Size of an entry without its values: the object, its response or outcome, and its position in the log. */
+/** Bytes of an entry without its values: the object, its response or outcome, and its position in the log. */
 const entryBytes = {
   request: 300,
   command: 150,

@@ -1,13 +1,15 @@
 import { AddressPattern, withoutQuery } from './address-pattern.js'
 import { didYouMean, editDistance } from './nearest-name.js'
 
-/** Unused steps of a script. They may come from a server or a log, so the type of their fields is unknown. */
+/** Unused steps of a script. The steps may come from a server or a log, so the types of their fields are unknown. */
 export interface UnusedSteps {
   readonly pattern: string
   readonly steps: readonly { readonly kind?: unknown; readonly status?: unknown }[]
 }
 
-/** A log entry: `attempt` for a delivery, `outbound` for an outbound request. */
+/**
+ * A log entry for a request that could use a step: type `attempt` for a delivery, `outbound` for an outbound request.
+ */
 interface Logged {
   readonly type: string
   readonly seq?: number
@@ -17,8 +19,8 @@ interface Logged {
 }
 
 /**
- * Describes the unused steps of a script, and the probable reason.
- * @param log entries of the log; a request to a similar URL is named as a possible typo
+ * Describes the unused steps of a script and the probable reason.
+ * @param log entries of the traffic log, in which a similar URL may be a typo
  */
 export function unplayedText(
   { pattern, steps }: UnusedSteps,
@@ -36,7 +38,9 @@ export function unplayedText(
   return `The script for ${pattern} has steps that no ${what === 'call' ? 'outbound request' : what} used: ${told.join(', ')}.${meant(pattern, [...urls]) || preceded(pattern, logged, log) || why[what]}`
 }
 
-/** Names a request that matched the script but got the fault of a rule; empty if there is none. */
+/**
+ * Names the first request that matched the script but got the response of a fault rule. Returns `''` if there is none.
+ */
 function preceded(pattern: string, logged: readonly Logged[], log: readonly Logged[]): string {
   const struck = new Set(log.flatMap(({ type, cause }) => (type === 'fault' ? (cause ?? []) : [])))
   if (struck.size === 0) return ''
@@ -51,19 +55,22 @@ function preceded(pattern: string, logged: readonly Logged[], log: readonly Logg
   )
   return first === undefined
     ? ''
-    : ` A fault rule was injected into #${first.seq}, and a rule that determines the response uses no step of a script.`
+    : ` A fault rule was injected into #${first.seq}. If a rule determines the response, the request uses no step of the script.`
 }
 
-/** Returns ` Did you mean "https://shop.test/orders"?` with a requested URL; empty if a request matched the script. */
+/**
+ * Returns ` Did you mean "https://shop.test/orders"?` with a similar URL from the log. Returns `''` if a request
+ * matched the script.
+ */
 function meant(pattern: string, asked: readonly string[]): string {
   const url = pattern.replace(/^[A-Za-z]+\s+/, '')
-  // A `*` or a query can match anything, so a typo cannot be detected.
+  // A pattern with `*` or a query can match many URLs, so a typo cannot be detected.
   if (asked.length === 0 || /[*?]/.test(url)) return ''
   const script = new AddressPattern(url)
   if (asked.some((other) => script.matches(other))) return ''
   return didYouMean(
     url,
-    // A URL with a password must not be repeated.
+    // A URL that contains a password must not appear in the message.
     asked
       .filter((other) => !other.includes('@'))
       .map(withoutQuery)
@@ -71,7 +78,10 @@ function meant(pattern: string, asked: readonly string[]): string {
   )
 }
 
-/** Minimum length of a path segment for detecting a typo, because `/cart` and `/card` are two places. */
+/**
+ * Minimum length of a path segment in which a typo is detected, because short segments such as `/cart` and `/card` are
+ * often different pages.
+ */
 const shortest = 5
 
 /**

@@ -14,8 +14,8 @@ export function loggedAsJson({ prototype }: { readonly prototype: { toJSON(): un
 
 /**
  * A read-only view of an internal object.
- * Its own fields are everything that is visible, and each is read on access. Test runners compare, copy and print own
- * fields, and a copy would keep getters of a class but lose private fields.
+ * All its visible fields are own getters, which read the internal object on each access. Test runners compare, copy and
+ * print own fields. A copy of an object with getters in its class and private fields would lose the private fields.
  */
 export class ReadonlyView {
   toJSON(): unknown {
@@ -27,7 +27,10 @@ export class ReadonlyView {
   }
 }
 
-/** Returns own fields that read from the object behind a view. */
+/**
+ * Returns descriptors of getters that read from the internal object behind a view.
+ * @param readers a function per field name
+ */
 export function fieldsOf<Outer, Inner>(
   readers: Readonly<Record<string, (inner: Inner) => unknown>> | object,
   innerOf: (outer: Outer) => Inner,

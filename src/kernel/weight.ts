@@ -1,12 +1,15 @@
 import type { HeaderList } from './http.js'
 
-// Estimated sizes of values in memory, in bytes. They are computed, never measured, so that the same calls have the
-// same sizes on every machine.
+// Estimated sizes of values in memory, in bytes. They are computed and never measured, so that a value has the same
+// size on every machine.
 
-/** Overhead of a string or an array, including its reference. */
+/** Bytes of a string or an array without its content, including the reference to it. */
 const holder = 24
 
-/** Maximum depth that is counted, because the bodies of messages and responses are near the top. */
+/**
+ * Maximum depth of the counted levels. Deeper data is ignored, because large texts, such as bodies of messages, are
+ * near the top.
+ */
 const deepest = 6
 
 /** Returns the size of a string with its reference. */
@@ -14,7 +17,7 @@ export function weightOfText(text: string): number {
   return holder + text.length
 }
 
-/** Returns the size of a list of texts, such as the arguments of a command. */
+/** Returns the bytes of a list of texts, such as a command with its arguments. */
 export function weightOfWords(words: readonly string[]): number {
   let weight = holder * (words.length + 1)
   for (let index = 0; index < words.length; index++) weight += words[index]!.length
@@ -23,12 +26,12 @@ export function weightOfWords(words: readonly string[]): number {
 
 export function weightOfHeaders(headers: HeaderList): number {
   let weight = holder
-  // A pair is an array of two texts.
+  // Each header is an array of two texts.
   for (const [name, value] of headers) weight += 3 * holder + name.length + value.length
   return weight
 }
 
-/** Returns the size of any data, down to a maximum depth. */
+/** Returns the estimated bytes of any data, down to a maximum depth. */
 export function weightOf(what: unknown, depth = 0): number {
   if (typeof what === 'string') return holder + what.length
   if (typeof what !== 'object' || what === null) return 8
