@@ -21,7 +21,9 @@ import { checkOfWire, type WireCheck } from './remote-views.js'
 import { RemoteWorkflows } from './remote-workflow.js'
 import type { StatusSnapshot } from './status-snapshot.js'
 
-/** A read-only view of a tenant at an earlier instant. Its members return promises of what a `PastSandbox` returns. */
+/**
+ * A read-only view of a tenant at an earlier instant. Its members return promises of the results of a `PastSandbox`.
+ */
 export class RemotePastSandbox {
   static {
     bindMethods(RemotePastSandbox)
@@ -33,7 +35,7 @@ export class RemotePastSandbox {
 
   /** Use `sandbox.asOf()`. @internal */
   constructor(wire: ControlClient, instant: PastInstant, fork: (options: RemoteForkOptions) => Promise<RemoteSandbox>) {
-    // The instant is resolved now, because time can move before the first read.
+    // The server resolves the instant now, because time may move before the first read.
     const place = wire.post('/resolve-instant', { at: instant }) as Promise<{ readonly at: PastInstant }>
     place.catch(() => {})
     this.store = new RemotePastStore(wire, place)
@@ -71,7 +73,10 @@ export type { RemoteTraffic } from './remote-traffic.js'
 export type { DeadLetterView, MessageView, RunView, ScheduleView, UrlGroupView } from './remote-views.js'
 export type { RemoteWorkflowRun } from './remote-workflow.js'
 
-/** The compiler keeps this list complete. A misspelled `tenant` would connect to another tenant. */
+/**
+ * Table with every option. The compiler rejects a missing option. A misspelled `tenant` would connect to another
+ * tenant.
+ */
 const optionNames: Readonly<Record<keyof ConnectOptions, true>> = { tenant: true, controlToken: true, fetch: true }
 
 /**
@@ -95,7 +100,10 @@ export interface RemoteForkOptions {
   readonly at?: PastInstant
   /** Name of the new tenant. Default: a name derived from this tenant's. */
   readonly name?: string
-  /** Whether deliveries without a registered destination leave the fork, as they leave this tenant. Default false. */
+  /**
+   * Whether deliveries to URLs without a destination may leave the fork, as far as this tenant allows it. Default
+   * false.
+   */
   readonly deliverTo?: boolean
 }
 
@@ -106,8 +114,8 @@ interface TenantFacts {
 }
 
 /**
- * A tenant of a server, with the members of a sandbox. Each returns a promise of what a `Sandbox` returns, so code that
- * awaits every result runs with both.
+ * A tenant of a server, with the members of a sandbox. Each member returns a promise of the result that a `Sandbox`
+ * returns, so code that awaits every result works with both.
  */
 export class RemoteSandbox implements AsyncDisposable {
   static {
@@ -144,7 +152,8 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * Returns the message queue of a region, `us-east-1` or `eu-central-1`. For another region, all its promises reject.
+   * Returns the message queue of a region, `us-east-1` or `eu-central-1`. For an unknown region, all its promises
+   * reject.
    * @example await sandbox.queueIn('us-east-1').publish({ to: 'https://shop.test/orders' })
    */
   queueIn(region: QueueRegion): RemoteQueue {
@@ -171,7 +180,7 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * URLs, tokens and keys under the environment variables that the SDKs read.
+   * URLs, tokens and keys in the environment variables that the SDKs read.
    * @example Object.assign(process.env, sandbox.env)
    */
   get env(): Readonly<Record<string, string>> {
@@ -188,7 +197,7 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * Resets the tenant: same seed, same start, nothing stored, nothing pending.
+   * Resets the tenant to its start: same seed and start time, nothing stored, nothing pending.
    * @example
    * await sandbox.store.run('SET', 'greeting', 'hello')
    * await sandbox.reset()
@@ -227,8 +236,8 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * Replaces the state with a dump, of this or another sandbox.
-   * `rebaseTime` moves the times of a dump from the future back to now, on a real clock.
+   * Replaces the state with a dump of this or another sandbox.
+   * With `rebaseTime`, a real clock accepts a dump from the future, whose times are moved back to now.
    * @example
    * const dump = await sandbox.dump()
    * await sandbox.load(dump)
@@ -271,7 +280,7 @@ export class RemoteSandbox implements AsyncDisposable {
     return SandboxSnapshot.of((await this.#wire.get('/snapshot')) as StatusSnapshot)
   }
 
-  /** Keeps the tenant, because other clients may use it. */
+  /** Does nothing: the tenant stays on the server, because other clients may use it. */
   async [Symbol.asyncDispose](): Promise<void> {}
 
   async #refresh(): Promise<void> {

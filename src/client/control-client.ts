@@ -6,9 +6,9 @@ import { ReplyError } from '../store/command/reply.js'
 export interface ConnectOptions {
   /** Name of the tenant, an isolated sandbox on the server. Default `main`. */
   readonly tenant?: string
-  /** Token that the server requires from other machines: `stuntdouble serve --control-token`. */
+  /** Token that the server requires of clients on other machines: `stuntdouble serve --control-token`. */
   readonly controlToken?: string
-  /** Function for requests. Default: the global `fetch` at the time of each request. */
+  /** Function that sends requests. Default: the global `fetch` at the time of each request. */
   readonly fetch?: typeof globalThis.fetch
 }
 
@@ -20,7 +20,7 @@ export class ControlClient {
   readonly #base: string
   readonly #options: ConnectOptions
 
-  /** @param region region of the queue and the workflows that requests are about; default: the home region */
+  /** @param region region whose queue and workflows requests use; default: the home region */
   constructor(
     url: string,
     options: ConnectOptions,
@@ -75,7 +75,10 @@ export class ControlClient {
     throw this.#refusal(answer, text)
   }
 
-  /** Returns the error for a response that no stuntdouble server sends. */
+  /**
+   * Returns the error for a response that cannot come from a stuntdouble server.
+   * @param answered description of the response
+   */
   foreign(answered: string): Error {
     return new Error(
       `The server at ${this.#base} is not a stuntdouble server (it responded with ${answered}). Check the URL and its port, or start one with "npx stuntdouble serve".`,
@@ -100,7 +103,7 @@ export class ControlClient {
     }
   }
 
-  /** Returns a whole list, fetched in as many pages as necessary. */
+  /** Returns all items of a list, fetched page by page. */
   async list(path: string): Promise<unknown[]> {
     const items: unknown[] = []
     const [place = '', query] = path.split('?')

@@ -5,7 +5,7 @@ import type { CommandArg, PlainReply } from '../store/direct-store.js'
 /** A command argument in JSON. */
 export type WireArgument = PortableString | number
 
-/** A reply in JSON. Integers that JSON would round are strings. */
+/** A reply in JSON. An integer that JSON would round is sent as text in `{ integer }`. */
 export type PortableReply = null | string | number | { readonly integer: string } | readonly PortableReply[]
 
 export function wireArgument(word: CommandArg): WireArgument {

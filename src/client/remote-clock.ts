@@ -44,7 +44,7 @@ export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo
   async advance(by: Duration, given: AdvanceOptions = {}): Promise<void> {
     checkMove('advance', given)
     const { signal, ...options } = given
-    // Numbers that are none would not survive the way as JSON.
+    // An invalid number such as `NaN` would become `null` in JSON, so it is rejected before.
     milliseconds(by)
     await this.#wire.post('/clock/advance', { by, ...options }, signal)
   }
@@ -73,7 +73,7 @@ export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo
   }
 
   /**
-   * Stops the clock move that is running, and returns it.
+   * Interrupts the running clock move. Returns the name of the interrupted call, or `undefined` if time was not moving.
    * @example await sandbox.clock.interrupt()
    */
   async interrupt(): Promise<ClockMove | undefined> {
@@ -82,8 +82,8 @@ export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo
   }
 
   /**
-   * Always throws, because requests of timers could still be in transit when the server's time moves on.
-   * @throws Error always, with what to do instead
+   * Always throws, because requests that a timer sends could still be in transit when the server's time moves on.
+   * @throws Error always; the message suggests alternatives
    * @example expect(() => sandbox.clock.follow()).toThrow('only in the process of the sandbox')
    */
   follow(): never {
@@ -93,7 +93,7 @@ export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo
   }
 
   /**
-   * Waits until nothing runs, without moving time.
+   * Waits until no work runs, without moving time.
    * @example await sandbox.clock.settle()
    */
   async settle(): Promise<void> {

@@ -20,7 +20,8 @@ export class RemoteDestinations {
   }
 
   /**
-   * Always throws, because a function cannot be sent. The server delivers over HTTP to the URL where the app listens.
+   * Always throws, because a function cannot be sent to the server. The server delivers over HTTP to the URL on which
+   * your app listens.
    * @example expect(() => sandbox.destinations.on('https://shop.test/orders', ordersRoute)).toThrow(TypeError)
    */
   on(pattern: string | URL, _handler: unknown): never {
@@ -49,7 +50,7 @@ export class RemoteDestinations {
   }
 
   /**
-   * Records every delivery to a URL and returns the recorder. Responds 200, unless another response is given.
+   * Records every delivery to a URL and returns the recorder. The response is 200 unless you pass another response.
    * @example
    * const orders = await sandbox.destinations.record('https://shop.test/orders')
    * await sandbox.queue.publish({ to: 'https://shop.test/orders' })
@@ -66,7 +67,7 @@ export class RemoteDestinations {
   }
 
   /**
-   * Removes what is registered for a URL, or everything.
+   * Removes the handler, response, script or recorder of a URL, or of all URLs.
    * @example
    * await sandbox.destinations.respond('https://shop.test/*', 503)
    * await sandbox.destinations.off('https://shop.test/*')
@@ -75,12 +76,12 @@ export class RemoteDestinations {
     await this.#wire.send('DELETE', pattern === undefined ? '/destinations' : `/destinations?${toQuery(pattern)}`)
   }
 
-  /** Messages about deliveries without a registered destination. */
+  /** Messages about deliveries to URLs without a destination. */
   get unhandled(): Promise<readonly string[]> {
     return this.#wire.get('/destinations').then((facts) => (facts as { unhandled: readonly string[] }).unhandled)
   }
 
-  /** Scripts with steps that were never used. */
+  /** Scripts with unused steps. */
   get unused(): Promise<readonly { readonly pattern: string; readonly steps: readonly Step[] }[]> {
     return this.#wire
       .get('/destinations')
@@ -88,7 +89,7 @@ export class RemoteDestinations {
   }
 }
 
-/** A delivery that a recorder on the server kept. */
+/** A delivery that a recorder on the server has recorded. */
 export interface RecordedDelivery {
   readonly messageId: string
   readonly kind: string
@@ -128,8 +129,8 @@ export class RemoteRecorder {
   }
 
   /**
-   * Returns the latest recorded delivery. Rejects when there is none.
-   * @throws Error when nothing has arrived
+   * Returns the latest recorded delivery.
+   * @throws Error when no delivery has arrived
    * @example
    * const orders = await sandbox.destinations.record('https://shop.test/orders')
    * await sandbox.queue.publish({ to: 'https://shop.test/orders' })
@@ -139,11 +140,16 @@ export class RemoteRecorder {
   async last(): Promise<RecordedDelivery> {
     const last = (await this.requests).at(-1)
     if (last !== undefined) return last
-    throw new Error(`Nothing has arrived at ${shownUrl(this.#to)} yet. Await clock.drain() or clock.advance() first.`)
+    throw new Error(
+      `last(): no delivery has arrived at ${shownUrl(this.#to)} yet. Await clock.drain() or clock.advance() first.`,
+    )
   }
 }
 
-/** Rejects values that JSON would silently change. The server checks everything else. */
+/**
+ * Returns a response that can be sent as JSON.
+ * @throws TypeError when JSON would change the response without an error; the server checks everything else
+ */
 export function portable(call: string, answer: unknown): unknown {
   const body = typeof answer === 'object' && answer !== null && 'body' in answer ? answer.body : undefined
   const odd = [answer, body].find(

@@ -7,7 +7,7 @@ import type { FaultRuleStatus, UnusedFault } from '../rules/fault-rules.js'
 import type { ControlClient } from './control-client.js'
 
 /**
- * Result of `faults.add()`, which removes the added rules. With `await using`, they are removed at the end of the
+ * Handle that `faults.add()` returns, which removes the added rules. `await using` removes them at the end of the
  * scope.
  */
 export class RemoteFaultHandle implements AsyncDisposable {
@@ -25,7 +25,7 @@ export class RemoteFaultHandle implements AsyncDisposable {
   }
 
   /**
-   * Removes the rules that this call of `add()` added.
+   * Removes the rules that the call of `add()` added.
    * @example
    * const outage = await sandbox.faults.add({ on: 'queue.delivery', fault: fault.status(503) })
    * await outage.remove()
@@ -54,8 +54,8 @@ export class RemoteFaults {
   }
 
   /**
-   * Adds one rule or several, which are evaluated in this order, after the existing ones. Durations in `from` and `until`
-   * count from now.
+   * Adds one or more rules. They are evaluated in the given order, after the existing rules. Durations in `from` and
+   * `until` count from now.
    * @example await using added = await sandbox.faults.add(outage.faults)
    */
   async add(
@@ -84,7 +84,7 @@ export class RemoteFaults {
   }
 
   /**
-   * Removes all rules, and makes services available that a restart took down.
+   * Removes all rules, and ends the outages of services that a fault has restarted.
    * @example
    * await sandbox.faults.clear()
    * expect(await sandbox.faults.rules).toEqual([])
@@ -98,7 +98,7 @@ export class RemoteFaults {
     return this.#wire.list('/faults') as Promise<readonly FaultRuleStatus[]>
   }
 
-  /** Rules that were never injected, each with the line that declared it. */
+  /** Rules that were never injected, each with the line of the code that added it. */
   get unused(): Promise<readonly UnusedFault[]> {
     return this.#wire.list('/faults/unused') as Promise<readonly UnusedFault[]>
   }

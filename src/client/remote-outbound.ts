@@ -28,8 +28,8 @@ export class RemoteOutbound {
   }
 
   /**
-   * Returns the URL on the server that replaces an external host such as `https://bank.test`. The server responds only to
-   * what is registered, and never forwards.
+   * Returns the URL on the server that replaces an external host such as `https://bank.test`. The server responds only
+   * to requests for which a response is registered, and never forwards a request.
    * @example process.env.BANK_URL = sandbox.outbound.urlFor('https://bank.test')
    */
   urlFor(host: string | URL): string {
@@ -37,7 +37,7 @@ export class RemoteOutbound {
   }
 
   /**
-   * Always throws, because a function cannot be sent.
+   * Always throws, because a function cannot be sent to the server.
    * @example expect(() => sandbox.outbound.on('https://bank.test/charges', () => 200)).toThrow(TypeError)
    */
   on(pattern: string | URL, _handler: unknown): never {
@@ -77,7 +77,7 @@ export class RemoteOutbound {
   }
 
   /**
-   * Removes what is registered for a URL, or everything.
+   * Removes the response, script or recorder of a URL, or of all URLs.
    * @example
    * await sandbox.outbound.respond('https://bank.test/*', 200)
    * await sandbox.outbound.off('https://bank.test/*')
@@ -87,12 +87,12 @@ export class RemoteOutbound {
     await this.#wire.send('DELETE', `/outbound${query}`)
   }
 
-  /** Messages about outbound requests that the server rejected, because nothing is registered for them. */
+  /** Messages about outbound requests that the server rejected, because no response is registered for them. */
   get unhandled(): Promise<readonly string[]> {
     return this.#facts().then(({ unhandled }) => unhandled)
   }
 
-  /** Scripts with steps that were never used. */
+  /** Scripts with unused steps. */
   get unused(): Promise<readonly UnusedScript[]> {
     return this.#facts().then(({ unused }) => unused)
   }
@@ -102,7 +102,7 @@ export class RemoteOutbound {
   }
 }
 
-/** An outbound request that a recorder on the server kept; `***` replaces credentials. */
+/** An outbound request that a recorder on the server has recorded. Credentials are replaced by `***`. */
 export interface RecordedOutbound {
   readonly url: string
   readonly method: string
@@ -110,7 +110,7 @@ export interface RecordedOutbound {
   readonly headers: HeaderList
   readonly body: MessageView['body']
   readonly handlerRuns: number
-  /** Status that the app received: 0 without a response, absent before it. */
+  /** Status that the app received; 0 if there was no response, absent until the request ends. */
   readonly status?: LoggedOutboundResponse['status']
 }
 
@@ -142,8 +142,8 @@ export class RemoteOutboundRecorder {
   }
 
   /**
-   * Returns the latest recorded request. Rejects when there is none.
-   * @throws Error when nothing has arrived
+   * Returns the latest recorded request.
+   * @throws Error when no request has arrived
    * @example
    * const charges = await sandbox.outbound.record('https://bank.test/charges')
    * await fetch(`${sandbox.outbound.urlFor('https://bank.test')}/charges`, { method: 'POST' })
@@ -152,6 +152,8 @@ export class RemoteOutboundRecorder {
   async last(): Promise<RecordedOutbound> {
     const last = (await this.requests).at(-1)
     if (last !== undefined) return last
-    throw new Error(`Nothing has arrived at ${shownUrl(this.#to)} yet. Await clock.drain() or clock.advance() first.`)
+    throw new Error(
+      `last(): no outbound request has arrived at ${shownUrl(this.#to)} yet. Await clock.drain() or clock.advance() first.`,
+    )
   }
 }

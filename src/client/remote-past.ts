@@ -40,7 +40,7 @@ export class RemotePastStore {
   }
 
   /**
-   * Returns everything that was stored, as plain JSON.
+   * Returns all data that was stored, as plain JSON.
    * @example const { keys } = await sandbox.asOf('-5m').store.dump()
    */
   async dump(): Promise<StoreDump> {
@@ -48,7 +48,7 @@ export class RemotePastStore {
   }
 
   /**
-   * Returns the differences from an earlier dump.
+   * Returns the differences between an earlier dump and the data at this instant.
    * @example
    * const before = await sandbox.asOf('-5m').store.dump()
    * await sandbox.asOf('-1m').store.diff(before)

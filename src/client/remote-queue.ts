@@ -21,7 +21,7 @@ import {
   viewOf,
 } from './remote-views.js'
 
-/** Members that have the same signature in a local queue; messages are views. */
+/** Names of the members that have the same signature as in a local queue. */
 type Same =
   | 'explain'
   | 'forecast'
@@ -110,7 +110,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
   }
 
   /**
-   * Returns when a message will be delivered next and what blocks it, or `undefined` if it has ended.
+   * Returns when a message will be delivered next and what prevents it now, or `undefined` if the message has ended.
    * @example await sandbox.queue.forecast(message.id)
    */
   async forecast(id: string): Promise<Forecast | undefined> {
@@ -120,7 +120,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
   }
 
   /**
-   * Cancels a message. Returns whether there was anything to cancel.
+   * Cancels a message. Returns whether the message was pending, so that it could be canceled.
    * @example
    * const { id } = await sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1m' })
    * expect(await sandbox.queue.cancel(id)).toBe(true)
@@ -203,7 +203,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
   }
 
   /**
-   * Returns everything as plain JSON.
+   * Returns the whole state of the queue as plain JSON.
    * @example writeFileSync('queue.json', JSON.stringify(await sandbox.queue.dump()))
    */
   async dump(): Promise<QueueDump> {
@@ -211,7 +211,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
   }
 
   /**
-   * Replaces everything with what `dump()` returned, including signing keys.
+   * Replaces the whole state of the queue with a dump, including signing keys.
    * @example
    * const dump = await sandbox.queue.dump()
    * await sandbox.queue.load(dump)
@@ -222,7 +222,7 @@ export class RemoteQueue implements Remote<Queue, Same> {
   }
 
   /**
-   * Empties the queue. Signing keys and destinations stay.
+   * Removes everything from the queue except signing keys and destinations.
    * @example
    * await sandbox.queue.reset()
    * expect(await sandbox.queue.messages).toEqual([])
@@ -265,7 +265,7 @@ class RemoteKeys implements Remote<Queue['signingKeys'], 'current' | 'next' | 'f
     return this.#all().then(({ next }) => next)
   }
 
-  /** Former current keys, the latest first. */
+  /** Earlier current signing keys, the latest first. */
   get former(): Promise<readonly string[]> {
     return this.#all().then(({ former }) => former)
   }
@@ -315,7 +315,7 @@ class RemoteSchedules {
   }
 
   /**
-   * Triggers a schedule now; its planned instants stay as they are.
+   * Triggers a schedule now. Its planned fire times do not change.
    * @example await sandbox.queue.schedules.fire('nightly')
    */
   async fire(id: string): Promise<readonly MessageView[]> {
@@ -324,7 +324,7 @@ class RemoteSchedules {
   }
 
   /**
-   * Returns when a schedule fires in a span, in milliseconds since the Unix epoch, without firing it.
+   * Returns the planned fire times of a schedule in a range, in milliseconds since the Unix epoch, without firing it.
    * @example
    * await sandbox.queue.schedules.upcoming('nightly', { from: '2030-03-29T12:00:00Z', to: '2030-04-01T12:00:00Z' })
    */

@@ -19,13 +19,13 @@ type QueueSnapshot = WithTraffic<
 >
 type WorkflowsSnapshot = Pick<Workflow, 'runs' | 'getRun' | 'unused'>
 
-/** A copy of a tenant at one instant. Matchers read it as they read a sandbox. */
+/** A copy of a tenant at one instant, with the members of a sandbox that matchers read. */
 export class SandboxSnapshot {
   readonly traffic: Traffic
   readonly store: WithTraffic<Pick<Store, 'run' | 'get' | 'dump' | 'cost'>>
   /** The queue of the home region. */
   readonly queue: QueueSnapshot
-  /** The queues of the regions that were used, the home region first. */
+  /** Queues of the regions that were used. The home region is the first. */
   readonly queues: readonly QueueSnapshot[]
   readonly workflow: WorkflowsSnapshot
   readonly workflows: readonly WorkflowsSnapshot[]
@@ -80,7 +80,10 @@ export class SandboxSnapshot {
     return this.#regional(region)
   }
 
-  /** Imports the engine on demand, so that a client without snapshots never loads it. @internal */
+  /**
+   * Creates a snapshot. It imports the engine on demand, so that a client without snapshots never loads the engine.
+   * @internal
+   */
   static async of(world: StatusSnapshot): Promise<SandboxSnapshot> {
     const { createSandbox } = await import('../sandbox/sandbox.js')
     const { state, dialect, policy } = world

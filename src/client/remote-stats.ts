@@ -4,7 +4,7 @@ import type { QueueReport, SearchReport } from '../stats/reports.js'
 import type { QueueStatistics, SearchStatistics, Stats } from '../stats/statistics.js'
 import type { ControlClient } from './control-client.js'
 
-/** Methods with the same arguments that return a promise of the result. */
+/** Methods with the same arguments as in `T`, each of which returns a promise of the result. */
 type Promised<T, Names extends keyof T> = {
   readonly [Name in Names]: T[Name] extends (...given: infer Given) => infer Answer
     ? (...given: Given) => Promise<Answer>
@@ -44,7 +44,7 @@ export class RemoteStatistics implements Promised<Stats, 'forbid' | 'clear'> {
   }
 
   /**
-   * Removes overrides, scripts and forbidden IDs. What was counted stays.
+   * Removes overrides, scripts and forbidden IDs. Counted usage stays.
    * @example await sandbox.stats.clear()
    */
   async clear(): Promise<void> {
@@ -54,7 +54,7 @@ export class RemoteStatistics implements Promised<Stats, 'forbid' | 'clear'> {
 
 type Arguments<T, Name extends keyof T> = T[Name] extends (...given: infer Given) => unknown ? Given : never
 
-/** One report of the statistics: read, overridden, or scripted. */
+/** One report of the statistics, which you can read, override or script. */
 export class RemoteReport<Report, Local extends Record<StatsWriter, unknown> & object> {
   static {
     bindMethods(RemoteReport)
@@ -70,7 +70,7 @@ export class RemoteReport<Report, Local extends Record<StatsWriter, unknown> & o
   }
 
   /**
-   * Returns what the statistics endpoint responds now.
+   * Returns the report that the statistics endpoint returns now.
    * @example const { daily_used } = await sandbox.stats.queue.report('3h')
    */
   async report(period?: StatsPeriod): Promise<Report> {
@@ -79,7 +79,7 @@ export class RemoteReport<Report, Local extends Record<StatsWriter, unknown> & o
   }
 
   /**
-   * Sets fields of the report by hand.
+   * Overrides fields of the report.
    * @example await sandbox.stats.queue.override({ dlq_message_count: 3 })
    */
   async override(...[fields = {}]: Arguments<Local, 'override'>): Promise<void> {
@@ -87,7 +87,7 @@ export class RemoteReport<Report, Local extends Record<StatsWriter, unknown> & o
   }
 
   /**
-   * Sets the usage over time; replaces an earlier script.
+   * Scripts the usage over time. Replaces an earlier script.
    * @example await sandbox.stats.queue.script([usage.steady({ delivered: 120 })])
    */
   async script(...[steps, options]: Arguments<Local, 'script'>): Promise<void> {
@@ -95,7 +95,7 @@ export class RemoteReport<Report, Local extends Record<StatsWriter, unknown> & o
   }
 
   /**
-   * Removes overrides and the script. What was counted stays.
+   * Removes the overrides and the script. Counted usage stays.
    * @example
    * await sandbox.stats.queue.override({ dlq_message_count: 3 })
    * await sandbox.stats.queue.clear()

@@ -49,7 +49,7 @@ export class RemoteStore
   }
 
   /**
-   * Returns everything that is stored, as plain JSON.
+   * Returns all data in the store, as plain JSON.
    * @example writeFileSync('store.json', JSON.stringify(await sandbox.store.dump()))
    */
   async dump(): Promise<StoreDump> {
@@ -57,7 +57,7 @@ export class RemoteStore
   }
 
   /**
-   * Replaces everything that is stored with a dump.
+   * Replaces all data in the store with a dump.
    * @example
    * const dump = await sandbox.store.dump()
    * await sandbox.store.load(dump)
@@ -67,7 +67,7 @@ export class RemoteStore
   }
 
   /**
-   * Returns the differences from an earlier dump.
+   * Returns the differences between an earlier dump and the present data.
    * @example
    * const before = await sandbox.store.dump()
    * await checkout()

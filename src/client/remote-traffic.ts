@@ -13,11 +13,11 @@ import type { ControlClient } from './control-client.js'
 export interface FollowOptions {
   /** Types of entries to follow. Default: all. */
   readonly types?: readonly EntryType[]
-  /** Mark after which entries are followed. Default: from the beginning. */
+  /** Mark; only entries after it are followed. Default: all entries. */
   readonly after?: TrafficMark
-  /** Signal that ends following. */
+  /** Signal that ends `follow()` when it is aborted. */
   readonly signal?: AbortSignal
-  /** Called after a reset or load. Entries count from 1 again. */
+  /** Function that is called after a reset or load. The numbers of entries then start again at 1. */
   readonly onReset?: (by: 'reset' | 'load') => void
 }
 
@@ -87,7 +87,7 @@ export class RemoteTraffic {
   }
 
   /**
-   * Returns a view of the entries after a mark, present and future.
+   * Returns a view of the entries after a mark. It also contains entries that are logged later.
    * @example
    * const before = await sandbox.traffic.mark()
    * await checkout()
@@ -140,8 +140,8 @@ export class RemoteTraffic {
   }
 
   /**
-   * Yields the present entries, then new ones as they are logged. An entry is yielded again when it has its response or
-   * has ended.
+   * Yields the present entries, then new entries as they are logged. An entry is yielded again when it gets its
+   * response or outcome.
    * @example
    * for await (const { seq, type } of sandbox.traffic.follow({ types: ['published'] })) {
    *   console.log(seq, type)

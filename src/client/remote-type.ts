@@ -1,4 +1,7 @@
-/** A method or property of a remote object: the same arguments, and a promise of the result. */
+/**
+ * Type of a method or property of a remote object. A method has the same arguments as the local one; the result is a
+ * promise.
+ */
 export type RemoteMember<T> = [T] extends [(...given: never[]) => unknown]
   ? (...given: Parameters<T>) => Promise<Awaited<ReturnType<T>>>
   : Promise<T>

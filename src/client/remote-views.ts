@@ -12,12 +12,12 @@ export type { UrlGroupView } from '../queue/publish/url-groups.js'
 export type { ScheduleView } from '../queue/schedules/schedule.js'
 export type { RunView } from '../workflow/direct-workflows.js'
 
-/** A view in transit, with bytes as text or base64. */
+/** JSON form of a view, with bytes as text or base64. */
 export type OnWire<T> = {
   [K in keyof T]: K extends 'body' ? PortableString : T[K] extends object ? OnWire<T[K]> : T[K]
 }
 
-/** Converts a received view, with its body as bytes again. */
+/** Converts the JSON form of a view back to a view, whose body is bytes. */
 export function viewOf<T extends { readonly body: Bytes }>(wire: OnWire<T>): T {
   return { ...wire, body: bytesOf(wire.body as PortableString) } as T
 }
@@ -31,7 +31,7 @@ export function deadLetterView(letter: DeadLetter): unknown {
   return { ...said, message: messageView(letter.message), response: { ...reply, body: portableString(reply.body) } }
 }
 
-/** An invariant report in transit. */
+/** JSON form of an invariant report. */
 export interface WireCheck extends Omit<InvariantReport, 'violations'> {
   readonly violations: readonly WireViolation[]
 }

@@ -28,7 +28,7 @@ export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps'
   }
 
   /**
-   * Returns a workflow run by ID. If there is none, its promises reject with the known runs.
+   * Returns a workflow run by ID. If the ID is unknown, its promises reject with an error that lists the known runs.
    * @example
    * const { workflowRunId } = await client.trigger({ url: 'https://shop.test/api/order' })
    * await sandbox.workflow.getRun(workflowRunId).state
@@ -38,8 +38,8 @@ export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps'
   }
 
   /**
-   * Sends an event to the runs that wait for it, or to one run.
-   * @returns the number of waits that it ended
+   * Sends an event to all runs that wait for it, or to one run.
+   * @returns the number of waits that the event ended
    * @example await sandbox.workflow.notify('approved', { by: 'Ada' })
    */
   async notify(eventId: string, data?: unknown, options: NotifyOptions = {}): Promise<number> {
@@ -55,7 +55,7 @@ export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps'
   }
 
   /**
-   * Creates a stub for a step: in every run, or for the nth step with this name.
+   * Creates a stub for the step with this name in every run, or only for its nth occurrence.
    * @example await sandbox.workflow.stubStep('charge').returns({ id: 'ch_1' })
    */
   stubStep(name: string, nth?: number): RemoteStepStub {
@@ -63,13 +63,14 @@ export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps'
   }
 
   /**
-   * Stubs an event: the next wait for it gets it immediately. With `.timesOut()`, that wait times out.
+   * Creates a stub for an event: the next wait for this event receives it immediately. With `.timesOut()`, that wait
+   * times out instead.
    * @example await sandbox.workflow.stubEvent('approved', { by: 'Ada' })
    */
   stubEvent(eventId: string, data?: unknown): Promise<void> & { timesOut(): Promise<void> } {
     const given = data instanceof Uint8Array ? { bytes: { base64: toBase64(fromArray(data)) } } : { data }
     let order: Readonly<Record<string, unknown>> = { eventId, ...given }
-    // The request is sent after the present statement, because `.timesOut()` may follow.
+    // The request is sent in a later microtask, because the caller may still call `.timesOut()`.
     const sent = Promise.resolve().then(async () => void (await this.#wire.post('/workflow/stubs/event', order)))
     const timesOut = (): Promise<void> => {
       order = { eventId, timesOut: true }
@@ -79,7 +80,7 @@ export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps'
   }
 
   /**
-   * Makes all sleeps end immediately, present and future ones.
+   * Makes all present and future sleeps end immediately.
    * @example await sandbox.workflow.skipSleeps()
    */
   async skipSleeps(): Promise<void> {
@@ -87,14 +88,14 @@ export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps'
   }
 
   /**
-   * Makes failed deliveries of runs retry immediately.
+   * Makes failed deliveries of workflow runs retry immediately.
    * @example await sandbox.workflow.skipRetryDelays()
    */
   async skipRetryDelays(): Promise<void> {
     await this.#wire.post('/workflow/skip-retry-delays')
   }
 
-  /** Messages about stubs that were never used. */
+  /** Messages about unused stubs. */
   get unused(): Promise<readonly string[]> {
     return this.#wire.get('/workflow/stubs/unused').then((facts) => (facts as { unused: readonly string[] }).unused)
   }
@@ -124,7 +125,7 @@ export class RemoteStepStub {
   }
 
   /**
-   * Makes the body of the step throw this error, `times` times or always.
+   * Makes the body of the step throw this error, the first `times` times or always.
    * @example await sandbox.workflow.stubStep('charge').throws('card declined', { times: 2 })
    */
   async throws(
@@ -143,7 +144,7 @@ export class RemoteStepStub {
   }
 
   /**
-   * Makes the endpoint of the step not respond, `times` times or always.
+   * Makes the endpoint of the step not respond, the first `times` times or always.
    * @example await sandbox.workflow.stubStep('charge').timesOut({ times: 1 })
    */
   async timesOut(given: { readonly times?: number } = {}): Promise<void> {
@@ -221,8 +222,8 @@ export class RemoteWorkflowRun
   }
 
   /**
-   * Cancels the run. Rejects when it has ended.
-   * @throws Error when it has ended
+   * Cancels the run.
+   * @throws Error when the run has already ended
    * @example await sandbox.workflow.getRun(run.id).cancel()
    */
   async cancel(): Promise<void> {
@@ -230,7 +231,8 @@ export class RemoteWorkflowRun
   }
 
   /**
-   * Advances the clock until the run reaches a step. Rejects with the lifecycle of the run if it cannot.
+   * Advances the clock until the run reaches a step. If the run cannot reach it, rejects with an error that contains
+   * the lifecycle of the run.
    * @example await sandbox.workflow.getRun(run.id).advanceToStep('charge')
    */
   async advanceToStep(step: string, nth?: number): Promise<void> {
@@ -238,8 +240,8 @@ export class RemoteWorkflowRun
   }
 
   /**
-   * Advances the clock until the run ends. Rejects with the lifecycle of the run if it ends in another state or not at
-   * all.
+   * Advances the clock until the run ends. If the run ends in another state or does not end, rejects with an error that
+   * contains the lifecycle of the run.
    * @example
    * await sandbox.workflow.stubEvent('approved')
    * await sandbox.workflow.getRun(run.id).advanceToEnd('success')

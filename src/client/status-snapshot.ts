@@ -10,7 +10,7 @@ import type { SandboxTokens } from '../sandbox/sandbox.js'
 import type { SandboxDump } from '../sandbox/sandbox-dump.js'
 import type { StoreCost } from '../store/meter.js'
 
-/** A copy of a tenant in transit. */
+/** JSON form of a copy of a tenant. */
 export interface StatusSnapshot {
   readonly trace: Trace
   readonly state: SandboxDump
@@ -24,9 +24,9 @@ export interface StatusSnapshot {
   readonly running: readonly string[]
   readonly faults: readonly FaultRuleStatus[]
   readonly unused: readonly UnusedFault[]
-  /** Messages about unused workflow stubs, by region, the home region first. */
+  /** Messages about unused workflow stubs, one list per region. The home region is the first. */
   readonly unusedStubs: readonly (readonly string[])[]
-  /** Registered and unused parts of `sandbox.outbound`. */
+  /** Registered patterns, unhandled requests and unused scripts of `sandbox.outbound`. */
   readonly outbound: {
     readonly patterns: readonly string[]
     readonly unhandled: readonly string[]

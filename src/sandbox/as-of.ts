@@ -2,19 +2,19 @@ import type { InputColumns, InputJournal } from '../kernel/input-journal.js'
 import type { Entry, TrafficLog } from '../kernel/traffic-log.js'
 import type { JournalCut } from './past.js'
 
-/** A position in the journal, with what is needed to show log entries as they were then. */
+/** A position in the journal, with the data that shows log entries as they were at that position. */
 export interface PastView {
   /** Virtual time in milliseconds since the epoch. */
   readonly at: number
   /** `seq` of the latest entry at that position. */
   readonly seq: number
-  /** The latest clock move, if its entry may have changed since. */
+  /** The latest clock move before that position, if its entry may have changed since. */
   readonly move: Move | undefined
-  /** `seq` of entries that were open at that position, for entries whose end does not show it. */
+  /** `seq` of the entries that were open at that position. Set only if that position is the end of the journal. */
   readonly open: ReadonlySet<number> | undefined
 }
 
-/** Fields in which the entry of a clock move was different from the present one. */
+/** A clock move's entry, with the fields that were different at the past position. */
 interface Move {
   readonly seq: number
   readonly was: { readonly count: number; readonly to?: number; readonly endedAfterSeq?: number }
@@ -32,8 +32,8 @@ export function asOf(
 }
 
 /**
- * Returns the move whose entry may have changed since. Consecutive moves without other inputs share one entry, and so
- * does a move that is still running.
+ * Returns the latest clock move, if its entry may have changed after the position. Consecutive moves without other
+ * inputs share one entry, and a running move changes its entry when it ends.
  */
 function moveBefore(
   end: number,
@@ -50,7 +50,7 @@ function moveBefore(
   if (input === undefined) return undefined
   const isNew = input.log < latest && traffic.get(input.log + 1)?.type === 'clock'
   const seq = isNew ? input.log + 1 : input.log
-  // The move has ended and a later entry follows, so its entry is final.
+  // The move has ended and a later entry follows, so no later move can change this entry.
   if (ended !== undefined && seq !== latest) return undefined
   let moves = 1
   for (; input !== undefined && input.log >= seq; input = inputs.get(--index)) {
@@ -60,7 +60,7 @@ function moveBefore(
   return { seq, was: { count: moves, ...ended } }
 }
 
-/** Returns an entry as it was, without an end that was recorded later. */
+/** Returns an entry as it was at a position: without an end that was recorded later. */
 export function entryAsOf(entry: Entry, { at, seq, move, open }: PastView): Entry {
   if (entry.seq === move?.seq && entry.type === 'clock') {
     const { to: _, endedAfterSeq: __, ...rest } = entry
@@ -68,7 +68,7 @@ export function entryAsOf(entry: Entry, { at, seq, move, open }: PastView): Entr
   }
   const { endedAfterSeq = 0, to = endOf(entry) ?? at } = entry as Ended
   if (endedAfterSeq <= seq && to <= at && open?.has(entry.seq) !== true) return entry
-  // A proxy instead of a copy, so that only entries that are read cost anything.
+  // A proxy, unlike a copy, does not read the fields of entries that the caller ignores.
   return new Proxy(entry, { get: (told, name) => (ends.has(name) ? undefined : Reflect.get(told, name, told)) })
 }
 

@@ -29,7 +29,7 @@ export function examinedBy(sandbox: SandboxParts, check: (world: CheckedSandbox)
   }
 }
 
-/** Returns the entries for one region. The data store is checked once, with the home region. */
+/** Returns the log entries to check for one region. Entries of the data store are checked only with the home region. */
 function seenIn({ traffic }: Queue, isHome: boolean): readonly Entry[] {
   const { entries } = traffic
   return isHome ? entries : entries.filter(({ type }) => type !== 'command' && type !== 'keyspace')
@@ -55,7 +55,7 @@ function worldOf(sandbox: SandboxParts, face: Queue, entries: readonly Entry[]):
   }
 }
 
-/** Formats the entries with the other entries about the same messages. */
+/** Formats a timeline of the given entries and all other entries about the same messages. */
 export function timelineAround({ traffic }: SandboxParts, entries: readonly Entry[]): string {
   const told = new Set(entries)
   for (const entry of entries) {

@@ -57,7 +57,7 @@ import { homeRegionOf, type Region, type RegionPlan, Regions } from './regions.j
 import type { SandboxDump } from './sandbox-dump.js'
 import { type SandboxOptions, signatureWindowOf } from './sandbox-options.js'
 
-/** The parts of a sandbox that a reset creates anew. */
+/** Parts of a sandbox that each reset or load creates again. */
 export interface SandboxCore {
   readonly clock: Clock
   readonly random: Random
@@ -80,22 +80,22 @@ export interface SandboxCore {
   readonly executions: LoggedStore
   /** Changes of the stored values over time. */
   readonly history: StoreHistory
-  /** Ends the construction: the journal records inputs from now on. */
+  /** Starts the recording of inputs in the journal, after all parts have been created. */
   begin(): void
 }
 
 /** Initial state of a core. */
 export interface CoreState {
   readonly startAt?: Instant | undefined
-  /** Number of earlier loads. It makes new IDs differ from those in the loaded dumps. */
+  /** Number of earlier loads. It makes new IDs differ from the IDs in the loaded dumps. */
   readonly loads?: number
-  /** Options of the sandbox in which the core began, if that is another one. */
+  /** Options of the sandbox from which the core was forked, if it is a fork. */
   readonly options?: SandboxOptions
   /** The loaded dump, and the instant at which it continues. */
   readonly loaded?: { readonly dump: SandboxDump; readonly goesOn: number }
 }
 
-/** Settings that all cores of a sandbox share. */
+/** Settings that all cores of a sandbox share, one core after the other. */
 export interface CorePlan {
   readonly options: SandboxOptions
   readonly dialect: Dialect
@@ -106,9 +106,9 @@ export interface CorePlan {
   readonly tokens: SandboxTokens
   readonly hints: Hints
   readonly gate: Gate
-  /** Sends a request to the core that is current at the time of the call. */
+  /** Sends a request to the present core. */
   readonly answer: (request: Request) => Promise<Response>
-  /** Warnings that have been reported, each of which is reported once. */
+  /** Warnings that have already been printed, because each warning is printed only once. */
   readonly heard: Set<string>
   readonly elsewhere: ExternalStore | undefined
   /** Messages about blocked requests to real hosts. */
@@ -120,7 +120,10 @@ export interface CorePlan {
   readonly room: RoomForResponses | undefined
 }
 
-/** Creates a data store outside this process. It receives the service of the built-in store, and wraps it. */
+/**
+ * Creates a data store outside this process.
+ * @param own service of the built-in store, which the external store wraps
+ */
 export type ExternalStore = (own: Service<RestStore, User>) => {
   readonly service: Service<RestStore, User>
   /** Replaces the built-in store behind `sandbox.store`. */
@@ -128,8 +131,8 @@ export type ExternalStore = (own: Service<RestStore, User>) => {
 }
 
 /**
- * Maximum share of the journal in the memory of a sandbox. A journal is useful only as a whole, while the log can drop
- * entries.
+ * Maximum share of a sandbox's memory that its journal may use. The log can drop entries, but an incomplete journal is
+ * useless.
  */
 const journalShare = 3 / 8
 
@@ -141,7 +144,9 @@ function warnOf({ onWarning: warn = toConsole }: SandboxOptions): Warn {
   return warn
 }
 
-/** Reported warnings per receiver, so that a process with many sandboxes warns of a command once. */
+/**
+ * Printed warnings by function that receives them, so that a process with many sandboxes prints each warning only once.
+ */
 const heardBy = new WeakMap<Warn, Set<string>>()
 
 export function dialectsSeen(options: SandboxOptions): Set<string> {
@@ -196,7 +201,7 @@ export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
   }
 }
 
-/** Parts that all others depend on. */
+/** Parts of the core that all other parts need. */
 interface Base {
   readonly clock: Clock
   readonly random: Random
@@ -204,7 +209,7 @@ interface Base {
   readonly kept: Account
   readonly traffic: TrafficLog
   readonly journal: InputJournal | undefined
-  /** Source of tokens and keys that change later, if the sandbox has a secret. */
+  /** Source of tokens and keys that are created later; `undefined` if the sandbox has no secret. */
   readonly draws: Random | undefined
 }
 
@@ -239,7 +244,7 @@ function journalOf(clock: Clock, traffic: TrafficLog): InputJournal {
   return new InputJournal(positionOf(clock), traffic, traffic.share(journalShare))
 }
 
-/** Parts outside the services, and the fault rules. */
+/** Parts that connect the sandbox to other hosts, and the fault rules. */
 type Outside = Pick<SandboxCore, 'destinations' | 'outbound' | 'faults'>
 
 function outsideOf(plan: CorePlan, { clock, random, traffic, journal }: Base): Outside {
@@ -264,7 +269,7 @@ function outsideOf(plan: CorePlan, { clock, random, traffic, journal }: Base): O
   return { destinations: destinationsOf(plan, network, callers, journal), outbound: calls, faults }
 }
 
-/** @param story function that returns the lifecycle of a workflow run */
+/** Creates the two regions. @param story function that returns the lifecycle of a workflow run as text */
 function regionsOf(plan: CorePlan, base: Base, outside: Outside, story: (runId: string) => string): Regions {
   const { options, policy } = plan
   const home = homeRegionOf(policy)
@@ -360,7 +365,7 @@ export function disposeCore({ store, clock, kept, destinations }: SandboxCore): 
   stop(clock)
 }
 
-/** Returns every present and former token and key. */
+/** Returns every present and former token and key, for redaction. */
 function secretsOf(
   { mgmtUser: _, ...initial }: SandboxTokens,
   { store }: LoggedStore,
@@ -411,8 +416,8 @@ function destinationsOf(
     unhandled: policy.unhandledDestination,
     followRedirects: policy.followRedirects,
   })
-  // A message can be delivered to this sandbox: a publish can have a store command or another publish as its
-  // destination.
+  // The queue can deliver a message to this sandbox, because a publish can have a store command or another publish as
+  // its destination.
   for (const address of new Set([addresses.store, addresses.queue, ...Object.values(addresses.regions)])) {
     destinationsInternals.of(destinations).serveOwn(`${address}/*`, answer, room === undefined ? undefined : 'in turn')
   }

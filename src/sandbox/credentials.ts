@@ -27,7 +27,7 @@ export interface SandboxTokens {
   readonly mgmtKey: string
 }
 
-/** Explicit credentials, and what the others are derived from. */
+/** Explicit credentials, and the secret and the name from which the other credentials are derived. */
 export interface CredentialOptions {
   readonly name?: string | undefined
   readonly secret?: string
@@ -36,8 +36,8 @@ export interface CredentialOptions {
 }
 
 /**
- * Tokens and signing keys by the label that they are derived with.
- * A label must never change, because every derived token would. Labels are therefore older than the names of the
+ * Tokens and signing keys by label.
+ * Each token is derived from its label, so a label must never change. This is why labels differ from the names of the
  * options.
  */
 interface SandboxCredentials {
@@ -74,7 +74,7 @@ function givenAs(label: Label, options: CredentialOptions): string | undefined {
 
 const [firstUser] = devUsers
 
-/** Public defaults of this package, for a server that only the local machine can reach. */
+/** Public credentials, the defaults of a server that only the local machine can reach. */
 const defaults: SandboxCredentials = {
   storeToken: 'c3R1bnRkb3VibGU6c3RhbmRhcmQgdG9rZW4gb2YgdGhlIHN0b3Jl',
   readonlyToken: 'c3R1bnRkb3VibGU6cmVhZC1vbmx5IHRva2VuIG9mIHRoZSBzdG9yZQ==',
@@ -86,7 +86,7 @@ const defaults: SandboxCredentials = {
   nextSigningKey: firstUser.next,
 }
 
-/** All credentials except the user name, which is not secret. */
+/** All default credentials except the user name, which is not secret. */
 const { mgmtUser: _, ...provingDefaults } = defaults
 
 const published: ReadonlySet<string | undefined> = new Set([
@@ -94,19 +94,22 @@ const published: ReadonlySet<string | undefined> = new Set([
   ...devUsers.flatMap(({ token, current, next }) => [token, current, next]),
 ])
 
-/** Returns whether a token or key is public: part of this package or of the vendor's documentation. */
+/**
+ * Returns whether a token or key is public, because it is a default of this package or is in the vendor's
+ * documentation.
+ */
 export function isPublic(text: string): boolean {
   return published.has(text)
 }
 
 const labels = Object.keys(defaults) as Label[]
 
-/** Returns the options whose values are public: `tokens.queue`. */
+/** Returns the names of the options whose values are public, such as `tokens.queue`. */
 export function publicOnes(options: CredentialOptions): readonly string[] {
   return labels.filter((label) => published.has(givenAs(label, options))).map((label) => placeOf[label].join('.'))
 }
 
-/** Returns the options without public values. The argument stays unchanged. */
+/** Returns a copy of the options without public credentials. */
 export function withoutPublicOnes<T extends CredentialOptions>(options: T): T {
   if (publicOnes(options).length === 0) return options
   const { tokens, signingKeys } = options
@@ -122,7 +125,8 @@ function withoutPublic<T extends object>(given: T): Partial<T> {
 }
 
 /**
- * Returns one credential: the explicit one, else one that is derived from the secret and the name, else the default.
+ * Returns one credential: the explicit value, a value derived from the secret and the sandbox's name, or the public
+ * default.
  */
 function credentialOf(label: Label, options: CredentialOptions): string {
   const { secret, name = '' } = options
@@ -154,8 +158,9 @@ export function signingKeysOf(given: CredentialOptions): SigningKeyPair {
 }
 
 /**
- * Returns the signing keys of the other region: derived from the secret, or those of the next public user.
- * A token is valid in both regions, unless `policy.homeRegion` names the one that accepts it.
+ * Returns the signing keys of the other region. They are derived from the secret; without a secret, they are public
+ * defaults.
+ * A token is valid in both regions, unless `policy.homeRegion` names the only region that accepts it.
  */
 export function awayKeysOf(given: CredentialOptions): SigningKeyPair {
   const { secret, name = '' } = given
@@ -168,7 +173,7 @@ export function awayKeysOf(given: CredentialOptions): SigningKeyPair {
   return { current: key('signingKey'), next: key('nextSigningKey') }
 }
 
-/** Returns all credentials as options of another sandbox. */
+/** Returns all credentials as explicit options, for another sandbox. */
 export function credentialsOf(given: CredentialOptions): {
   readonly tokens: SandboxTokens
   readonly signingKeys: SigningKeyPair
@@ -182,21 +187,24 @@ function labeled(given: CredentialOptions): Readonly<Record<string, string>> {
 }
 
 /**
- * Returns the source of credentials that change later, which only the secret can predict. Without a secret, it is the
- * seed.
+ * Returns the random source for credentials that are created later. It cannot be predicted without the secret.
+ * Returns `undefined` if there is no secret; the seed then determines these credentials.
  */
 export function secretDraws({ secret, name = '' }: CredentialOptions): Random | undefined {
   return secret === undefined ? undefined : secretRandom(derived(secret, 'draws', name))
 }
 
-/** Returns a value that identifies dumps of sandboxes with the same initial credentials, without revealing these. */
+/**
+ * Returns a fingerprint that is equal in dumps of sandboxes with the same initial credentials, and does not reveal the
+ * credentials. Returns `undefined` if there is no secret.
+ */
 export function sealOf(given: CredentialOptions): string | undefined {
   const { secret, name = '' } = given
   if (secret === undefined) return undefined
   return toBase64Url(derived(secret, `dump ${JSON.stringify(labeled(given))}`, name))
 }
 
-/** Shorter secrets can be found by brute force. */
+/** Minimum length of a secret in characters. Shorter secrets can be found by brute force. */
 const shortestSecret = 16
 
 export function checkSecret(secret: string | undefined): void {
@@ -207,9 +215,9 @@ export function checkSecret(secret: string | undefined): void {
 }
 
 /**
- * Returns a dump of a sandbox with other credentials, for a sandbox with a secret.
- * The loading sandbox keeps its own tokens, because the dump may contain public ones. Users keep their rules and need
- * new tokens.
+ * Returns the dump of another sandbox with the credentials of the loading sandbox, which has a secret.
+ * The loading sandbox keeps its own tokens, because the tokens in the dump may be public. Users keep their rules
+ * without passwords and need new tokens.
  */
 export function withoutCredentials(
   dump: SandboxDump,

@@ -7,7 +7,10 @@ import {
 } from '../queue/destinations/destinations.js'
 import { recordInternal } from './sandbox-internals.js'
 
-/** Replaces handlers of a fork by those in its options. */
+/**
+ * Replaces the handlers of a fork by the handlers in its options.
+ * @param inputs recorded inputs, which name the handlers to remove
+ */
 export function replaceDestinations(
   fork: { readonly destinations: Destinations },
   inputs: InputColumns,
@@ -23,7 +26,7 @@ export function replaceDestinations(
   }
 }
 
-/** Returns the registered URL patterns. */
+/** Returns the URL patterns that recorded calls registered. */
 function patternsOf(inputs: InputColumns): ReadonlySet<string> {
   const patterns = new Set<string>()
   for (let index = 0; index < inputs.length; index++) {

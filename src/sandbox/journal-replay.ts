@@ -32,21 +32,23 @@ import { storeInternals } from '../store/store-internals.js'
 import type { Past } from './past.js'
 import type { SandboxParts } from './sandbox-parts.js'
 
-/** Number of consecutive host pauses without any activity after which a sandbox without new inputs counts as idle. */
+/**
+ * Number of consecutive host pauses without any activity after which a sandbox is idle, if no recorded input is left.
+ */
 const quietPauses = 3
-/** Microtasks to wait for a sandbox before the host gets a turn. */
+/** Number of microtasks for which a replay waits for its sandbox before it gives the host a turn. */
 const quickTurns = 100
-/** Turns of the host to wait for a sandbox before the replay fails. */
+/** Number of turns of the host for which a replay waits for its sandbox before it fails. */
 export const maxTurns = 2_000
 
-/** Work outside the sandbox, such as a handler, that has begun and not ended. */
+/** Work outside the sandbox, such as a handler, that has begun but not ended. */
 interface OpenWork {
   readonly task: Task
   /** Sleeps of the work, the latest last. */
   sleeps: { readonly until: number; readonly over: Promise<unknown> }[]
-  /** Ends the sleeps. */
+  /** Controller that ends the sleeps. */
   wake: AbortController
-  /** Runs the work again, after another process has taken over. */
+  /** Runs the work again after another process has taken over the sandbox. */
   readonly run: OutsideWork
   rouse?: (() => void) | undefined
   end(value: unknown): void
@@ -60,8 +62,8 @@ interface MadeRequest {
 }
 
 /**
- * Brings a sandbox to the state of another one by replaying the inputs of its journal, each at the same position.
- * Handlers are not called: their effects and responses are in the journal.
+ * Brings a new sandbox to the state of a recorded one: replays each input of the journal at its recorded position.
+ * Handlers are not called, because their effects and responses are in the journal.
  */
 export class JournalReplay implements JournalPlayer {
   readonly #sandbox: SandboxParts
@@ -69,19 +71,19 @@ export class JournalReplay implements JournalPlayer {
   readonly #inputs: InputColumns
   readonly #clock: Rewind
   readonly #open = new Map<number, OpenWork>()
-  /** Steps of open work that the recording has after the start of the fork. */
+  /** Outcomes that open work has in the recording after the start of the fork, by number of the work. */
   readonly #foretold = new Map<number, readonly KnownOutcome[]>()
   readonly #goesOn = new Set<number>()
   readonly #requests: MadeRequest[] = []
-  /** Numbers of requests whose clients had disconnected when they began. */
+  /** Numbers of the requests whose clients had disconnected before processing began. */
   readonly #gone: ReadonlySet<number>
   readonly #calls: AbortController[] = []
-  /** Commands of connections that blocked. */
+  /** Blocked commands by number of the command; `undefined` for commands that did not block. */
   readonly #commands: (Blocked | undefined)[] = []
   #next = 0
-  /** Number of calls that may begin and not return. */
+  /** Number of calls of outside work that may begin without a recorded return. */
   #mayEnter = 0
-  /** Error inside a call from the sandbox, which may catch it as an error of its own. */
+  /** First divergence inside a call from the sandbox. It is stored, because the sandbox may catch the error. */
   #strayed: unknown
 
   /** @param journal journal of the new sandbox, which records the replayed inputs as its past */
@@ -112,7 +114,7 @@ export class JournalReplay implements JournalPlayer {
     this.#compare(entries)
     this.#clock.moveTo(at)
     this.#journal.resume(this.#inputs.first(this.#next))
-    // A fork of the fork needs the known outcomes of all open work.
+    // A later fork of this fork needs the recorded outcomes of all open work.
     const forked = { ...fork, foretold: this.#foretell() }
     this.#journal.note('forked', forked)
     this.#fork(forked)
@@ -126,11 +128,11 @@ export class JournalReplay implements JournalPlayer {
 
   /**
    * Replays all inputs and continues in place of the process that had the sandbox.
-   * Requests of its clients have ended. Work outside that has not ended runs again, as the same work.
+   * Requests that this process was serving end. Outside work that has not ended runs again under the same number.
    */
   async adopt(): Promise<void> {
     await this.#playTo(this.#inputs.length)
-    // Effects of the last input may be missing from the journal, so they are recorded as they happen.
+    // Effects of the last input may be missing in the journal, so recording begins before they happen.
     this.#journal.resume(this.#inputs)
     await this.#rest()
     this.#check()
@@ -162,7 +164,7 @@ export class JournalReplay implements JournalPlayer {
     }
   }
 
-  /** Ends the clock move and the sleeps of open work, which belong to the process that had the sandbox before. */
+  /** Ends the clock move and the sleeps of open work. They belonged to the process that had the sandbox. */
   #changeHands(): void {
     this.#clock.end()
     for (const open of this.#open.values()) {
@@ -172,7 +174,7 @@ export class JournalReplay implements JournalPlayer {
     }
   }
 
-  /** Closes connections, which are outside the sandbox and do not survive a fork. */
+  /** Closes connections. They are outside the sandbox, so they do not continue in a fork. */
   #disconnect(): void {
     const { engine, connections } = storeInternals.of(this.#sandbox.store)
     connections?.close()
@@ -183,13 +185,15 @@ export class JournalReplay implements JournalPlayer {
     for (let turn = 0; this.#next < end; turn++) {
       this.#check()
       const input = this.#inputs.get(this.#next)!
-      // Nothing may run between the check of the position and the replay of the input.
+      // The position must not change between this check and the replay of the input, so there is no `await` between
+      // them.
       if (!this.#inputs.isFromWork(this.#next) && this.#isReached(input, turn)) {
         turn = -1
         this.#next++
         this.#meet(input)
       } else {
-        if (turn > maxTurns) throw divergence(`a handler was not called that was called ${positionText(input)}`)
+        if (turn > maxTurns)
+          throw divergence(`the replay did not call a handler that the recording called ${positionText(input)}`)
         const next = this.#next
         await (turn < quickTurns ? undefined : hostTurn())
         if (this.#next !== next) turn = -1
@@ -205,7 +209,7 @@ export class JournalReplay implements JournalPlayer {
     for (const [work, steps] of foretold) this.#foretold.set(work, steps)
   }
 
-  /** Returns what open work does later in the recording. */
+  /** Returns the outcomes that the recording has for the work that is open now. */
   #foretell(): ForkChanges['foretold'] {
     const foretold = new Map<number, KnownOutcome[]>()
     for (const work of this.#open.keys()) {
@@ -237,7 +241,7 @@ export class JournalReplay implements JournalPlayer {
     this.#foretold.clear()
   }
 
-  /** Begins work. The inputs until its call returned were recorded during that call, so they are replayed within it. */
+  /** Begins outside work. Inputs that were recorded before the call returned are replayed within the call. */
   startWork(work: number, task: Task, run: OutsideWork): unknown {
     try {
       return this.#begins(work, task, run)
@@ -259,11 +263,11 @@ export class JournalReplay implements JournalPlayer {
     this.#open.set(work, { task, sleeps: [], wake: new AbortController(), run, end })
     for (;;) {
       const input = this.#inputs.get(this.#next)
-      // The work forked the sandbox before it returned.
+      // The work forked the sandbox before its call returned.
       if (input?.kind === 'forked') return promise
       if (input === undefined) {
         if (this.#mayEnter-- > 0) return promise
-        throw divergence('a handler was called that was not called then')
+        throw divergence('the replay called a handler that the recording did not call')
       }
       this.#next++
       if (input.kind !== 'returned') this.#meet(input)
@@ -277,29 +281,33 @@ export class JournalReplay implements JournalPlayer {
 
   /**
    * Returns whether the sandbox has reached a recorded position.
-   * @throws Error when it has passed the position
+   * @param stand the recorded position
+   * @param turn number of turns of the host that the replay has waited
+   * @throws Error when the sandbox has passed the position, or did not reach it in time
    */
   #isReached(stand: JournalInput | JournalPosition, turn: number): boolean {
     const now = this.#journal.attach
     if (now.log === stand.log && now.ended === stand.ended && now.timers === stand.timers) return true
     const isBeyond = now.log > stand.log || now.ended > stand.ended || now.timers > stand.timers
     if (isBeyond && 'kind' in stand && unordered.has(stand.kind)) return true
-    if (isBeyond || turn > maxTurns) throw divergence(`${positionText(now)}, where it was ${positionText(stand)}`)
+    if (isBeyond || turn > maxTurns)
+      throw divergence(`the replay is ${positionText(now)}, the recording was ${positionText(stand)}`)
     return false
   }
 
   /**
-   * Compares the ends of entries. A sleep ends when the clock moves, so the same inputs could end such work earlier or
-   * later.
+   * Compares when entries ended. Work that sleeps ends when the clock moves, so the same inputs could end that work at
+   * another instant.
    */
   #compare(entries: readonly Entry[]): void {
     const there = new Map(entries.map((entry) => [entry.seq, entry]))
     for (const entry of this.#sandbox.traffic.entries) {
       const was = there.get(entry.seq)
-      // Consecutive clock moves share one entry, so their ends differ.
+      // The entry of a clock move is not compared, because later moves can change it.
       if (was === undefined || entry.type === 'clock' || was.at !== entry.at || endOf(entry) === undefined) continue
       const [now, then] = [endOf(entry), endOf(was)]
-      if (now !== then) throw divergence(`entry ${entry.seq} ended at ${now}, where it ended at ${then}`)
+      if (now !== then)
+        throw divergence(`entry ${entry.seq} ended at ${now} in the replay and at ${then} in the recording`)
     }
   }
 
@@ -312,7 +320,7 @@ export class JournalReplay implements JournalPlayer {
   readonly #plays: { readonly [K in InputKind]: (what: InputKinds[K]) => void } = {
     request: (kept) => this.#request(kept),
     aborted: (number) => this.#requests[number]?.abort.abort(),
-    // The request is already recorded as one without a client.
+    // The input `request` already made this request without a client.
     gone: nothing,
     left: (number) => void this.#requests[number]?.reader?.cancel().catch(nothing),
     call: ({ caller, gone, ...kept }) => {
@@ -336,7 +344,7 @@ export class JournalReplay implements JournalPlayer {
       try {
         run(this.#sandbox as never)
       } catch {
-        // The move failed in the recording as well.
+        // The change failed in the recording as well.
       }
     },
     looked: (key) => void storeInternals.of(this.#sandbox.store).engine.db.find(key as Bytes),
@@ -345,7 +353,7 @@ export class JournalReplay implements JournalPlayer {
     moving: (call) => this.#clock.begin(call),
     moved: () => this.#clock.end(),
     returned: () => {
-      throw divergence('a handler was not called that was called then')
+      throw divergence('the replay did not call a handler that the recording called')
     },
     settled: ({ work, value }) => this.#end(work, value),
     slept: ({ work, wait }) => {
@@ -420,10 +428,7 @@ export class JournalReplay implements JournalPlayer {
     }
   }
 
-  /**
-   * Ends open work with its recorded outcome at its recorded instant. Work that never ended in the recording does not
-   * end.
-   */
+  /** Ends open work with its recorded outcome at the recorded instant. Work without a recorded end does not end. */
   async #goOnWith(work: number, open: OpenWork, steps: readonly KnownOutcome[]): Promise<void> {
     for (const step of steps) {
       await this.#until(step.at, open)
@@ -434,8 +439,8 @@ export class JournalReplay implements JournalPlayer {
   }
 
   /**
-   * Waits for an instant. Without a sleep that ends then, nothing would wake the work. Its recorded effects in between
-   * are not repeated.
+   * Waits until an instant of virtual time. If no recorded sleep of the work ends then, a new sleep wakes it.
+   * Effects that the work had in the meantime are not repeated.
    */
   async #until(at: number, open: OpenWork): Promise<void> {
     const { clock } = this.#sandbox
@@ -459,7 +464,7 @@ export class JournalReplay implements JournalPlayer {
   }
 }
 
-/** Inputs that can occur during other work, most of them when the host decides. */
+/** Kinds of inputs that can occur while other work runs, in most cases because the host decides when. */
 const unordered: ReadonlySet<InputKind> = new Set(['aborted', 'gone', 'left', 'rested', 'awake'])
 
 function follow(target: unknown, step: CallPath[number]): unknown {
@@ -473,7 +478,10 @@ function callOf({ method, url, headers, body }: JournaledRequest, signal: AbortS
   return { method, url, headers, body: () => body as Bytes, signal }
 }
 
-/** Reads and discards a stream, as its recorded client did. */
+/**
+ * Reads and discards a response stream, as the recorded client did. Returns its reader, or `undefined` without a
+ * stream.
+ */
 function readAway({ body }: RawResponse): ReadableStreamDefaultReader<Uint8Array> | undefined {
   if (body === null || typeof body === 'string') return undefined
   const reader = body.getReader()
@@ -484,7 +492,7 @@ function readAway({ body }: RawResponse): ReadableStreamDefaultReader<Uint8Array
   return reader
 }
 
-/** Returns when an entry ended, and after which other entry. */
+/** Returns when an entry ended and which entry preceded that end, as text. Returns `undefined` for an open entry. */
 function endOf(entry: Entry): string | undefined {
   const { endedAfterSeq, response: answer, outcome } = entry as Ended
   const at = answer?.at ?? outcome?.at

@@ -10,13 +10,13 @@ import type { StoreEngine } from '../store/store-engine.js'
 import { entryAsOf, type PastView } from './as-of.js'
 import type { ForkOptions } from './past.js'
 
-/** @template Fork type of its forks: a sandbox */
+/** Source of a view of the past. @template Fork type of the forks, a sandbox */
 interface PastSource<Fork = unknown> {
   readonly asOf: PastView
   readonly history: StoreHistory
   readonly traffic: Traffic
   fork(options: Omit<ForkOptions, 'at'>): Promise<Fork>
-  /** @throws Error when the past is no longer available */
+  /** Checks that the past is still available. @throws Error when it is not */
   check(): void
 }
 
@@ -39,7 +39,7 @@ export class PastSandbox<Fork = unknown> {
     this.#told = told
   }
 
-  /** The traffic log at that instant. Entries that were still open then have no end. */
+  /** The traffic log at that instant. An entry that was still open then has no response or outcome. */
   get traffic(): Traffic {
     const { asOf, traffic } = this.#told
     const entries = traffic.entries.filter(({ seq }) => seq <= asOf.seq).map((entry) => entryAsOf(entry, asOf))
@@ -102,7 +102,7 @@ export class PastStore {
   }
 
   /**
-   * Returns everything that was stored, as plain JSON.
+   * Returns all data that was stored, as plain JSON.
    * @example const { keys } = sandbox.asOf('-5m').store.dump()
    */
   dump(): StoreDump {
@@ -110,7 +110,7 @@ export class PastStore {
   }
 
   /**
-   * Returns the differences from an earlier dump.
+   * Returns the differences between an earlier dump and the data at this instant.
    * @example
    * const empty = sandbox.asOf('-5m').store.dump()
    * sandbox.asOf('-1m').store.diff(empty).added

@@ -9,12 +9,12 @@ import type { DestinationResponse } from '../queue/destinations/destination-resp
 import type { DeliveryHosts, DestinationHandler } from '../queue/destinations/destinations.js'
 import type { CoreState } from './core.js'
 
-/** A past instant: an instant, a duration before now such as `-5m`, or the position right after an entry of the log. */
+/** A past instant: an instant, a duration before now such as `-5m`, or the position directly after a log entry. */
 export type PastInstant = Instant | `-${Extract<Duration, string>}` | { readonly seq: number }
 
-/** A journal position that a client keeps. It means the same later, or using it throws. */
+/** A journal position that a client keeps. It always names the same position, and is rejected after a reset or load. */
 export interface JournalPoint {
-  /** Number of resets and loads before it. */
+  /** Number of resets and loads before the position. */
   readonly world: number
   readonly end: number
   readonly at: number
@@ -24,15 +24,18 @@ export interface JournalPoint {
 export interface ForkOptions {
   /** Instant at which the fork begins. Default: now. */
   readonly at?: PastInstant
-  /** Handlers and responses for later deliveries, by URL pattern, in place of the sandbox's handlers. */
+  /** Handlers and responses for later deliveries, by URL pattern. They replace the handlers of the original sandbox. */
   readonly destinations?: Readonly<Record<string, DestinationHandler | DestinationResponse>>
   /**
-   * Receives later deliveries without a registered destination, as far as `deliverTo` allows. Default: nothing leaves a
-   * fork.
+   * Function that receives later deliveries to URLs without a destination, if `deliverTo` allows their hosts. Default:
+   * a fork sends nothing.
    */
   readonly fetch?: typeof globalThis.fetch
   readonly deliverTo?: DeliveryHosts
-  /** Name of the fork, for rules with `match: { tenant }`; its URLs stay the same. Default: the name of the sandbox. */
+  /**
+   * Name of the fork, for rules with `match: { tenant }`. The URLs of the fork stay the same. Default: the name of the
+   * original sandbox.
+   */
   readonly name?: string
 }
 
@@ -42,7 +45,7 @@ export interface Past {
   readonly inputs: InputColumns
   /** Index of the first input after the position. */
   readonly end: number
-  /** Number of calls that had begun and not returned at the end of the inputs. */
+  /** Number of outside calls that had begun but not returned after the last of these inputs. */
   readonly entered: number
   /** Present position of the sandbox. */
   readonly attach: JournalPosition
@@ -50,11 +53,11 @@ export interface Past {
   readonly at: number
   /** Traffic log of the sandbox. */
   readonly entries: readonly Entry[]
-  /** Changes that make the replayed sandbox a fork. */
+  /** Changes that turn the replayed sandbox into a fork. */
   readonly fork: Omit<ForkChanges, 'foretold'>
 }
 
-/** Position at which a journal is cut. */
+/** Position in a journal at which a replay ends. */
 export type JournalCut = Pick<Past, 'end' | 'at'>
 
 interface JournalSource {
@@ -63,7 +66,7 @@ interface JournalSource {
   readonly clock: Clock
 }
 
-/** A `PastInstant`, or a position that a client got earlier. */
+/** A `PastInstant`, a position that a client keeps, or `undefined` for now. */
 type ForkPointInput = PastInstant | JournalPoint | undefined
 
 const optionNames: Readonly<Record<keyof ForkOptions, true>> = {
@@ -74,7 +77,11 @@ const optionNames: Readonly<Record<keyof ForkOptions, true>> = {
   name: true,
 }
 
-/** @throws TypeError when an option of `fork()` is unknown, or when an instant is passed instead of `{ at }` */
+/**
+ * Checks the options of a fork.
+ * @param without name of an option that is not allowed
+ * @throws TypeError when an option is unknown or when an instant is passed instead of `{ at }`
+ */
 export function checkFork(options: ForkOptions, without?: keyof ForkOptions): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw new TypeError(
@@ -120,12 +127,15 @@ export function cutAt(given: ForkPointInput, { journal, traffic, clock }: Journa
     )
   }
   let end = endOf(inputs, (input) => input.at > at)
-  // A clock move that leaves the instant comes after it.
+  // A clock move that starts at this instant belongs to the time after it.
   while (inputs.get(end - 1)?.kind === 'moving') end--
   return { end: inputs.between(end), at }
 }
 
-/** @throws Error when the sandbox was reset or loaded since, or when its journal has ended */
+/**
+ * Checks that a past position can still be replayed.
+ * @throws Error when the sandbox was reset or loaded since, or when its journal was discarded
+ */
 export function checkThere(cut: JournalCut, { journal }: JournalSource, now: JournalSource): void {
   if (journal !== now.journal) throw replaced(cut)
   checkJournaled(journal!)
@@ -153,7 +163,7 @@ function replaced({ at }: JournalCut): Error {
   )
 }
 
-/** @throws Error when the journal has ended because it reached its size limit */
+/** @throws Error when the journal was discarded because it reached its size limit */
 export function checkJournaled({ fullAt }: InputJournal): void {
   if (fullAt === undefined) return
   throw new Error(
@@ -183,17 +193,20 @@ function afterEntry(
     throw new RangeError(`seq must be the number of a log entry, from ${first} to ${latest} (got ${seq}).`)
   }
   let end = endOf(inputs, ({ log }) => log >= seq)
-  // One input can write several entries, and the position must not split them.
+  // One input can write several entries. The position must be after all of them.
   const last = inputs.get(end)?.log ?? latest
   const at = inputs.get(end - 1)?.at ?? begunAt
-  // Inputs at the same instant that ended something without an entry of their own, before the next entry.
+  // Include later inputs of the same instant that ended something without writing an entry.
   for (let next = inputs.get(end); next?.at === at && next.kind !== 'moving'; next = inputs.get(++end)) {
     if ((inputs.get(end + 1)?.log ?? latest) > last) break
   }
   return { end: inputs.between(end), at }
 }
 
-/** Returns the number of inputs before the first one that matches. All inputs after it must match as well. */
+/**
+ * Returns the number of inputs before the first one that matches. The search assumes that all later inputs match as
+ * well.
+ */
 function endOf(inputs: InputColumns, isAfter: (input: JournalInput) => boolean): number {
   let [low, high] = [0, inputs.length]
   while (low < high) {

@@ -3,7 +3,7 @@ import { QueueDialect, type QueueDialects } from '../queue/settings/queue-dialec
 
 const known = new WeakMap<Dialect, QueueDialects>()
 
-/** Returns the dialects of a queue: one for each publisher, and one for requests without any dialect's names. */
+/** Returns the dialects of a queue: one per dialect, and a fallback for requests that use no dialect's names. */
 export function queueDialectsOf(dialect: Dialect): QueueDialects {
   const before = known.get(dialect)
   if (before !== undefined) return before

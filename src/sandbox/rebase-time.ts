@@ -7,10 +7,10 @@ import type { DumpedKey, StoreDump } from '../store/dump/store-dump.js'
 import type { SandboxDump } from './sandbox-dump.js'
 
 /**
- * Returns a dump with all times moved by this many milliseconds: its own time, expirations of keys and fields, times of
+ * Returns a dump with all times moved by `by` milliseconds: its own time, expirations of keys and fields, times of
  * stream consumers and their deliveries, and all times of the queue and the statistics.
  * Values that a client chose stay the same, even if they contain a time: IDs of stream entries, messages and dead
- * letters, bodies, and settings such as not-before. Fire times of a schedule still follow the calendar.
+ * letters, bodies, and settings such as not-before. Schedules still fire at the times of their cron expressions.
  */
 export function rebased(dump: SandboxDump, by: number): SandboxDump {
   const now = dump.now + by
@@ -73,7 +73,7 @@ function shiftedRun(run: DumpedRun, by: number): DumpedRun {
   }
 }
 
-/** Moves counts so that the present minute and day stay the present ones. */
+/** Moves counters by whole intervals, so that the counters of the present minute and day stay those of the present. */
 function shiftedCounts(dump: LedgerDump, from: number, to: number): LedgerDump {
   const rings = dump.rings.map(([interval, rows]) => {
     const by = Math.floor(to / interval) - Math.floor(from / interval)
@@ -82,7 +82,7 @@ function shiftedCounts(dump: LedgerDump, from: number, to: number): LedgerDump {
   return { ...dump, rings }
 }
 
-/** Returns the named times of a row, as far as it has them, moved by a duration. */
+/** Returns the given fields of a row that are present, each moved by `by` milliseconds. */
 function moveOf<T extends object, K extends keyof T>(row: T, by: number, ...names: readonly K[]): Partial<Pick<T, K>> {
   const present = names.filter((name) => row[name] !== undefined)
   return Object.fromEntries(present.map((name) => [name, (row[name] as number) + by])) as Partial<Pick<T, K>>
@@ -100,12 +100,12 @@ export function resumption(
   )
 }
 
-/** Returns a dump from the future with its times moved back to the instant at which it continues. */
+/** Moves the times of a dump from the future back, so that the sandbox continues at `now`. */
 export function shiftedTo(dump: SandboxDump, now: number): SandboxDump {
   return now < dump.now ? rebased(dump, now - dump.now) : dump
 }
 
-/** @throws TypeError when the dump is in the future, because a real clock does not go back */
+/** Checks that a real clock does not need to go back. @throws TypeError when the dump is from the future */
 export function rejectAhead(dump: SandboxDump, now: number): void {
   if (dump.now <= now) return
   throw new TypeError(

@@ -22,18 +22,21 @@ export interface Region {
 export interface RegionPlan {
   readonly name: QueueRegion
   /**
-   * Suffix of the names of its random streams. It is empty for the home region, so a second region does not change
-   * them.
+   * Suffix of the names of the region's random streams. The home region has no suffix, so that its draws do not depend
+   * on the use of a second region.
    */
   readonly stream: string
-  /** The log that the region writes. */
+  /** Log to which the region writes. */
   readonly traffic: TrafficLog
-  /** Returns the log of the region's queue. With two regions, it has no entries of the other one. */
+  /** Returns the log of the region's queue. With two regions, it does not contain entries of the other region. */
   readonly read: () => TrafficLog
   readonly keys: SigningKeyPair
 }
 
-/** Returns the region of `sandbox.queue`: the one that accepts the token, else the default region. */
+/**
+ * Returns the name of the home region, which `sandbox.queue` uses: the region that accepts the token, or the default
+ * region.
+ */
 export function homeRegionOf({ homeRegion }: ResolvedPolicy): QueueRegion {
   return queueRegions.find((name) => name === homeRegion) ?? defaultRegion
 }
@@ -43,7 +46,7 @@ export function awayFrom(home: QueueRegion): QueueRegion {
   return queueRegions.find((name) => name !== home)!
 }
 
-/** @throws RangeError with the valid regions */
+/** Checks the name of a region. @throws RangeError when there is no such region */
 export function checkedRegion(given: unknown): QueueRegion {
   const found = queueRegions.find((name) => name === given)
   if (found !== undefined) return found
@@ -53,15 +56,15 @@ export function checkedRegion(given: unknown): QueueRegion {
 }
 
 /**
- * The two regions of a sandbox. They share its clock, random draws, destinations, faults and log.
- * The second region is built when it is first used, because most sandboxes never need it.
+ * The two regions of a sandbox. They share its clock, random source, destinations, faults and log.
+ * The second region is created when it is first used, because most sandboxes never need it.
  */
 export class Regions {
   readonly home: Region
   readonly #build: (plan: RegionPlan) => Region
   readonly #traffic: TrafficLog
   readonly #keysOf: (name: QueueRegion) => SigningKeyPair
-  /** Called with the log of each region when the second one is built. */
+  /** Called with the log of each region when the second region is created. */
   onSplit: (log: TrafficLog) => void = () => {}
   #away: Region | undefined
   #homeView: TrafficLog | undefined
@@ -78,7 +81,7 @@ export class Regions {
     this.home = build({ name: home, stream: '', traffic, read: () => this.#homeView ?? traffic, keys: keysOf(home) })
   }
 
-  /** The regions that were used, the home region first. */
+  /** Regions that were used. The home region is the first. */
   get used(): readonly Region[] {
     return this.#away === undefined ? [this.home] : [this.home, this.#away]
   }

@@ -19,22 +19,22 @@ import type { Regions } from './regions.js'
 
 /**
  * The state of a sandbox as JSON.
- * It does not contain the traffic log, or what a program registers: handlers, scripts, faults, stubs, subscribers, and
- * overridden statistics.
+ * It does not contain the traffic log or registered code and rules: handlers, scripts, faults, stubs, subscribers, and
+ * overrides of statistics.
  */
 export interface SandboxDump {
   readonly format: 'stuntdouble/sandbox'
-  /** Format version: 2 if the other region was used as well. */
+  /** Format version: 1, or 2 if the second region was used. */
   readonly version: 1 | 2
   /** Fingerprint of the initial credentials, if the sandbox has a secret. */
   readonly seal?: string
   /** Virtual time in milliseconds since the epoch. */
   readonly now: number
-  /** Number of earlier loads. It makes new IDs differ after each load. */
+  /** Number of earlier loads. It makes new IDs differ from the IDs in loaded dumps. */
   readonly loads: number
   readonly store: StoreDump
   readonly access: AccessDump
-  /** Lua libraries of functions, as they were loaded. */
+  /** Source code of Lua function libraries, in the order in which they were loaded. */
   readonly functions: readonly PortableString[]
   /** The queue of the home region. */
   readonly queue: QueueDump
@@ -65,17 +65,21 @@ const shape: v.GenericSchema<unknown, SandboxDump> = v.pipe(
     regions: v.exactOptional(v.record(v.picklist(queueRegions), queueSchema)),
     counted: ledgerSchema,
   }),
-  // Version 1 has no regions, so its readers would lose the other one.
+  // Readers of version 1 ignore regions, so they would lose the queue of the other region.
   v.forward(
     v.check(
       ({ version, regions }) => (version === 2) === (regions !== undefined),
-      'version must be 2 with two regions and 1 otherwise',
+      'version must be 2 if the dump has two regions, otherwise 1',
     ),
     ['version'],
   ),
 )
 
-/** Rejects an invalid dump. Everything is checked before anything changes. */
+/**
+ * Checks a whole dump before any state changes.
+ * @param home home region of the loading sandbox
+ * @throws TypeError when the dump is invalid
+ */
 export function checkDump(given: unknown, home?: QueueRegion): asserts given is SandboxDump {
   const parsed = v.safeParse(shape, given)
   if (!parsed.success) {
@@ -89,13 +93,13 @@ export function checkDump(given: unknown, home?: QueueRegion): asserts given is 
       reason: `${home} must not be in regions, because it is the home region of this sandbox: set policy.homeRegion`,
     })
   }
-  // Counts of another package version are skipped, regardless of their format.
+  // Counters from another version of this package are skipped when loading, so their format does not matter.
   for (const [interval, rows] of areOurs(counted.tallies) ? counted.rings : []) {
     const [ahead] = rows.find(([number]) => number > Math.floor(now / interval)) ?? []
     if (ahead === undefined) continue
     throw invalidDump('a sandbox', {
       place: 'counted.rings',
-      reason: `interval ${ahead} of ${interval} ms is in the future.`,
+      reason: `interval number ${ahead}, with a length of ${interval} ms, is in the future.`,
     })
   }
 }
@@ -125,7 +129,7 @@ export function queuesOf({ home, used }: Regions): Pick<SandboxDump, 'queue' | '
   return others.length === 0 ? { queue } : { queue, regions: Object.fromEntries(others) }
 }
 
-/** Fills a new core from a dump. */
+/** Loads a dump into a new core. */
 export function loadInto({ store, stats, regions }: Parts, dump: SandboxDump): void {
   const { engine } = storeInternals.of(store)
   store.load(dump.store)
@@ -139,7 +143,7 @@ export function loadInto({ store, stats, regions }: Parts, dump: SandboxDump): v
   }
 }
 
-/** Converts an error reply of the data store to an error that names the part of the dump. */
+/** Runs a load and converts an error reply of the data store to an error that names the invalid part of the dump. */
 function within(part: string, load: () => void): void {
   try {
     load()

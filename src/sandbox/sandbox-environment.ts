@@ -3,7 +3,9 @@ import { type Dialect, dialectsOf, regionalName } from '../protocol/dialect.js'
 import type { SigningKeyPair } from '../queue/signing/signing.js'
 import type { SandboxParts } from './sandbox-parts.js'
 
-/** Returns URLs, tokens and keys under the environment variables that the SDKs read, in all active dialects. */
+/**
+ * Returns URLs, tokens and keys in the environment variables that the SDKs read, with the names of all active dialects.
+ */
 export function environmentOf(
   sandbox: SandboxParts,
   keysIn: (region: QueueRegion) => SigningKeyPair,
@@ -12,7 +14,10 @@ export function environmentOf(
   return Object.assign({}, ...sets, redisUrlOf(sandbox)) as Record<string, string>
 }
 
-/** Returns the URL for clients of the Redis protocol. Its user name names the tenant, except `main`. */
+/**
+ * Returns the URL for clients of the Redis protocol. Its user name is the name of the tenant, which is omitted for
+ * `main`.
+ */
 function redisUrlOf({ options: { urls, name = 'main' }, tokens }: SandboxParts): { REDIS_URL?: string } {
   const redis = urls?.redis
   if (redis === undefined) return {}
@@ -36,7 +41,7 @@ function environmentIn(
   env[environment.queueToken] = tokens.queue
   env[environment.queueCurrentSigningKey] = current
   env[environment.queueNextSigningKey] = next
-  // The SDKs read the variables of a configured region, and fall back to the plain ones.
+  // The SDKs first read the variables of the configured region, and then the variables without a region.
   for (const region of queueRegions) {
     const keys = keysIn(region)
     env[regionalName(environment.queueUrl, region)] = urls.regions[region]

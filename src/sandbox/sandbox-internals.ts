@@ -6,23 +6,23 @@ import type { JournalPoint, PastInstant } from './past.js'
 
 /** Origin of the present core of a sandbox. */
 export interface SandboxOrigin {
-  /** Number of earlier cores, which resets and loads replaced. */
+  /** Number of earlier cores, each of which a reset or load replaced. */
   readonly world: number
   readonly start: CoreState
 }
 
-/** Members that other code of this package uses, hidden from users. */
+/** Internal members of a sandbox, which other code of this package uses. They are hidden from users. */
 export interface SandboxInternals {
   /** Returns the journal of the present core, or `undefined` without one. */
   journal(): InputJournal | undefined
   beginning(): SandboxOrigin
-  /** Resolves an instant now, for clients. `asOf()` later means the same position. */
+  /** Returns the journal position of an instant, for clients. The position stays the same when time moves. */
   placeOf(instant: PastInstant): JournalPoint
-  /** Sets the function that explains a rejected token in the entry of the request. */
+  /** Sets the function that explains why a token was rejected, for the note in the request's entry. */
   explainTokens(explain: ExplainsToken | undefined): void
   /**
-   * Makes a new sandbox continue in place of another one: same instant, same log, same future.
-   * @param prepare called with the journal of the new core before the first input
+   * Makes a new sandbox continue in place of another one, with the same instant, log and future.
+   * @param prepare function that is called with the new journal before the first input is replayed
    * @throws Error when the replay of the inputs diverges
    */
   adopt(from: SandboxOrigin, inputs: InputColumns, prepare: (journal: InputJournal) => void): Promise<void>
@@ -31,8 +31,9 @@ export interface SandboxInternals {
 export const sandboxInternals: Internals<object, SandboxInternals> = internals('sandbox')
 
 /**
- * Records a change that bypasses the public objects, which would have recorded it.
- * @param change called with the sandbox, or with the replayed one; it must change nothing else
+ * Makes a change without a method of the public objects, and records it as an input.
+ * @param change function that makes the change; it is called with the sandbox, or with the new sandbox in a replay, and
+ * must change nothing else
  */
 export function recordInternal<S extends object, T>(sandbox: S, change: (sandbox: S) => T): T {
   sandboxInternals

@@ -19,7 +19,7 @@ export interface SandboxOptions {
    * @example createSandbox({ urls: { base: 'http://localhost:8000/double' } })
    */
   readonly urls?: UrlOptions | undefined
-  /** Seed of everything random: IDs, replies and fault draws. Default 1. */
+  /** Seed of all random values: IDs, random replies and draws of fault rules. Default 1. */
   readonly seed?: number | string
   /**
    * Virtual time at the start: ISO text, `Date` or milliseconds. Default `2030-01-01T00:00:00Z`. Not allowed with a
@@ -27,46 +27,48 @@ export interface SandboxOptions {
    */
   readonly startAt?: Instant
   /**
-   * Clock mode. `manual` (default): the test moves time. `auto`: time skips ahead when nothing runs. `real`: system
-   * time.
+   * Clock mode. `manual` (default): the test moves time. `auto`: time skips to the next timer when no work runs.
+   * `real`: system time.
    */
   readonly clock?: ClockMode
   /**
-   * Spelling of headers, parameters and variables. `auto` (default) responds to each request in its own dialect and
-   * delivers each message in its publisher's. `neutral`, `upstash` and custom dialects are strict and report names of
-   * other dialects.
+   * Spelling of headers, parameters and variables. `auto` (default): the sandbox responds to each request in the
+   * dialect of that request, and delivers each message in the dialect of its publisher.
+   * `neutral`, `upstash` and custom dialects accept only their own names and report names of other dialects.
    */
   readonly dialect?: DialectName | Dialect
   readonly policy?: Partial<Policy>
-  /** Tokens that clients authenticate with. Omitted ones have a default, or are derived from `secret`. */
+  /** Tokens that clients authenticate with. An omitted token is derived from `secret`, or is a public default. */
   readonly tokens?: Partial<SandboxTokens> | undefined
-  /** Keys that sign deliveries. Omitted ones have a default, or are derived from `secret`. */
+  /** Keys that sign deliveries. An omitted key is derived from `secret`, or is a public default. */
   readonly signingKeys?: Partial<SigningKeyPair> | undefined
   /**
-   * Secret from which omitted tokens and keys are derived, together with `name`, by HMAC-SHA256. At least 16
-   * characters.
-   * Without it, they are public defaults.
+   * Secret of at least 16 characters. Omitted tokens and keys are derived from it and from `name`, by HMAC-SHA256.
+   * Without a secret, they are public defaults.
    */
   readonly secret?: string
   /**
-   * Validity of signatures. `wide`: at any system time. `real`: for 5 minutes of the sandbox's time.
-   * Default `real` with a real clock, otherwise `wide`.
+   * Period in which signatures are valid. `wide`: at any system time. `real`: for 5 minutes of the sandbox's time.
+   * Default: `real` with a real clock, otherwise `wide`.
    */
   readonly signatureWindow?: SignatureWindow | undefined
-  /** Receives deliveries without a registered destination, as far as `deliverTo` allows. */
+  /** Function that receives deliveries to URLs without a destination, if `deliverTo` allows their hosts. */
   readonly fetch?: typeof globalThis.fetch
   /** Hosts that `fetch` may reach. Default `loopback`. */
   readonly deliverTo?: DeliveryHosts
   /**
-   * Whether inputs are recorded. `false` saves memory in very long runs; `asOf()` and `fork()` then throw. Default
-   * true.
+   * Whether inputs are recorded. Default true. `false` saves memory in very long runs, but `asOf()` and `fork()` then
+   * throw.
    */
   readonly journal?: boolean
   /** Receives warnings. Default `console.warn`. */
   readonly onWarning?: (text: string) => void
 }
 
-/** The compiler keeps this list complete, so that a misspelled option in JavaScript is reported. */
+/**
+ * Table with every option, so that a misspelled option in JavaScript is reported. The compiler rejects a missing
+ * option.
+ */
 const optionNames: Readonly<Record<keyof SandboxOptions, true>> = {
   name: true,
   urls: true,
@@ -85,7 +87,13 @@ const optionNames: Readonly<Record<keyof SandboxOptions, true>> = {
   onWarning: true,
 }
 
-/** @throws TypeError with the nearest name when neither a sandbox nor the caller has this option */
+/**
+ * Checks the names of options.
+ * @param called call for the message
+ * @param who subject of the message
+ * @param more further options that the caller accepts
+ * @throws TypeError when an option is unknown; the message suggests the nearest name
+ */
 export function checkNames(options: object, called = 'createSandbox()', who = 'A sandbox', more: object = {}): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw new TypeError(`${called}: options must be an object such as { seed: 7 } (got ${shownValue(options)}).`)
@@ -119,20 +127,23 @@ export const defaultStart = '2030-01-01T00:00:00Z'
 /** Options of `sandbox.load()`. */
 export interface LoadOptions {
   /**
-   * Instant at which the sandbox continues, if it is later than the dump. Not allowed with a real clock, which
-   * continues now.
+   * Instant at which the sandbox continues, if it is later than the time of the dump. Not allowed with a real clock,
+   * which continues at system time.
    */
   readonly at?: Instant
-  /** Whether all times of a dump from the future are moved back to now. Default false. */
+  /** Whether to accept a dump from the future and move all its times back to now. Default false. */
   readonly rebaseTime?: boolean
 }
 
-/** Returns the window of signatures. Receivers use system time, so they get real signatures only with a real clock. */
+/**
+ * Returns the period in which signatures are valid. Receivers compare it with system time, so only a real clock has
+ * `real` by default.
+ */
 export function signatureWindowOf({ signatureWindow, clock }: SandboxOptions): SignatureWindow {
   return signatureWindow ?? (clock === 'real' ? 'real' : 'wide')
 }
 
-/** Names inside nested options. The compiler keeps the lists complete. */
+/** Names in nested options. The compiler rejects a missing name. */
 const nestedNames: {
   readonly urls: Readonly<Record<keyof UrlOptions, true>>
   readonly tokens: Readonly<Record<keyof SandboxTokens, true>>
@@ -143,7 +154,10 @@ const nestedNames: {
   signingKeys: { current: true, next: true },
 }
 
-/** @throws TypeError with the nearest name when a nested option has an unknown name */
+/**
+ * Checks the names and values of nested options.
+ * @throws TypeError when one is invalid; the message suggests the nearest name
+ */
 export function checkNested(options: SandboxOptions): void {
   for (const [option, names] of Object.entries(nestedNames) as [keyof typeof nestedNames, object][]) {
     const nested: unknown = options[option]
@@ -166,9 +180,9 @@ export function checkNested(options: SandboxOptions): void {
 }
 
 /**
- * Merges options, with precedence for `before`. Nested options are merged one level deep, so a token of the queue does
- * not remove that of the data store; and so are the limits of a policy, which `--policy queueLimits.maxRetries=5` gives one by one.
- * Neither argument changes.
+ * Merges options. Values of `before` take precedence. Neither argument is changed.
+ * Nested options are merged one level deep, so that a token of the queue does not remove the token of the data store.
+ * The limits of a policy are merged as well, because `--policy queueLimits.maxRetries=5` sets one limit at a time.
  */
 export function mergedOptions<T extends SandboxOptions>(options: T, before: T): T {
   const merged = { ...options, ...before }
@@ -187,7 +201,7 @@ const hosts = ['loopback', 'none', 'any']
 const areTexts = (list: unknown): boolean => Array.isArray(list) && list.every((item) => typeof item === 'string')
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 
-/** Checks of the options whose values no other code checks before it uses them. */
+/** Checks of the options that no other code validates before use. */
 const values: {
   readonly [Name in keyof SandboxOptions]?: readonly [
     fits: (value: unknown) => boolean,

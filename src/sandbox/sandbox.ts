@@ -98,20 +98,20 @@ export class Sandbox {
   readonly #disposals: (() => void)[] = []
   readonly #renewals = new Set<(by: 'reset' | 'load') => void>()
   #world: SandboxCore
-  /** Memory that all forks of the sandbox share; a fork uses the account of its origin. */
+  /** Memory account that all forks of the sandbox share. A fork uses the account of its original sandbox. */
   #forks: Account
   #isFork = false
   readonly #strays = new Set<string>()
   #explainToken: ExplainsToken | undefined
   /** Number of resets and loads. */
   #renewed = 0
-  /** Number of loaded dumps, each on top of the one before. */
+  /** Number of dumps that were loaded, including loads before the loaded dumps were created. */
   #loads = 0
 
   /**
    * @param hints next steps in messages, which differ for clients of a server
-   * @param elsewhere creates the data store, if it is outside this process
-   * @param room limits the memory for responses of destinations, on a server
+   * @param elsewhere function that creates the data store, if it is outside this process
+   * @param room limit of the memory for responses of destinations, on a server
    * @internal
    */
   constructor(options: SandboxOptions, hints: Hints = inProcess, elsewhere?: ExternalStore, room?: RoomForResponses) {
@@ -139,7 +139,7 @@ export class Sandbox {
     this.#world = this.#build()
   }
 
-  /** Tokens that clients authenticate with. `store.resetPassword()` changes those of the data store. */
+  /** Tokens that clients authenticate with. `store.resetPassword()` replaces the tokens of the data store. */
   get tokens(): SandboxTokens {
     const { standard, readOnly } = storeInternals.of(this.#world.store).engine.access.tokens
     return { ...this.#initialTokens, store: standard, storeReadonly: readOnly }
@@ -174,12 +174,12 @@ export class Sandbox {
     return this.#regionAt(region).queue
   }
 
-  /** The queues of the regions that were used, the home region first. */
+  /** Queues of the regions that were used. The home region is the first. */
   get queues(): readonly Queue[] {
     return this.#world.regions.used.map(({ queue }) => queue)
   }
 
-  /** The workflows of the home region: runs with their states and results, events, and stubs for steps. */
+  /** The workflows of the home region: runs with their states and results, events, and stubs of steps. */
   get workflow(): Workflow {
     return this.#world.regions.home.workflow
   }
@@ -196,17 +196,17 @@ export class Sandbox {
   #regionAt(given: QueueRegion): Region {
     const { regions, journal } = this.#world
     const region = checkedRegion(given)
-    // A dump contains a region from its first use on.
+    // The first use of a region is recorded, because dumps contain the region from then on.
     if (!regions.used.some(({ name }) => name === region)) journal?.note('direct', [['queueIn', region]])
     return regions.at(region)
   }
 
-  /** The workflows of the regions that were used, the home region first. */
+  /** Workflows of the regions that were used. The home region is the first. */
   get workflows(): readonly Workflow[] {
     return this.#world.regions.used.map(({ workflow }) => workflow)
   }
 
-  /** The usage statistics: counted from the traffic, scripted, or overridden. */
+  /** The usage statistics. They are counted from the traffic, scripted or overridden. */
   get stats(): Stats {
     return this.#world.stats
   }
@@ -234,7 +234,7 @@ export class Sandbox {
   }
 
   /**
-   * URLs, tokens and keys under the environment variables that the SDKs read.
+   * URLs, tokens and keys in the environment variables that the SDKs read.
    * @example Object.assign(process.env, sandbox.env)
    */
   get env(): Readonly<Record<string, string>> {
@@ -257,7 +257,7 @@ export class Sandbox {
   }
 
   /**
-   * Processes one request as plain values. All adapters call this method.
+   * Processes one request as plain values and returns the response. All adapters call this method.
    * @example
    * const { status } = await sandbox.exchange({
    *   method: 'GET',
@@ -272,23 +272,25 @@ export class Sandbox {
   }
 
   /**
-   * Sends a request to the sandbox, as `fetch`. URLs of other origins are rejected, so nothing reaches a network.
-   * It is a bound property that clients can take: `new Client({ fetch: sandbox.fetch })`.
+   * Sends a request to the sandbox, with the signature of `fetch`. A URL of another origin is rejected, so no request
+   * reaches a network.
+   * It is a bound property that you can pass to clients: `new Client({ fetch: sandbox.fetch })`.
    */
   readonly fetch: (input: Request | string | URL, init?: RequestInit) => Promise<Response> = (input, init) =>
     this.#fetch(input, init)
 
   #fetch(input: Request | string | URL, init: RequestInit | undefined): Promise<Response> {
     const world = this.#world
-    // A request that waits during a reset or load belongs to the core that it was sent to.
+    // A request that waits during a reset or load is processed by the core to which it was sent.
     const exchange = (call: RawRequest): RawResponse | Promise<RawResponse> =>
       world === this.#world ? this.exchange(call) : world.exchange(call)
     return fetchThrough(this.#gate, exchange, input, init)
   }
 
   /**
-   * Asserts the invariants of the double: no lost message, no attempt after success, limits respected, and others.
-   * @throws InvariantError when one is violated, with its guarantee, the entries and their timeline
+   * Asserts the invariants of the double, such as: no message is lost, no attempt follows a success, limits are
+   * respected.
+   * @throws InvariantError when an invariant is violated, with its guarantee, the entries and their timeline
    * @example sandbox.assertInvariants({ except: 'signatures-verify' })
    */
   assertInvariants(options: InvariantOptions = {}): InvariantReport {
@@ -319,7 +321,8 @@ export class Sandbox {
   }
 
   /**
-   * Resets the sandbox: same seed, same start, nothing stored, nothing pending. Views from before are outdated.
+   * Resets the sandbox to its start: same seed and start time, nothing stored, nothing pending. Objects that were read
+   * from it before are outdated.
    * @example
    * sandbox.store.run('SET', 'greeting', 'hello')
    * sandbox.reset()
@@ -343,12 +346,13 @@ export class Sandbox {
   }
 
   /**
-   * Replaces the state with a dump, of this or another sandbox. It continues at the later of the dump's time and `at`,
-   * or now on a real clock.
-   * Timers that became due in between run in the order of their times, and missed fire times of a schedule count once.
-   * Deliveries that were in flight are due immediately.
-   * `rebaseTime` moves the times of a dump from the future back, so that it continues at `at`, or now on a real clock.
-   * A sandbox with a `secret` keeps its own tokens and keys, unless the dump has the same ones.
+   * Replaces the state with a dump of this or another sandbox. The sandbox continues at the later of the dump's time
+   * and `at`; with a real clock, it continues at system time.
+   * Timers that became due in between fire in the order of their instants. A schedule with several missed fire times
+   * fires once. Deliveries that were in flight are due immediately.
+   * With `rebaseTime`, the times of a dump from the future are moved back, so that the sandbox continues at `at` or
+   * now.
+   * A sandbox with a `secret` keeps its own tokens and keys, unless the dump has the same initial credentials.
    * @throws TypeError when the dump is invalid or, on a real clock, from the future; nothing changes then
    * @example
    * const dump = sandbox.dump()
@@ -363,14 +367,14 @@ export class Sandbox {
     const dump = rebaseTime ? shiftedTo(given, goesOn) : given
     if (this.options.clock === 'real') rejectAhead(dump, goesOn)
     const loads = dump.loads + 1
-    // The caller may change the dump, and a fork loads it again.
+    // The dump is copied, because the caller may change it and a fork loads it again.
     const loaded = { dump: JSON.parse(JSON.stringify(dump)) as SandboxDump, goesOn }
     const world = this.#filled({ startAt: dump.now, loads, loaded })
     this.#loads = loads
     this.#replace(world, 'load')
   }
 
-  /** Builds a new core, or one with the state of a loaded dump. */
+  /** Creates a new core and loads the dump, if `start` has one. */
   #filled(start: CoreState, options?: SandboxOptions): SandboxCore {
     const world = this.#build(start, options)
     if (start.loaded !== undefined) {
@@ -431,7 +435,7 @@ export class Sandbox {
     const { journal, start, traffic } = this.#world
     const stand = journal!.attach
     const { length } = journal!.inputs
-    // A fork keeps at least its share of what the journal keeps.
+    // A fork keeps at least this part of the original journal in memory, in proportion to the replayed inputs.
     this.#checkForks(length === 0 ? 0 : (journal!.held * end) / length)
     const { destinations, fetch, deliverTo: deliver, name = this.options.name } = options
     const { fetch: _, startAt, ...own } = this.options
@@ -485,7 +489,8 @@ export class Sandbox {
   }
 
   /**
-   * @param bytes estimated size of a new fork
+   * Checks that a new fork fits into the memory of all forks.
+   * @param bytes estimated size of the new fork
    * @throws Error when all forks together would exceed their limit
    */
   #checkForks(bytes: number): void {
@@ -528,8 +533,8 @@ export class Sandbox {
   }
 
   /**
-   * Builds a new core and replays another one into it. Warnings of the replay are dropped, because they were reported
-   * in the original.
+   * Creates a new core and replays a recording into it. Warnings of the replay are dropped, because the original
+   * sandbox has printed them.
    */
   async #played(start: CoreState, options: SandboxOptions, play: (world: SandboxCore) => Promise<void>): Promise<void> {
     let isQuiet = true
@@ -539,7 +544,7 @@ export class Sandbox {
     }
     disposeCore(this.#world)
     this.#world = this.#filled(start, { ...options, onWarning: told })
-    // A replay does not run inside a loop of the app, so the gate must not interrupt it.
+    // The gate must not close during a replay, because only an app that awaits responses in a loop needs its pauses.
     const { every } = this.#gate
     this.#gate.every = Number.POSITIVE_INFINITY
     try {
@@ -553,7 +558,8 @@ export class Sandbox {
   }
 
   /**
-   * Returns what matchers read: the sandbox itself, or a copy of a remote sandbox. It lets code run with both.
+   * Returns the object that matchers read: the sandbox itself, or a copy of a remote sandbox. Code that calls it works
+   * with both.
    * @example expect(await sandbox.snapshot()).toBeIdle()
    */
   snapshot(): this {
@@ -589,7 +595,7 @@ export class Sandbox {
     )
   }
 
-  /** Start time of a new core; `undefined` on a real clock, which starts at the present time. */
+  /** Start time of a new core; `undefined` with a real clock, which starts at system time. */
   get #start(): Instant | undefined {
     return this.options.clock === 'real' ? undefined : (this.options.startAt ?? defaultStart)
   }
@@ -602,7 +608,7 @@ export class Sandbox {
   }
 
   /**
-   * Calls back after a reset or load. Returns a function that ends this.
+   * Registers a callback that is called after each reset or load. Returns a function that removes it.
    * @example
    * const stop = sandbox.onReset((by) => console.log(by))
    * sandbox.reset() // prints 'reset'
@@ -613,18 +619,20 @@ export class Sandbox {
     return () => this.#renewals.delete(renewed)
   }
 
-  /** Messages about requests to real hosts of the service that were blocked. */
+  /** Messages about blocked requests to real hosts of the service. */
   get realHostRequests(): readonly string[] {
     return [...this.#strays]
   }
 
   /**
-   * Records a blocked request to a real host, for adapters. A bound property, so that it can be passed on. @internal
+   * Adds a message about a blocked request to a real host. Adapters call it; it is bound, so that it can be passed on.
+   * @internal
    */
   readonly noteStray: (sentence: string) => void = (sentence) => void this.#strays.add(sentence)
 
   /**
-   * Calls back when the sandbox is disposed, the last registered callback first. Returns a function that ends this.
+   * Registers a callback that is called when the sandbox is disposed. The last registered callback is called first.
+   * Returns a function that removes the callback.
    * @example
    * const other = createSandbox()
    * other.onDispose(() => console.log('disposed'))
@@ -639,7 +647,7 @@ export class Sandbox {
   }
 
   /**
-   * Stops the clock and removes every interception of requests; `using` calls it at the end of a scope.
+   * Stops the clock and removes every interception of requests. `using` calls it at the end of a scope.
    * @example
    * const other = createSandbox()
    * other.dispose()
