@@ -1,7 +1,7 @@
 export type Fetch = typeof globalThis.fetch
 export type FetchInput = Parameters<Fetch>[0]
 
-/** Passes a request to the `fetch` that was there before. Rejects if there was none. */
+/** Passes a request to the previous global `fetch`. Rejects if there was none. */
 export type Pass = () => Promise<Response>
 
 /** One replacement of the global `fetch`, on top of the previous one. */
@@ -13,7 +13,7 @@ interface Layer {
 const layers = new WeakMap<Fetch, Layer>()
 
 /**
- * Replaces the global `fetch`. Several replacements can be active and can end in any order.
+ * Replaces the global `fetch`. Several replacements can be active, and they can end in any order.
  * @returns a function that ends the replacement
  */
 export function layOver(
@@ -22,7 +22,7 @@ export function layOver(
   const layer: Layer = { previous: globalThis.fetch, active: true }
   const replacement: Fetch = (input, init) => {
     const url = urlOf(input)
-    // Some hosts require that `fetch` is called on the global object.
+    // Some hosts require that `fetch` is called as a method of the global object.
     const pass = (): Promise<Response> =>
       layer.previous ? layer.previous.call(globalThis, input, init) : Promise.reject(noFetch(url))
     return layer.active ? answer(url, input, init, pass) : pass()
@@ -44,7 +44,9 @@ function urlOf(input: FetchInput): string {
   return typeof input === 'string' ? input : input instanceof URL ? input.href : input.url
 }
 
-/** Removes ended layers from the top. A layer that other code has wrapped stays, and passes every request on. */
+/**
+ * Removes the uppermost layers that have ended. A layer that other code has wrapped stays and passes every request on.
+ */
 function unwind(): void {
   for (;;) {
     const top = layers.get(globalThis.fetch)

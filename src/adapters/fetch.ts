@@ -9,12 +9,12 @@ interface StrayNoter {
 type Caller = Partial<Pick<Sandbox, 'outbound'>>
 
 /**
- * Replaces `globalThis.fetch` for the sandbox's URLs and for hosts registered in `sandbox.outbound`. Every other request
- * goes to the previous `fetch`, which the returned function, `using`, or disposing the sandbox restores. Several
- * replacements can be active and can end in any order; the latest one that owns a URL responds.
- *
- * Requests to the vendor's real hosts are rejected in the meantime, so no test reaches production by accident. Clients
- * that do not use the global `fetch`, such as those over `node:http`, fail with an error that names an alternative.
+ * Replaces `globalThis.fetch` for the sandbox's URLs and for hosts registered in `sandbox.outbound`. All other requests
+ * go to the previous `fetch`. The returned function, `using`, or disposing the sandbox restores it.
+ * Several replacements can be active and can end in any order. If several own a URL, the latest one responds.
+ * While a replacement is active, requests to the vendor's real hosts are rejected, so no test reaches production by
+ * accident. Clients that do not use the global `fetch`, such as clients over `node:http`, fail with an error that names
+ * an alternative.
  * @example
  * using sandbox = createSandbox()
  * replaceFetch(sandbox)
@@ -27,14 +27,15 @@ export function replaceFetch(
 ): (() => void) & Disposable {
   const endLayer = layOver((url, input, init, pass) => {
     if (sandbox.owns(url)) return sandbox.fetch(input, init)
-    // A registered real host of the service is never contacted.
+    // A real host of the service that is registered in `sandbox.outbound` gets its response from there and is never
+    // contacted.
     if (sandbox.outbound?.takes(methodOf(input, init), url)) return sandbox.outbound.fetch(input, init)
     if (!isReal(url)) return pass()
     const error = strayed(url, sandbox)
     const refuse = (): never => {
       throw error
     }
-    // The sandbox rejects URLs of other origins, and lets the host's timers run even if a loop sends such requests.
+    // `sandbox.fetch` rejects URLs of other origins. It also lets the host's timers run if a loop sends such requests.
     return sandbox.fetch(input, init).then(refuse, refuse)
   })
   const endRefusals = refuseLookups((hostname) => missed(hostname, sandbox))
@@ -46,7 +47,9 @@ export function replaceFetch(
   return Object.assign(restore, { [Symbol.dispose]: restore })
 }
 
-/** Returns the error for a connection that bypasses the replaced `fetch`. */
+/**
+ * Returns the error for a request to the sandbox that bypasses the replaced `fetch`, or `undefined` for other hosts.
+ */
 function missed(hostname: string, sandbox: Pick<Sandbox, 'urls'> & StrayNoter): Error | undefined {
   const url = `https://${hostname}/`
   if (isReal(url)) return strayed(url, sandbox)
@@ -54,7 +57,7 @@ function missed(hostname: string, sandbox: Pick<Sandbox, 'urls'> & StrayNoter): 
   const isOurs = [store, queue, mgmt, ...Object.values(regions)].some(
     (address) => new URL(address).hostname === hostname,
   )
-  // Other servers may listen on this machine.
+  // Look-ups of localhost pass, because other servers may listen on this machine.
   if (!isOurs || /^(?:.*\.)?localhost\.?$/.test(hostname)) return undefined
   return new Error(
     `${hostname} belongs to the sandbox, but replaceFetch() intercepts only the global fetch, and this client uses node:http or an earlier reference to fetch. Use nockScopes() from stuntdouble/nock, mswHandlers() from stuntdouble/msw, or startServer() from stuntdouble/server.`,
@@ -65,7 +68,10 @@ function isReal(url: string): boolean {
   return URL.canParse(url) && isRealHost(new URL(url).hostname)
 }
 
-/** Records the request in the sandbox for the end of the test, because the app may swallow the error. */
+/**
+ * Records a blocked request in the sandbox and returns the error. The sandbox reports it at the end of the test,
+ * because the app may swallow the error.
+ */
 function strayed(url: string, { urls, noteStray }: Pick<Sandbox, 'urls'> & StrayNoter): Error {
   const { host } = new URL(url)
   const sentence =

@@ -1,5 +1,5 @@
-// Clients over node:http never call a replaced `fetch`, but they look up the host name, and that can fail with an
-// explanation. Browsers have no such look-up.
+// A client over node:http never calls a replaced `fetch`, but it looks up the host name. This look-up can fail with an
+// error that explains the cause. Browsers have no such look-up.
 
 type Callback = (error: Error | null, ...found: unknown[]) => void
 type Lookup = (hostname: string, ...rest: [Callback] | [options: unknown, Callback]) => void
@@ -14,7 +14,7 @@ interface Dns {
 const refusals = new Set<Refuse>()
 let original: Lookup | undefined
 
-/** Makes look-ups of some host names fail with an error of this package, until the returned function is called. */
+/** Makes look-ups fail with the errors of `refuse`. Returns a function that ends this. */
 export function refuseLookups(refuse: Refuse): () => void {
   const dns = (
     globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } }
@@ -27,7 +27,7 @@ export function refuseLookups(refuse: Refuse): () => void {
   refusals.add(refuse)
   return () => {
     if (!refusals.delete(refuse) || refusals.size > 0) return
-    // Other code may have wrapped the function. Without refusals, it passes every look-up.
+    // If other code has wrapped the replaced function, it stays installed and passes every look-up.
     if (Object.hasOwn(dns.lookup, ours)) dns.lookup = original!
   }
 }
@@ -36,7 +36,8 @@ const ours = Symbol('stuntdouble.lookup')
 
 function watched(lookup: Lookup): Lookup {
   const replacement: Lookup = (hostname, ...rest) => {
-    // A look-up of an IP address precedes listening on it, so it must pass. Connections do not look up IP addresses.
+    // IP addresses are always looked up, because a server looks up the address on which it listens. Connections to an
+    // IP address need no look-up.
     for (const refuse of isAddress(hostname) ? [] : refusals) {
       const error = refuse(hostname)
       if (error === undefined) continue
@@ -46,7 +47,7 @@ function watched(lookup: Lookup): Lookup {
     }
     lookup(hostname, ...rest)
   }
-  // The copied properties include the promise form for util.promisify().
+  // The copied properties include the promise form that `util.promisify()` uses.
   Object.defineProperties(replacement, Object.getOwnPropertyDescriptors(lookup))
   return Object.defineProperty(replacement, ours, { value: true })
 }

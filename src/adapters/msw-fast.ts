@@ -9,13 +9,13 @@ import {
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { Sandbox } from '../sandbox/sandbox.js'
 
-// Only this file uses msw APIs that are marked as experimental.
+// All msw APIs that are marked as experimental are used only in this file.
 
 type Fetch = typeof globalThis.fetch
 
 /** Options of `fastNetwork()`. */
 export interface FastNetworkOptions {
-  /** Your own handlers, for all requests that are not the sandbox's. */
+  /** Your own handlers, for all requests that are not sent to the sandbox. */
   readonly handlers?: readonly AnyHandler[]
   /** Strategy for requests without a handler. Default `warn`. */
   readonly onUnhandledFrame?: DefineNetworkOptions<[FetchSource]>['onUnhandledFrame']
@@ -68,7 +68,8 @@ export class FetchSource extends NetworkSource<FetchFrame> {
     globalThis.fetch = replacement
     this.#end = () => {
       isActive = false
-      // If other code has wrapped `fetch` in the meantime, the wrapper stays and passes every request through.
+      // If other code has wrapped `fetch` in the meantime, the wrapper stays installed, and this replacement passes
+      // every request on.
       if (globalThis.fetch === replacement) globalThis.fetch = before
     }
   }
@@ -89,7 +90,7 @@ export class FetchSource extends NetworkSource<FetchFrame> {
   }
 }
 
-/** One `fetch` request on its way through the handlers. */
+/** One `fetch` request that msw's handlers process. */
 export class FetchFrame extends HttpNetworkFrame {
   readonly #before: Fetch
   readonly #resolve: (response: Response | Promise<Response>) => void
@@ -133,7 +134,7 @@ export class FetchFrame extends HttpNetworkFrame {
     else if (reason instanceof Error && reason.name === 'InternalError') {
       this.#reject(new TypeError('fetch failed', { cause: reason }))
     } else {
-      // A handler that throws is a bug of the test. The client gets the same response as with setupServer().
+      // An error that a handler throws is a bug of the test. The client gets the same response as with `setupServer()`.
       const { name, message, stack } = reason instanceof Error ? reason : new Error(String(reason))
       this.#resolve(Response.json({ name, message, stack }, { status: 500, statusText: 'Unhandled Exception' }))
     }

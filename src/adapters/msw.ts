@@ -24,7 +24,10 @@ export function mswHandlers(
   ]
 }
 
-/** Takes requests by method and URL. A predicate as the path would do the same, but msw before 2.12 has none. */
+/**
+ * Handler that accepts requests by a function of method and URL. msw before 2.12 does not support a predicate as the
+ * path.
+ */
 class Taking extends HttpHandler {
   readonly #takes: (request: Request) => boolean
 
@@ -38,7 +41,9 @@ class Taking extends HttpHandler {
   }
 }
 
-/** msw treats an error of a handler as a bug and responds 500. An error response is its form of a broken connection. */
+/**
+ * Returns msw's error response, which breaks the connection. If a handler throws, msw assumes a bug and responds 500.
+ */
 function networkError(error: unknown, request: Request): Response {
   const broken = error instanceof TypeError && error.message === 'fetch failed'
   if (broken || request.signal.aborted) return HttpResponse.error()

@@ -9,8 +9,9 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
 
 /**
  * Creates nock scopes for the sandbox's URLs and the hosts of `sandbox.outbound`, for clients over `fetch`, `http` and
- * `https`. They stay until the returned function is called, `using` ends, or the sandbox is disposed. Other scopes and
- * `disableNetConnect()` are unaffected, and `nock.isDone()` and `nock.pendingMocks()` report only other scopes.
+ * `https`. They stay until the returned function is called, `using` ends, or the sandbox is disposed.
+ * Other scopes and `disableNetConnect()` are unaffected. `nock.isDone()` and `nock.pendingMocks()` report only other
+ * scopes.
  * nock does not support event streams: they fail with an error that names an alternative.
  * @example
  * using sandbox = createSandbox()
@@ -39,7 +40,8 @@ export function nockScopes(
   const forget = (): void => {
     for (const remove of foreign.splice(0)) remove()
   }
-  // nock needs each host in advance. Other requests to an external host go where they went before.
+  // nock must know each host in advance. A request to such a host for which nothing is registered continues to its
+  // original destination.
   const follow = (): void => {
     forget()
     const { outbound } = sandbox
@@ -66,9 +68,9 @@ interface Answering {
 function answerAt(origin: string, answering: Answering, options: nock.Options): () => void {
   const scope = nock(origin, options).persist()
   const bodies = new WeakMap<object, string>()
-  // nock 14 parses the body as JSON before it calls a reply function. This listener gets the body as it was sent.
+  // nock 14 parses the body as JSON before it calls a reply function. This listener stores the body as it was sent.
   scope.on('request', (request: object, _interceptor: unknown, body: string) => bodies.set(request, body))
-  // Optional interceptors, so that nock's list of pending mocks has only those of the test.
+  // The interceptors are optional, so that nock's list of pending mocks contains only mocks of the test.
   const interceptors = methods.map((method) =>
     scope.intercept((path) => answering.takes(method, origin + path), method).optionally(),
   )
@@ -86,10 +88,14 @@ function answerAt(origin: string, answering: Answering, options: nock.Options): 
   }
 }
 
-/** Returns `[status, body, headers]`. Names and values of headers alternate, so that a name can occur twice. */
+/**
+ * Returns the reply `[status, body, headers]` for nock. `headers` alternates names and values, so that a name can occur
+ * twice.
+ */
 async function replyOf({ status, body, headers }: RawResponse): Promise<[number, Buffer, string[]]> {
   if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
-    // A fault can replace a finite body by a stream. It is sent as a whole, or it breaks the connection.
+    // A fault can replace a body by a stream. nock sends the stream's content as a whole, or breaks the connection if
+    // the stream fails.
     if (!isEventStream(headers)) return [status, await whole(body), headers.flat()]
     await body.cancel()
     throw new Error(
@@ -112,7 +118,7 @@ function isEventStream(headers: RawResponse['headers']): boolean {
   return headers.some(([name, value]) => name.toLowerCase() === 'content-type' && value.startsWith('text/event-stream'))
 }
 
-/** Type of `this` in a reply function of nock 14. */
+/** Type of `this` in a reply function in nock 14. */
 interface Replying {
   readonly req: {
     readonly method: string
@@ -138,8 +144,8 @@ function callOfNock14(request: Replying['req'], origin: string, bodies: WeakMap<
 }
 
 /**
- * nock 14 converts a body that is not UTF-8 to hexadecimal digits. Its length distinguishes it from text of such
- * digits.
+ * Returns the body as bytes. nock 14 converts a body that is not UTF-8 to hexadecimal digits. The content length
+ * distinguishes such a body from text that consists of such digits.
  */
 function bytesOf(shown: string, length: string | undefined): Bytes {
   const isHex = /^(?:[\da-f]{2})+$/.test(shown)

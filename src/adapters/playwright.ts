@@ -8,14 +8,15 @@ import type { Sandbox } from '../sandbox/sandbox.js'
 /** Members of a sandbox that the Playwright adapter needs. */
 export type Bridged = Pick<Sandbox, 'urls' | 'exchange' | 'owns'> &
   Partial<Pick<Sandbox, 'outbound'>> & {
-    /** Returns whether a request reaches the sandbox without interception. */
+    /** Returns whether Playwright need not intercept a request, because it reaches the sandbox over the network. */
     readonly leaves?: (request: Request) => boolean
   }
 
 /** Options of `routeSandbox()`. */
 export interface RouteOptions {
   /**
-   * Serves the body of an event stream at a URL of its own, because `route.fulfill()` takes no stream.
+   * Function that serves the body of an event stream at a separate URL, which it returns, because `route.fulfill()`
+   * does not accept a stream.
    * Without it, event streams of a page fail with a message in the console.
    */
   readonly serveStream?: (answer: RawResponse) => string
@@ -82,7 +83,8 @@ async function fulfil(route: Route, answer: RawResponse, { serveStream }: RouteO
       "Playwright's route.fulfill() does not support event streams. Use the fixtures of stuntdouble/playwright, which serve them, or point the page at startServer().",
     )
   }
-  // The page is redirected to the URL of the stream on this machine, which needs a permission for public pages.
+  // The page is redirected to the URL of the stream on this machine. Browsers require a permission for such requests of
+  // public pages.
   const page = route.request().serviceWorker() === null ? route.request().frame().page() : undefined
   await page
     ?.context()
@@ -100,7 +102,8 @@ class RoutedCall implements RawRequest {
   constructor(request: Request) {
     this.method = request.method()
     this.url = request.url()
-    // `allHeaders()` would need another round trip to the browser, for cookies, which the services do not read.
+    // `request.headers()` has no cookies, but the services do not read them. `allHeaders()` would need another round
+    // trip to the browser.
     this.headers = Object.entries(request.headers())
     this.#body = request.postDataBuffer()
   }
@@ -124,7 +127,7 @@ function preflightHeaders(request: Request): Record<string, string> {
   }
 }
 
-/** Allows pages of other origins to read the response, unless the service sets these headers itself. */
+/** Adds headers that allow pages of other origins to read the response, unless the service sets them itself. */
 function readable(headers: RawResponse['headers'], request: Request): Record<string, string> {
   const { origin } = request.headers()
   const out: Record<string, string> = {}
@@ -144,9 +147,9 @@ function methodOf(name: (typeof sending)[number], target: string | Request, opti
 }
 
 /**
- * Redirects requests of an `APIRequestContext` for the sandbox's URLs and for external hosts to a server. Such requests do
- * not pass through routes.
- * @param served returns the URL on the server, or `undefined` if neither the sandbox nor `sandbox.outbound` has the URL
+ * Redirects requests of an `APIRequestContext` to a server, if they are for the sandbox's URLs or for external hosts.
+ * Playwright's routes do not intercept such requests.
+ * @param served returns the URL on the server, or `undefined` if the request must not be redirected
  * @returns a function that ends the redirection
  * @example
  * const stop = routeRequests(context.request, (url) => (sandbox.owns(url) ? url : undefined))

@@ -29,18 +29,18 @@ export function fakeTimers(host: RunnerTimers | SinonClock): ClockFollower {
   }
   const installed = (): FakeClock | undefined => (isFaking(host) ? installedClock() : undefined)
   return followerOf(installed, (by) => {
-    // Without fake timers, Jest only warns, and its time would not move.
+    // Without fake timers, Jest prints only a warning, and its time does not move.
     if (!isFaking(host)) throw new Error(notFaked)
     return host.advanceTimersByTimeAsync(by)
   })
 }
 
-/** Members of the fake clock that all supported versions have. */
+/** Members of the fake clock that exist in all supported versions. */
 export interface FakeClock extends SinonClock {
   readonly now: number
-  /** A `Map`, or an object in older versions. With Jest, it is of another realm. */
+  /** A `Map`, or an object in older versions. In Jest, the `Map` belongs to another realm, so `instanceof` fails. */
   readonly timers?: ReadonlyMap<unknown, FakeTimer> | Readonly<Record<string, FakeTimer>>
-  /** Fires one timer at its time. */
+  /** Moves time to the next timer and fires it. */
   next(): unknown
   tick(milliseconds: number): unknown
   setSystemTime(now?: number | Date): void
@@ -50,12 +50,15 @@ export interface FakeClock extends SinonClock {
 interface FakeTimer {
   readonly callAt: number
   readonly createdAt: number
-  /** Interval of a recurring timer. */
+  /** Interval of a recurring timer in milliseconds. */
   readonly interval?: number
   readonly func?: unknown
 }
 
-/** @param move moves time by the whole duration and fires all timers; used for clocks with unknown internals */
+/**
+ * @param clock returns the installed fake clock, or `undefined` if its internals are unknown
+ * @param move moves time by a duration and fires all timers that are due
+ */
 function followerOf(clock: () => FakeClock | undefined, move: (by: number) => Promise<unknown>): ClockFollower {
   const nextIn = (): number | undefined => {
     const fake = clock()
@@ -64,7 +67,10 @@ function followerOf(clock: () => FakeClock | undefined, move: (by: number) => Pr
     for (const { callAt } of timersOf(fake)) first = Math.min(first, callAt)
     return first === Number.POSITIVE_INFINITY ? undefined : Math.max(0, first - fake.now)
   }
-  /** Number of open resources when nothing ran, because idle sockets stay open. */
+  /**
+   * Number of open resources while no code was running. Idle sockets stay open, so only additional resources count as
+   * active.
+   */
   let before = openResources()
   return {
     nextIn() {
@@ -73,7 +79,7 @@ function followerOf(clock: () => FakeClock | undefined, move: (by: number) => Pr
     },
     setJustNow() {
       const fake = clock()
-      // While sockets or files are active, they get host time, as with real timers.
+      // While additional sockets or files are open, running work may wait for them in host time.
       if (fake === undefined || openResources() > before) return undefined
       const fresh = [...timersOf(fake)].filter(({ createdAt }) => createdAt === fake.now)
       if (fresh.length === 0) return undefined
@@ -93,7 +99,7 @@ function followerOf(clock: () => FakeClock | undefined, move: (by: number) => Pr
   }
 }
 
-/** Returns the number of active host resources, as far as the host reports them: sockets, files, DNS look-ups. */
+/** Returns the number of active resources that the host reports: sockets, files and DNS look-ups. */
 export function openResources(): number {
   const { process } = globalThis as { process?: { getActiveResourcesInfo?(): readonly string[] } }
   const open = process?.getActiveResourcesInfo?.() ?? []
@@ -104,7 +110,9 @@ export function timersOf({ timers = {} }: FakeClock): Iterable<FakeTimer> {
   return typeof timers.values === 'function' ? timers.values() : Object.values(timers as Record<string, FakeTimer>)
 }
 
-/** Returns the clock that @sinonjs/fake-timers attaches to the functions that it replaces. */
+/**
+ * Returns the fake clock from the `clock` property that @sinonjs/fake-timers adds to the functions that it replaces.
+ */
 export function installedClock(): FakeClock | undefined {
   for (const replaced of [globalThis.setTimeout, globalThis.setInterval, globalThis.Date]) {
     if ('clock' in replaced) return replaced.clock as FakeClock

@@ -3,12 +3,13 @@ import type { SandboxUrls } from '../protocol/address.js'
 import { layOver } from './fetch-layers.js'
 import { refuseLookups } from './lookup.js'
 
-/** The HTTP status for a request to a server that does not respond for its host. */
+/** HTTP status 421 (Misdirected Request), for a request to a host that the server does not serve. */
 const misdirected = 421
 
 /**
- * Makes requests fail that reach the network although the sandbox intercepts nothing. Host look-ups fail, below msw and
- * nock. A `fetch` client gets a response with the reason, because without one the SDKs retry for seconds.
+ * Makes requests to the sandbox fail if they reach the network because nothing intercepts them.
+ * A host look-up fails below msw and nock. A `fetch` client gets a response with the reason, because the SDKs would
+ * otherwise retry for seconds.
  * @param why returns the message for an origin
  * @param note called with each message, because the app may swallow it
  */
@@ -46,7 +47,7 @@ class Unreached extends Error {
   override readonly name = 'Unreached'
 }
 
-/** Finds the error in the causes, because `fetch` wraps errors of the layers below. */
+/** Finds the error among the causes of an error, because `fetch` wraps errors of lower layers. */
 function unreachedIn(error: unknown): Unreached | undefined {
   for (let each = error; each instanceof Error; each = each.cause) if (each instanceof Unreached) return each
   return undefined

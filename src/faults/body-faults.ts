@@ -15,7 +15,8 @@ import { afterwards, brokenReply, corrupted, outcomeText, silence, unread, withC
 // ---- constructors -------------------------------------------------------------------------------------------------
 
 /**
- * Sends the response headers, but never the body.
+ * Sends the response headers, but never the body. The connection closes after `length`. Without it, the caller waits
+ * until it gives up.
  * @example sandbox.faults.add({ on: 'store.request', fault: fault.halfOpen('5s') })
  */
 export function halfOpen(length?: Duration): FaultOf<'half-open'> {
@@ -31,7 +32,7 @@ export function truncate(afterBytes: number): FaultOf<'truncate'> {
 }
 
 /**
- * Delivers the whole body, but as invalid JSON.
+ * Delivers the whole body, but replaces its last character, so that it is not valid JSON.
  * @example sandbox.faults.add({ on: 'queue.request', times: 1, fault: fault.corruptJson() })
  */
 export function corruptJson(): FaultOf<'corrupt-json'> {
@@ -39,7 +40,8 @@ export function corruptJson(): FaultOf<'corrupt-json'> {
 }
 
 /**
- * Sends the response body slowly, at this many bytes per second of virtual time.
+ * Sends the response body slowly.
+ * @param bytesPerSecond bytes per second of virtual time
  * @example sandbox.faults.add({ on: 'store.request', fault: fault.slowBody(100) })
  */
 export function slowBody(bytesPerSecond: number): FaultOf<'slow-body'> {

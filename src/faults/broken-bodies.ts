@@ -3,19 +3,22 @@ import { ConnectionBroken } from '../kernel/http.js'
 import type { Task } from '../kernel/time.js'
 import type { FaultyResponse as Answer } from './fault-context.js'
 
-// Response bodies that arrive slowly, in part or never. All are streams, so each adapter transports them as its library
-// does: `fetch` rejects while it reads, a server closes the socket.
+// Response bodies that arrive slowly, in part or never. Each is a stream, so that each adapter breaks it in the manner
+// of its library: `fetch` rejects while the body is read, and a server closes the socket.
 
 /**
- * Milliseconds after which a client gives up. In Node.js, `fetch` waits this long for headers and for each chunk of a
- * body.
+ * Milliseconds of virtual time after which a client stops waiting. In Node.js, `fetch` waits this long for headers and
+ * for each chunk of a body.
  */
 export const patience = 300_000
 
 /** Maximum number of chunks of a slow body. */
 export const maxChunks = 50
 
-/** Sends the body in equal chunks of virtual time. If the body takes longer than clients wait, it never arrives. */
+/**
+ * Sends the body in equal chunks at intervals of virtual time. If the interval is longer than clients wait, no body
+ * arrives.
+ */
 export function slowBody(answer: Answer, task: Task, bytesPerSecond: number): Answer {
   const bytes = bytesOf(answer)
   if (bytes === undefined || bytes.length === 0) return answer
@@ -37,7 +40,7 @@ export function slowBody(answer: Answer, task: Task, bytesPerSecond: number): An
   })
 }
 
-/** Sends the headers but no body, and breaks the connection after `forMs`. */
+/** Sends the headers but no body. Breaks the connection after `forMs` milliseconds of virtual time. */
 export function silentBody(answer: Answer, task: Task, forMs: number): Answer {
   const length = bytesOf(answer)?.length
   return streamed(answer, length, task, async (controller, body, signal) => {
@@ -54,7 +57,7 @@ export function cutBody(answer: Answer, afterBytes: number): Answer {
   let sent = part.length === 0
   const body = new ReadableStream<Uint8Array>(
     {
-      // Waits for the next read, because an error discards what the client has not read yet.
+      // The stream fails only at the next read, because an error discards data that the client has not read yet.
       pull(controller) {
         if (sent) controller.error(terminated())
         else controller.enqueue(part)
@@ -66,7 +69,7 @@ export function cutBody(answer: Answer, afterBytes: number): Answer {
   return { ...answer, headers: withLength(answer, bytes.length), body }
 }
 
-/** The error that `fetch` rejects with when a body breaks off. Other adapters close the connection. */
+/** Returns the error with which `fetch` rejects when a body breaks off. Other adapters close the connection instead. */
 export function terminated(): TypeError {
   return new TypeError('terminated', { cause: new ConnectionBroken('ECONNRESET', 'other side closed') })
 }
@@ -79,7 +82,7 @@ function streamed(answer: Answer, length: number | undefined, task: Task, emit: 
   const abort = new AbortController()
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      // This work rejects only when the sandbox is disposed.
+      // The work rejects only when the sandbox is disposed, so the error is ignored.
       task.beside!('request whose body is on its way', (beside) => emit(controller, beside, abort.signal)).catch(() =>
         controller.error(terminated()),
       )
@@ -95,7 +98,7 @@ function bytesOf({ body }: Answer): Uint8Array | undefined {
   return typeof body === 'string' ? toArray(body) : undefined
 }
 
-/** Announces the full length in `Content-Length`, so that a client can notice missing bytes. */
+/** Sets `Content-Length` to the full length, so that a client can detect missing bytes. */
 function withLength({ headers }: Answer, length: number): Answer['headers'] {
   return [...headers.filter(([name]) => name.toLowerCase() !== 'content-length'), ['content-length', String(length)]]
 }

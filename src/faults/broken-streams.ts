@@ -2,8 +2,8 @@ import { type Clock, letOutsideContinue } from '../kernel/clock.js'
 import { terminated } from './broken-bodies.js'
 import type { FaultyResponse as Answer } from './fault-context.js'
 
-// Event streams that break off or stall. Each chunk of a stream is one event. Comments, and the first events, which
-// confirm the subscription, do not count.
+// Event streams that break off or stall. Each chunk of a stream is one event. Comments and the first events, which
+// confirm the subscription, are not counted.
 
 const notCounted = /^(?::|data: (?:p?subscribe,|"OK"\n))/
 
@@ -13,7 +13,7 @@ function counts(chunk: Uint8Array): boolean {
 
 type Body = ReadableStream<Uint8Array>
 
-/** Passes this many events, then breaks the stream. */
+/** Sends `afterEvents` events, then breaks the stream. */
 export function cutEvents(answer: Answer, afterEvents: number): Answer {
   return through(answer, (source) => {
     const reader = source.getReader()
@@ -37,7 +37,10 @@ export function cutEvents(answer: Answer, afterEvents: number): Answer {
   })
 }
 
-/** Passes this many events, then holds events for `forMs` or forever. Held events are sent when the stall ends. */
+/**
+ * Sends `afterEvents` events, then keeps later events back for `forMs` milliseconds, or forever without `forMs`. These
+ * events are sent when the stall ends.
+ */
 export function stalledEvents(answer: Answer, afterEvents: number, forMs: number | undefined, clock: Clock): Answer {
   return through(answer, (source) => {
     const reader = source.getReader()
@@ -51,7 +54,7 @@ export function stalledEvents(answer: Answer, afterEvents: number, forMs: number
           letOutsideContinue(clock)
         })
       })
-    // The stall begins with the last passed event, not with the next read of the stream.
+    // The stall begins directly after the last event that was sent, not with the next read of the stream.
     if (afterEvents === 0) silence = fallSilent()
     return new ReadableStream<Uint8Array>(
       {
@@ -69,7 +72,7 @@ export function stalledEvents(answer: Answer, afterEvents: number, forMs: number
   })
 }
 
-/** Reads from the source only when the client reads. */
+/** Stream strategy with an empty buffer, so that the source is read only when the client reads. */
 const unhurried = { highWaterMark: 0 }
 
 function through(answer: Answer, wrap: (source: Body) => Body): Answer {

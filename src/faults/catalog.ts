@@ -12,7 +12,7 @@ export interface FaultDefinition<K extends FaultKind = FaultKind> extends FaultS
   readonly kind: K
   /** Injection points at which the fault has an effect. */
   readonly points: readonly InjectionPoint[]
-  /** The fault that the constructor makes from the sample arguments. */
+  /** Fault that the constructor returns for the arguments in `sample`. */
   readonly example: FaultOf<K>
 }
 
@@ -30,16 +30,19 @@ function exampleOf({ made, sample }: FaultSpec<AnyFault>): AnyFault {
 /** The kinds of all faults. */
 export const faultKinds: readonly FaultKind[] = Object.keys(catalog) as FaultKind[]
 
-/** Returns what a fault does at a point. `faults.add()` has rejected rules whose fault has no effect at their point. */
+/**
+ * Returns the effect of a fault at an injection point. It exists, because `faults.add()` rejects rules whose fault has
+ * no effect at their points.
+ */
 export function actionAt<P extends InjectionPoint>(point: P, fault: Fault): ActionAt<P, Fault> {
-  // The compiler cannot prove that the definition in the table belongs to this kind of fault.
+  // The compiler cannot prove that the entry of the table with this kind is the definition of this fault.
   const { at } = catalog[fault.kind] as { readonly at: Partial<ActionsAt<never>> }
   const action = at[point] as ActionAt<P, Fault> | undefined
-  if (action === undefined) throw new TypeError(`${fault.kind} has nothing to do at ${point}.`)
+  if (action === undefined) throw new TypeError(`fault ${fault.kind} has no effect at ${point}.`)
   return action
 }
 
-/** Kinds that a destination's script accepts: those that affect an attempt that has begun. */
+/** Kinds of faults that a destination's script accepts: those that affect an attempt after it has begun. */
 export const stepKinds: readonly FaultKind[] = faultKinds.filter(
   (kind) => catalog[kind].at['queue.delivery']?.meets !== undefined,
 )
@@ -49,7 +52,7 @@ export function goesWrong(fault: Fault): boolean {
   return fault.kind !== 'pass' && !(fault.kind === 'status' && fault.status < 400)
 }
 
-/** Describes the effect of a fault for the timeline, when no more precise description is known. */
+/** Returns the default description of a fault's effect, for the timeline. */
 export function effectOf(fault: Fault, phase: 'before' | 'after'): string {
   return (catalog[fault.kind] as FaultDefinition).sentence(fault as never, phase)
 }

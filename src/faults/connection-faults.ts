@@ -41,7 +41,7 @@ export function refused(): FaultOf<'refused'> {
 }
 
 /**
- * Fails the DNS lookup of the host: `fetch` rejects with cause `ENOTFOUND`.
+ * Makes the DNS lookup of the host fail: `fetch` rejects with cause `ENOTFOUND`.
  * @example
  * sandbox.faults.add({ on: 'outbound.request', match: { url: 'https://bank.test/*' }, fault: fault.unresolvedHost() })
  */
@@ -58,8 +58,8 @@ export function badCertificate(): FaultOf<'bad-certificate'> {
 }
 
 /**
- * Sends no response for this long, then closes the connection.
- * Without a duration, a delivery fails with its timeout, and `fetch` rejects with cause `ETIMEDOUT` after 5 minutes of
+ * Sends no response, and closes the connection after `length`.
+ * Without `length`, a delivery fails with its timeout, and `fetch` rejects with cause `ETIMEDOUT` after 5 minutes of
  * virtual time.
  * @example
  * sandbox.destinations.script('https://shop.test/orders', [fault.hang()])
@@ -88,7 +88,7 @@ const isUntrusted = breaks(() => new ConnectionBroken('CERT_HAS_EXPIRED', 'certi
 const hangs: OnRequest<FaultOf<'hang'>> = inBothPhases(async ({ forMs }, { task, signal, tell }) => {
   await task.sleep(forMs ?? patience, signal)
   if (forMs !== undefined) throw wasReset()
-  // A caller that has disconnected already does not wait for its timeout.
+  // A caller that has already disconnected does not wait, so the fault takes no time.
   if (signal?.aborted === true) throw new ConnectionBroken('ECONNRESET', 'the caller gave up')
   tell(`no response for ${formatDuration(patience)}, then given up`)
   throw new ConnectionBroken('ETIMEDOUT', 'no response arrived')

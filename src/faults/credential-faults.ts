@@ -10,7 +10,8 @@ import { signatureFaults, signedMilliseconds } from './fault-values.js'
 // ---- constructors -------------------------------------------------------------------------------------------------
 
 /**
- * Signs a delivery with one defect: a name from `signatureFlaws`, or `rotated` for a key that is not current yet.
+ * Gives the signature of a delivery one defect: a name from `signatureFlaws`, or `rotated` for a signature with the
+ * next key.
  * @example sandbox.faults.add({ on: 'queue.delivery', times: 1, fault: fault.badSignature('expired') })
  */
 export function badSignature(flaw: FaultOf<'bad-signature'>['flaw']): FaultOf<'bad-signature'> {
@@ -18,7 +19,7 @@ export function badSignature(flaw: FaultOf<'bad-signature'>['flaw']): FaultOf<'b
 }
 
 /**
- * Moves the clock that signs deliveries ahead of the receiver's clock, or behind it: `fault.clockSkew('-10m')`.
+ * Moves the clock that signs deliveries ahead of the receiver's clock, or behind it with a negative duration.
  * @example sandbox.faults.add({ on: 'queue.delivery', fault: fault.clockSkew('-10m') })
  */
 export function clockSkew(by: Duration | `-${string}`): FaultOf<'clock-skew'> {
@@ -28,7 +29,7 @@ export function clockSkew(by: Duration | `-${string}`): FaultOf<'clock-skew'> {
 }
 
 /**
- * Rejects the token, as if it had been revoked.
+ * Rejects the token of a request, as if the token had been revoked.
  * @example sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.revokedToken() })
  */
 export function revokedToken(): FaultOf<'revoked-token'> {
@@ -36,7 +37,7 @@ export function revokedToken(): FaultOf<'revoked-token'> {
 }
 
 /**
- * Rejects requests, as if the quota of the plan were used up.
+ * Rejects a request, as if the quota of the plan were used up.
  * @example sandbox.faults.add({ on: 'queue.request', fault: fault.quotaExceeded() })
  */
 export function quotaExceeded(): FaultOf<'quota-exceeded'> {

@@ -4,8 +4,8 @@ import type { Task } from '../kernel/time.js'
 import type { DeliveryFault, FaultOf, HeaderRecord } from './fault.js'
 import type { DeliveryInjectionPoint, InjectionPoint, RequestInjectionPoint } from './points.js'
 
-// Interfaces through which a fault takes effect, one per kind of injection point. The service passes the context in,
-// and the definition of the fault acts on it, so a definition depends on neither the protocol nor a service.
+// Interfaces through which a fault takes effect, one per kind of injection point. The service passes an object with
+// this interface to the fault's definition. A definition therefore depends on neither a protocol nor a service.
 
 export type Phase = 'before' | 'after'
 
@@ -22,14 +22,14 @@ interface FaultContext {
 
 // ---- a request, or the opening of an event stream ---------------------------------------------------------------
 
-/** An HTTP response as faults see it: status, headers, and a body that may be a stream. */
+/** An HTTP response that a fault can change: status, headers, and a body that may be a stream. */
 export interface FaultyResponse {
   readonly status: number
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: Bytes | ReadableStream<Uint8Array> | null
 }
 
-/** A fault for which the service builds its own error response. */
+/** A fault for which the affected service creates its own error response. */
 export type WordedFault =
   | { readonly kind: 'status'; readonly status: number; readonly text: string }
   | FaultOf<'rate-limited' | 'quota-exceeded'>
@@ -37,19 +37,19 @@ export type WordedFault =
 export interface RequestFaultContext extends FaultContext {
   readonly task: Task
   readonly clock: Clock
-  /** Aborted when the client disconnects. */
+  /** Signal that is aborted when the client disconnects. */
   readonly signal: AbortSignal | undefined
-  /** Returns the response of the next layer: the next fault, or the service. */
+  /** Processes the request further, by the next fault or by the service, and returns that response. */
   onwards(): Promise<FaultyResponse>
   /** Returns the service's own response for this fault. */
   worded(fault: WordedFault): FaultyResponse
   /** Returns the service's response to a request without a valid token. */
   refusedToken(): FaultyResponse
-  /** Breaks all requests in flight and makes the service unavailable for this long. */
+  /** Breaks all requests in flight and makes the service unavailable for `downMs` milliseconds. */
   restart(downMs: number): void
 }
 
-/** Effect on a request. Throws `ConnectionBroken` when no response arrives. */
+/** Effect of a fault on a request. Throws `ConnectionBroken` when no response arrives. */
 export type OnRequest<F> = (fault: F, moment: RequestFaultContext) => Maybe<FaultyResponse>
 
 // ---- a delivery -------------------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ export interface FaultyOutcome {
   readonly body: Bytes
   /** Reason why there is no response. */
   readonly error?: string
-  /** Description of what happened, when the queue did not see all of it. */
+  /** Description of the part that the queue did not see, such as a response that was lost. */
   readonly note?: string
   /** Whether no response ever arrives, so that the attempt ends with its timeout. */
   readonly never?: true
@@ -82,7 +82,9 @@ export interface AttemptFaultContext extends FaultContext {
   readonly nonRetryableHeader: string
   now(): number
   sleep(ms: number): Promise<void>
-  /** Returns the outcome of the next layer: the next fault, or a handler, a script or the network. */
+  /**
+   * Continues the attempt and returns its outcome. The next fault, a handler, a script or the network determines it.
+   */
   onwards(): Maybe<FaultyOutcome>
   answer(status: number, headers?: HeaderRecord, body?: string): FaultyOutcome
   rateLimited(fault: FaultOf<'rate-limited'>): FaultyOutcome
@@ -90,44 +92,47 @@ export interface AttemptFaultContext extends FaultContext {
   sign(wrong: { readonly flaw?: string; readonly skewMs?: number }): void
   /** Continues with another fault. */
   play(fault: DeliveryFault): Maybe<FaultyOutcome>
-  /** Delivers again as separate work: after this many milliseconds, or concurrently with the current attempt. */
+  /**
+   * Delivers again as separate work: `afterMs` milliseconds after the current attempt, or at the same time with
+   * `'now'`.
+   */
   again(afterMs: number, run: (copy: DeliveryCopy) => Promise<void>, when?: 'now'): void
 }
 
-/** A delivery that is due and has not begun. */
+/** Context of a delivery that is due but has not begun. */
 export interface DueFaultContext {
   readonly now: number
   /** End of the rule's window, or `undefined` without one. */
   readonly until: number | undefined
-  /** Logs the injection. A fault that delays nothing may omit it. */
+  /** Logs the injection. A fault that causes no delay need not call it. */
   log(effect?: string): void
-  /** Delays the delivery by this long, in addition to earlier delays. */
+  /** Delays the delivery by `ms` milliseconds, in addition to earlier delays. */
   wait(ms: number, reason: string): void
-  /** Delays the delivery until this instant. */
+  /** Delays the delivery until the instant `at`, in milliseconds. */
   waitUntil(at: number, reason: string): void
-  /** Delays the delivery until a later one has left, at most for this long. */
+  /** Delays the delivery until a later delivery has started, for at most `withinMs` milliseconds. */
   waitForNext(withinMs: number): void
   vanish(): void
 }
 
-/** Affects an attempt that has begun. Scripts can only name faults of this kind. */
+/** Effect on an attempt that has begun. Scripts accept only faults with such an effect. */
 export interface AttemptAction<F> {
   readonly meets: (fault: F, moment: AttemptFaultContext) => Maybe<FaultyOutcome>
-  /** Whether the delivery reaches the destination, whose response this fault then determines. */
+  /** Whether the delivery reaches the destination before this fault determines the response. */
   readonly arrives?: true
-  /** Returns the fault that the attempt ends with. */
+  /** Returns the fault that ends the attempt after this one. */
   readonly next?: (fault: F) => DeliveryFault | undefined
-  /** What a rule does instead, before the attempt begins. */
+  /** Effect of a rule with this fault, which applies before the attempt begins, instead of the effect during it. */
   readonly holds?: HoldAction<F>['holds']
   readonly restarts?: undefined
 }
-/** Affects a delivery before an attempt begins. */
+/** Effect on a delivery before its attempt begins. */
 export interface HoldAction<F> {
   readonly holds: (fault: F, moment: DueFaultContext) => void
   readonly meets?: undefined
   readonly restarts?: undefined
 }
-/** Restarts the service during the attempt. */
+/** Effect that restarts the service during the attempt. */
 export interface RestartAction<F> {
   /** @returns how long the service is down, in milliseconds */
   readonly restarts: (fault: F) => number
@@ -138,25 +143,27 @@ export type OnDelivery<F> = AttemptAction<F> | HoldAction<F> | RestartAction<F>
 
 // ---- a command, an event, a schedule ----------------------------------------------------------------------------
 
-/** One command; `R` is the type of a store reply. */
+/** Context of one command. `R` is the type of a store reply. */
 export interface CommandFaultContext<R> extends FaultContext {
   run(): R
   /**
-   * Returns the reply of a read command as it was this many changes ago, or `undefined` if its keys have changed less
-   * often.
+   * Returns the reply that a read command would have got before the last `versions` changes of its keys. Returns
+   * `undefined` if the keys have changed less often.
    */
   past(versions: number): { readonly reply: R } | undefined
   fail(error: string): never
-  /** Fails as a store whose plan is used up. */
+  /** Throws the error that the store has when the quota of its plan is used up. */
   failOverQuota(): never
   breakConnection(): never
 }
 export type OnCommand<F> = <R>(fault: F, moment: CommandFaultContext<R>) => R
 
-/** One event that is about to be sent to one stream. What the fault assigns is sent. */
+/**
+ * Context of one event that is about to be sent to one stream. A fault changes the event by assigning to these fields.
+ */
 export interface EventFaultContext extends FaultContext {
   line: Bytes
-  /** Milliseconds until the event is sent. */
+  /** Milliseconds to wait before the event is sent. */
   wait: number
   copies: number
   /** Whether the stream breaks off after this event. */
@@ -164,12 +171,12 @@ export interface EventFaultContext extends FaultContext {
 }
 export type OnEvent<F> = (fault: F, moment: EventFaultContext) => void
 
-/** One fire of a schedule. What the fault assigns takes effect. */
+/** Context of one fire of a schedule. A fault changes the fire by assigning to these fields. */
 export interface FireFaultContext extends FaultContext {
   readonly scheduleId: string
-  /** Number of publishes. */
+  /** Number of messages to publish. */
   times: number
-  /** Milliseconds until the first publish. */
+  /** Milliseconds to wait before the first publish. */
   wait: number
   /** Milliseconds between two publishes. */
   apart: number
@@ -178,7 +185,7 @@ export type OnTrigger<F> = (fault: F, moment: FireFaultContext) => void
 
 // ---- all contexts ------------------------------------------------------------------------------------------------
 
-/** Effects of a definition at each injection point. */
+/** Type of all effects of a definition, by injection point. */
 export interface ActionsAt<F>
   extends Record<RequestInjectionPoint, OnRequest<F>>,
     Record<DeliveryInjectionPoint, OnDelivery<F>>,
@@ -191,17 +198,17 @@ export type ActionAt<P extends InjectionPoint, F> = ActionsAt<F>[P]
 
 type OnService = 'store.request' | 'queue.request' | 'stats.request' | 'workflow.wait'
 
-/** Uses one effect for requests to every service and for outbound requests of the app. */
+/** Returns one effect for requests to every service and for outbound requests of the app. */
 export function atRequestsAndOutbound<F>(action: OnRequest<F>): Pick<ActionsAt<F>, OnService | 'outbound.request'> {
   return { ...atRequests(action), 'outbound.request': action }
 }
 
-/** Uses one effect for requests to every service. */
+/** Returns one effect for requests to every service. */
 export function atRequests<F>(action: OnRequest<F>): Pick<ActionsAt<F>, OnService> {
   return { 'store.request': action, 'queue.request': action, 'stats.request': action, 'workflow.wait': action }
 }
 
-/** Uses one effect for deliveries of messages, callbacks, workflow steps and workflow calls. */
+/** Returns one effect for deliveries of messages, callbacks, workflow steps and workflow calls. */
 export function atDeliveries<A extends object>(action: A): Record<DeliveryInjectionPoint, A> {
   return { 'queue.delivery': action, 'queue.callback': action, 'workflow.step': action, 'workflow.call': action }
 }

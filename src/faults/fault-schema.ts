@@ -6,7 +6,7 @@ import type { Fault } from './fault.js'
 
 // The schema of a fault and the error texts for invalid values. Rules, scripts and scenarios use both.
 
-/** Problem of a value, with its path. */
+/** A problem of a value: its path and a message. */
 export interface FaultProblem {
   readonly path: readonly (string | number)[]
   readonly sentence: string
@@ -16,9 +16,9 @@ export interface FaultProblem {
 export interface FaultWording {
   /** Noun for the whole value, such as "the rule". */
   readonly whole: string
-  /** Valid values of the field at this path, with the noun for one of them: `fault`. */
+  /** Returns the valid values of the field at a path and the noun for one of them, such as `fault`. */
   wordsAt(path: FaultProblem['path']): readonly [noun: string, words: readonly string[]] | undefined
-  /** Fields of the object at this path. */
+  /** Returns the names of the valid fields of the object at a path. */
   fieldsOf(owner: unknown, place: string): readonly string[]
 }
 
@@ -37,7 +37,7 @@ export const faultSchema: () => v.GenericSchema<Fault> = once(() => {
   ) as v.GenericSchema<Fault>
 })
 
-/** Returns a conflict between fields that are valid one by one, or `undefined`. */
+/** Returns a message about fields that are valid individually but conflict, or `undefined`. */
 export function oddFault(fault: Fault): string | undefined {
   return catalog[fault.kind].odd?.(fault as never)
 }
@@ -69,7 +69,10 @@ export const faultWording: FaultWording = {
 /** Maximum number of problems in a result, because a list can hold any number. */
 const maxProblems = 20
 
-/** Returns the problems that a schema finds in a value that must be an object, in the order of its fields. */
+/**
+ * Returns the problems that a schema finds in a value, in the order of its fields.
+ * @param what start of the message for a value that is not an object
+ */
 export function problemsWith(
   schema: v.GenericSchema,
   value: unknown,
@@ -81,7 +84,8 @@ export function problemsWith(
   }
   const result = v.safeParse(schema, value)
   if (result.success) return []
-  // A field that is misspelled is missing as well: what it was meant to be is of more use.
+  // A misspelled field is also reported as missing. Only the unknown name is reported, because its message suggests the
+  // correct name.
   const unknown = result.issues.filter(isUnknownField)
   const others = result.issues.filter((issue) => !isUnknownField(issue))
   return [...unknown, ...others].slice(0, maxProblems).map((issue) => problem(issue, words))
@@ -91,9 +95,10 @@ function isUnknownField({ type, expected }: v.BaseIssue<unknown>): boolean {
   return type === 'strict_object' && expected === 'never'
 }
 
-/** Describes an issue of the schema. */
+/** Converts an issue of the schema to a problem with a message. */
 function problem(issue: v.BaseIssue<unknown>, dialect: FaultWording): FaultProblem {
-  // A list of points is one option of a union, so the useful issue is the nested one.
+  // `on` is a union of a point and a list of points. The issue inside the list is more precise than the issue of the
+  // union.
   const inner = issue.type === 'union' ? issue.issues?.find((other) => other.path !== undefined) : undefined
   if (inner !== undefined) {
     const path = [...(issue.path ?? []), ...(inner.path ?? [])]
@@ -116,7 +121,7 @@ function problem(issue: v.BaseIssue<unknown>, dialect: FaultWording): FaultProbl
   return { path, sentence: `${place}${complaint(issue)}.`.replace(/\.\.$/, '.') }
 }
 
-/** Returns the message of the schema, with the value where that helps. */
+/** Returns the message of an issue, followed by the invalid value if it is helpful. */
 function complaint({ kind, type, message, input }: v.BaseIssue<unknown>): string {
   const tells = kind === 'schema' || type.endsWith('value') || ['integer', 'regex', 'check'].includes(type)
   return ` ${message}${tells ? ` (got ${shown(input)})` : ''}`

@@ -10,39 +10,39 @@ export interface AnyFault {
   readonly kind: string
 }
 
-/** Definition of one kind of fault: constructor, schema, effects, and the texts about it. */
+/** Definition of one kind of fault: its constructor, schema, effects and texts. */
 export interface FaultSpec<F extends AnyFault> {
   /** Description on the reference page. */
   readonly summary: string
   /**
-   * `answers` ends the evaluation: rules that were added later are skipped. `shapes` and `holds` continue with later
-   * rules.
+   * How the fault affects the evaluation. `answers`: it ends, and rules that were added later are skipped. `shapes` and
+   * `holds`: it continues with later rules.
    */
   readonly effect: 'answers' | 'shapes' | 'holds'
-  /** Describes the effect for the timeline, when no more precise description is known. */
+  /** Returns the default description of the effect, for the timeline. */
   readonly sentence: (fault: F, phase: Phase) => string
-  /** The constructor, under its name in `fault`: the kind in camel case. */
+  /** Constructor of the fault, under its name in `fault`: the kind in camel case. */
   readonly made: Readonly<Record<string, (...given: never[]) => F>>
-  /** Names that users try as kinds, with what to write instead. */
+  /** Names that users may write instead of a kind, each with the correct spelling. */
   readonly meant?: Readonly<Record<string, string>>
   readonly fields: v.ObjectEntries
-  /** Returns a conflict between fields that are valid one by one, or `undefined`. */
+  /** Returns a message about fields that are valid individually but conflict, or `undefined`. */
   readonly odd?: (fault: F) => string | undefined
-  /** Additional conditions that the fault needs for a rule to match. */
+  /** Returns conditions that this fault adds to the conditions of its rule. */
   readonly also?: (fault: F) => Pick<FaultMatch, 'region'> & { readonly reads?: true }
   /** Returns the invalid field of a rule with this fault and the reason, or `undefined`. */
   readonly oddRule?: (fault: F, rule: FaultRule) => readonly [field: 'until' | 'fault', sentence: string] | undefined
-  /** For a rule at a point where the fault has no effect: what to write instead. */
+  /** Hint for a rule at a point where the fault has no effect, by point: the alternative to use. */
   readonly hints?: Partial<Record<InjectionPoint, string>>
   /** Arguments of the constructor in the documented example. */
   readonly sample: readonly unknown[]
   /** Injection point of the example on the reference page. */
   readonly shownAt: InjectionPoint
-  /** Phases in which the fault can be injected, the default first. */
+  /** Phases in which the fault can be injected. The first is the default. */
   readonly phases: readonly Phase[]
   /** Effects by injection point, in the order of the reference page. */
   readonly at: Partial<ActionsAt<F>>
-  /** What an adapter does instead of a fault that it cannot express, and why. */
+  /** Effect that an adapter has instead, with the reason, if its library cannot express the fault. */
   readonly instead?: Partial<Record<Transport, string>>
 }
 
@@ -51,7 +51,7 @@ export interface StepRow<F extends AnyFault> extends FaultSpec<F> {
   readonly at: Partial<ActionsAt<F>> & Readonly<Record<DeliveryInjectionPoint, AttemptAction<F>>>
 }
 
-/** Requires an effect at each point that the type of rules allows for the fault, and at no other. */
+/** Requires an effect at each point at which rules of this fault are allowed, and at no other point. */
 type AtItsPoints<F extends AnyFault> = F['kind'] extends FaultKind
   ? {
       readonly at: { readonly [P in PointOf<F['kind']>]: unknown } & {
@@ -60,7 +60,7 @@ type AtItsPoints<F extends AnyFault> = F['kind'] extends FaultKind
     }
   : unknown
 
-/** A table of definitions: of faults that scripts can name, and of others. */
+/** A table of fault definitions: faults that scripts accept (`Step`), and other faults (`Other`). */
 export type FaultGroup<Step extends AnyFault, Other extends AnyFault = never> = {
   readonly [K in Step['kind']]: StepRow<Extract<Step, { kind: K }>> & AtItsPoints<Extract<Step, { kind: K }>>
 } & {

@@ -4,8 +4,8 @@ import { headerValueSyntax } from '../kernel/http.js'
 // Schemas of the fields of faults, with the error texts for invalid values.
 
 /**
- * Maximum duration of a fault in milliseconds: 31 years, so that 1,000 of them still give a valid date. The service has
- * no such limit.
+ * Maximum duration of a fault in milliseconds: 31 years, so that even 1,000 such durations in a row end at a valid
+ * date. This is a limit of this package, not of the service.
  */
 export const maxSpan = 1e12
 const tooLong = 'must be a number of milliseconds, at most 1e12'
@@ -30,7 +30,10 @@ export const upToThousand: v.GenericSchema<number> = v.pipe(
 export const anyText: v.GenericSchema<string> = v.string('must be a string')
 export const text: v.GenericSchema<string> = v.pipe(anyText, v.minLength(1, 'must be a non-empty string'))
 
-/** Returns whether `statusCode` accepts a value. Used for responses, which are checked on every attempt. */
+/**
+ * Returns whether `statusCode` accepts a value. It is faster than the schema, because responses are checked on every
+ * attempt.
+ */
 export function isStatus(given: unknown): given is number {
   return Number.isInteger(given) && (given as number) >= 200 && (given as number) <= 599
 }

@@ -9,8 +9,7 @@ import type { DeliveryInjectionPoint, InjectionPoint, RequestInjectionPoint } fr
 /** Header names and values, as a test writes them. */
 export type HeaderRecord = Readonly<Record<string, string | readonly string[]>>
 
-// ---- faults by family: scripts accept the steps, rules accept all
-// -----------------------------------------------------
+// ---- faults by group: a script accepts the types named `…Step`, a rule accepts all of them
 
 export type ResponseStep =
   | LatencyFault
@@ -19,7 +18,7 @@ export type ResponseStep =
   | { readonly kind: 'non-retryable'; readonly body?: string }
   | { readonly kind: 'pass' }
 
-/** A response with this status. Without a body, the response has the body that the affected service sends. */
+/** A response with this status. Without `body`, the affected service's own error body is sent. */
 export interface StatusFault {
   readonly kind: 'status'
   readonly status: number
@@ -68,11 +67,11 @@ export type OrderFault = { readonly kind: 'reorder'; readonly withinMs: number }
 
 interface DuplicateFault {
   readonly kind: 'duplicate'
-  /** Number of additional times. Default 1. */
+  /** Number of additional deliveries or requests. Default 1. */
   readonly copies?: number
-  /** Milliseconds after the previous response. Default 0. */
+  /** Milliseconds between a response and the next repetition. Default 0. */
   readonly afterMs?: number
-  /** Whether all happen at the same instant, before the first response. Default false. */
+  /** Whether all repetitions happen at the same instant, before the first response. Default false. */
   readonly concurrent?: boolean
 }
 
@@ -96,7 +95,7 @@ export type ServiceFault =
   | { readonly kind: 'restart'; readonly downMs?: number }
   | { readonly kind: 'outage'; readonly region?: string; readonly status?: number }
 
-/** A fault of one delivery or its response. These are the steps of a destination's script. */
+/** A fault of one delivery or of its response. A destination's script accepts these faults as steps. */
 export type DeliveryFault = ResponseStep | ConnectionStep | BodyStep | OrderStep | CredentialStep
 
 /** A fault as plain data: what goes wrong. */
@@ -109,7 +108,7 @@ export type FaultKind = Fault['kind']
 /** The fault of one kind. */
 export type FaultOf<K extends FaultKind> = Extract<Fault, { kind: K }>
 
-/** Conditions of a rule. All that are given must hold. */
+/** Conditions of a rule. A rule matches if all given conditions hold. */
 export interface FaultMatch {
   readonly service?: 'store' | 'queue' | 'stats'
   /** Path of the API below the service's base URL; `*` matches any characters: `/v2/publish/*`. */
@@ -136,7 +135,10 @@ export interface FaultMatch {
   readonly region?: string
   /** URL of the workflow; `*` matches any characters. */
   readonly workflow?: string
-  /** Name of the workflow step that the delivery carries or results from, or that waits; `init` for the first. */
+  /**
+   * Name of the workflow step that the delivery contains or results from, or that waits. The first delivery of a run
+   * has the name `init`.
+   */
   readonly step?: string
   /** Type of the step, as the SDK names it: `Initial`, `Run`, `SleepFor`, `Call`, `Wait`, `Invoke` … */
   readonly stepType?: string
@@ -144,14 +146,11 @@ export interface FaultMatch {
   readonly runId?: string
 }
 
-/** Requests to a service, without outbound requests of the app and without opened streams. */
+/** Injection points of requests to a service. Outbound requests of the app and opened streams are excluded. */
 type ServiceRequest = Exclude<RequestInjectionPoint, 'outbound.request' | 'stream.open'>
 type RequestOrDelivery = Exclude<RequestInjectionPoint, 'stream.open'> | DeliveryInjectionPoint
 
-/**
- * Injection points at which each fault has an effect. The compiler checks that the definitions have exactly these
- * points.
- */
+/** Injection points at which each kind of fault has an effect. The compiler compares this type with the definitions. */
 interface PointsByKind {
   latency: RequestOrDelivery | 'stream.open' | 'stream.event' | 'schedule.fire'
   status: RequestOrDelivery | 'stream.open'
@@ -194,35 +193,38 @@ export type FaultAt<P extends InjectionPoint> = {
   [K in FaultKind]: P extends PointsByKind[K] ? FaultOf<K> : never
 }[FaultKind]
 
-/** Optional fields of a fault rule: everything except its fault and its points. */
+/** Optional fields of a fault rule: all fields except the fault and the injection points. */
 export interface FaultConditions {
   /** Name for error messages and for `faults.remove(name)`. */
   readonly name?: string
   readonly match?: FaultMatch
-  /** Start of the rule's window: ISO text, or a duration since the rule was added. */
+  /** Start of the period in which the rule applies: ISO text, or a duration after the rule was added. */
   readonly from?: Duration | string
-  /** End of the window, exclusive: ISO text, or a duration since the rule was added. */
+  /** End of this period, exclusive: ISO text, or a duration after the rule was added. */
   readonly until?: Duration | string
   /** Cron pattern of the minutes in which the rule applies, in UTC or the time zone of `CRON_TZ=`. */
   readonly cron?: string
-  /** Number of matches to skip first. */
+  /** Number of matches to skip before the first injection. */
   readonly skip?: number
   /** Maximum number of injections. */
   readonly times?: number
-  /** Interval between injections, counted in matches after the skipped ones: with 2 the first, third and fifth. */
+  /**
+   * Interval between injections, counted in matches after the skipped matches. For example, 2 injects at the first,
+   * third and fifth match.
+   */
   readonly every?: number
   /** Probability of an injection: `times` of `outOf` matches, drawn from the seed. */
   readonly chance?: readonly [times: number, outOf: number]
   /**
-   * Before the request is processed, so that it is not; or after it, so that only the response is affected. The default
-   * depends on the fault.
+   * Whether the fault is injected before or after the request is processed. With `before`, the request is not
+   * processed; with `after`, only its response is affected. The default depends on the fault.
    */
   readonly phase?: 'before' | 'after'
 }
 
 /**
- * One fault, and where, when and how often it is injected. The type allows only points at which the fault has an
- * effect.
+ * A fault rule: one fault, with where, when and how often it is injected. The type allows only points at which the
+ * fault has an effect.
  */
 export type FaultRule = FaultConditions &
   (
@@ -239,21 +241,21 @@ export interface UncheckedRule extends FaultConditions {
 // ---- how services evaluate rules
 // ---------------------------------------------------------------------------------------
 
-/** Facts that a service knows at an injection point. Rules read them with `factOf`. */
+/** Facts that a service knows at an injection point. Rules read them with `factOf()`. */
 export interface FaultFacts {
   readonly service?: 'store' | 'queue' | 'stats' | undefined
   readonly path?: string | undefined
   readonly method?: string | undefined
   readonly url?: string | undefined
-  /** Second URL of a publish: the destination of the message. */
+  /** For a publish: URL of the message's destination, which a condition can match in addition to the request's URL. */
   readonly destination?: string | undefined
-  /** One command with its arguments. */
+  /** Arguments of one command, beginning with its name. */
   readonly argv?: readonly Bytes[] | undefined
   /** Names of the commands, in upper case. */
   readonly commands?: readonly string[] | undefined
-  /** Whether the command reads keys and writes none. */
+  /** Whether the command reads keys and does not write any. */
   readonly reads?: boolean | undefined
-  /** Keys of the commands, or channels. */
+  /** Keys or channels of the commands. */
   readonly keys?: readonly Bytes[] | undefined
   readonly urlGroup?: string | undefined
   readonly endpointName?: string | undefined
@@ -270,23 +272,23 @@ export interface FaultFacts {
   readonly runId?: string | undefined
   readonly headers?: HeaderList | undefined
   /**
-   * Returns facts that are costly to compute, such as those in a body. Called only when a rule reads a fact that is
-   * missing above.
+   * Returns facts that are costly to compute, such as facts from a body. It is called only if a rule needs a fact that
+   * is not set here.
    */
   readonly more?: (() => FaultFacts) | undefined
 }
 
-/** A rule that is injected now. */
+/** A rule whose fault is injected now. */
 export interface Injection<F extends Fault = Fault> {
   readonly fault: F
   readonly phase: 'before' | 'after'
-  /** Whether the fault ends the evaluation, so that the layer underneath and later rules are skipped. */
+  /** Whether the fault determines the response. The service and later rules are then skipped. */
   readonly answers: boolean
   /** Draws a whole number below a bound from the rule's own random stream. */
   draw(below: number): number
   /** Injection point at which the rule matched. */
   readonly point: InjectionPoint
-  /** End of the rule's window, or `undefined` without one. */
+  /** End of the period in which the rule applies, in milliseconds; `undefined` if the period has no end. */
   readonly until: number | undefined
   /**
    * Writes the injection into the traffic log.
@@ -296,22 +298,22 @@ export interface Injection<F extends Fault = Fault> {
   log(cause: number | undefined, target: string, effect?: string): InjectionRecord
 }
 
-/** The log entry of an injection, for effects that are known later. */
+/** Log entry of an injection. A service adds to it when the effect becomes known later. */
 export interface InjectionRecord {
   effect?: string
 }
 
 export type FaultService = 'store' | 'queue' | 'stats'
 
-/** Fault rules as the services see them. */
+/** The fault rules of a sandbox, as services use them. */
 export interface FaultSource {
-  /** Whether there are no rules and no service is down, so that nothing else needs checking. */
+  /** Whether the sandbox has no rules and no service is down. Services then skip all other checks. */
   readonly isInactive: boolean
-  /** Points that have rules. Services check this before they gather the facts for `injections`. */
+  /** Points that have rules. A service checks this object before it collects the facts for `injections()`. */
   readonly activeByPoint: { readonly [P in InjectionPoint]?: unknown }
   /**
-   * Returns the rules to inject, in the order in which they were added. A rule that determines the response ends the
-   * list.
+   * Returns the rules to inject at a point, in the order in which they were added. A rule that determines the response
+   * is the last.
    */
   injections(point: InjectionPoint, facts: FaultFacts): readonly Injection[] | undefined
   /**
@@ -319,9 +321,12 @@ export interface FaultSource {
    * ends the evaluation.
    */
   injectionsAt(points: readonly InjectionPoint[], facts: FaultFacts): readonly Injection[] | undefined
-  /** Services that are down after a restart, with the instant at which each is up again; `undefined` if none is. */
+  /**
+   * Services that are down after a restart, with the instant at which each is available again. `undefined` if no
+   * service is down.
+   */
   readonly downUntil: { readonly [S in FaultService]?: number } | undefined
   markDown(service: FaultService, until: number): void
-  /** Calls `changed` with the number of rules of a kind, immediately and after every change. */
+  /** Calls `changed` with the number of rules with this kind of fault, immediately and after every change. */
   watch(kind: FaultKind, changed: (count: number) => void): void
 }

@@ -1,4 +1,4 @@
-/** Text of each network error in the log. The service's own texts are not public. [queue.md 4.3, choice] */
+/** Text of each network error in the log. The texts of the real service are not public. [queue.md 4.3, choice] */
 export const networkErrors = {
   reset: 'read: connection reset by peer',
   refused: 'dial tcp: connect: connection refused',

@@ -37,7 +37,8 @@ export function lostAck(): FaultOf<'lost-ack'> {
 }
 
 /**
- * Delays the response until after the timeout: this long after the timeout of a delivery. Default 1 second.
+ * Delays the response of a delivery until after its timeout.
+ * @param by duration after the timeout; default 1 second
  * @example sandbox.destinations.script('https://shop.test/orders', [fault.lateResponse('1s'), 200])
  */
 export function lateResponse(by?: Duration): FaultOf<'late-response'> {
@@ -45,7 +46,7 @@ export function lateResponse(by?: Duration): FaultOf<'late-response'> {
 }
 
 /**
- * Repeats the request or delivery: after the previous response, or at the same instant.
+ * Repeats the request or delivery, after the previous response or concurrently.
  * @example sandbox.faults.add({ on: 'queue.delivery', fault: fault.duplicate({ copies: 1, concurrent: true }) })
  */
 export function duplicate(
@@ -62,7 +63,7 @@ export function duplicate(
 }
 
 /**
- * Holds a delivery until a later one has left, at most for this long.
+ * Holds a delivery back until a later delivery has started, for at most this duration.
  * @example sandbox.faults.add({ on: 'queue.delivery', fault: fault.reorder('30s') })
  */
 export function reorder(within: Duration): FaultOf<'reorder'> {
@@ -70,8 +71,8 @@ export function reorder(within: Duration): FaultOf<'reorder'> {
 }
 
 /**
- * Delays a delivery. In a rule, the attempt begins later; in a script, it waits within the attempt, then applies
- * `next`.
+ * Delays a delivery. In a rule, the attempt begins later. In a script, the delay is part of the attempt, and `next`
+ * follows it.
  * @example sandbox.destinations.script('https://shop.test/orders', [fault.delay('5s', 503), 200])
  */
 export function delay(wait: Duration, next?: DeliveryFault | number): FaultOf<'delay'> {
@@ -81,7 +82,7 @@ export function delay(wait: Duration, next?: DeliveryFault | number): FaultOf<'d
 }
 
 /**
- * Drops a delivery: no attempt, no retry, no dead letter.
+ * Drops a delivery, without an attempt, a retry or a dead letter.
  * @example sandbox.faults.add({ on: 'queue.delivery', times: 1, fault: fault.drop() })
  */
 export function drop(): FaultOf<'drop'> {
@@ -90,7 +91,7 @@ export function drop(): FaultOf<'drop'> {
 
 // ---- effects -----------------------------------------------------------------------------------------------------
 
-/** Processes the request again. The client receives the first response. */
+/** Processes the request again, `copies` times. The client receives the first response. */
 const asksAgain: OnRequest<FaultOf<'duplicate'>> = async ({ copies = 1, afterMs = 0, concurrent = false }, moment) => {
   const { task } = moment
   if (concurrent) {
@@ -105,7 +106,7 @@ const asksAgain: OnRequest<FaultOf<'duplicate'>> = async ({ copies = 1, afterMs 
   return answer
 }
 
-/** Delivers copies that the queue does not see. The outcome of the attempt is that of the first delivery. */
+/** Delivers copies that the queue does not see. The attempt has the outcome of the first delivery. */
 function deliversAgain(
   fault: FaultOf<'duplicate'>,
   moment: AttemptFaultContext,
@@ -220,7 +221,7 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
     },
   },
   reorder: {
-    summary: 'The delivery is held until a later one has left, at most `withinMs`.',
+    summary: 'The delivery is held until a later delivery has started, for at most `withinMs`.',
     effect: 'holds',
     sentence: ({ withinMs }) => `held until a later one has gone, at most ${formatDuration(withinMs)}`,
     made: { reorder },
@@ -232,14 +233,14 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
   },
   delay: {
     summary:
-      'The delivery begins `waitMs` later. In the script of a destination, the attempt has begun already: it waits within the attempt, then applies `then`.',
+      'The delivery begins `waitMs` later. In the script of a destination, the delay is part of the attempt, and `then` follows it.',
     effect: 'holds',
     sentence: ({ waitMs }) => `held for ${formatDuration(waitMs)}`,
     made: { delay },
     phases: ['before'],
     fields: { waitMs: span },
     oddRule: (fault) =>
-      'then' in fault ? ['fault', 'of kind delay can have `then` in a script only. Add a second rule'] : undefined,
+      'then' in fault ? ['fault', 'of kind delay can have `then` only in a script. Add a second rule'] : undefined,
     sample: ['90s'],
     shownAt: 'queue.callback',
     at: {

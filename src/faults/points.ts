@@ -1,4 +1,4 @@
-/** Places where fault rules are evaluated. */
+/** Injection points: named places in the services where fault rules are evaluated. */
 export const injectionPoints = [
   'store.request',
   'store.command',
@@ -14,7 +14,7 @@ export const injectionPoints = [
   'workflow.call',
   'workflow.wait',
 ] as const
-/** The name of a place where fault rules are evaluated, such as `queue.delivery`. */
+/** Name of an injection point, such as `queue.delivery`. */
 export type InjectionPoint = (typeof injectionPoints)[number]
 
 export type RequestInjectionPoint =

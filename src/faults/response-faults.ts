@@ -13,7 +13,7 @@ import { afterwards, done, inBothPhases, outcomeText, statusResponse } from './s
 // ---- constructors -------------------------------------------------------------------------------------------------
 
 /**
- * Delays by virtual time: a fixed duration, with optional jitter, or a random duration from a range.
+ * Delays by a duration of virtual time: a fixed one, with optional jitter, or a random one from a range.
  * @example sandbox.faults.add({ on: 'store.request', fault: fault.latency({ min: '20ms', max: '80ms' }) })
  */
 export function latency(
@@ -30,7 +30,6 @@ export function latency(
     : { kind: 'latency', waitMs, jitterMs: milliseconds(jitter) }
 }
 
-/** Options of `fault.status()`. */
 export interface StatusOptions {
   readonly headers?: HeaderRecord
   /** Response body: a string, or a value that is serialized as JSON. */
@@ -69,7 +68,7 @@ export function status(code: number, options: StatusOptions = {}): StatusFault {
 
 /** Options of `fault.rateLimited()`. */
 export interface RateLimitedOptions {
-  /** Limit that is exceeded: one of three. Default `burst`. */
+  /** Limit that is exceeded: `burst` (default), `daily` or `chat`. */
   readonly limit?: RateLimitedFault['limit']
   /** Duration of the `Retry-After` header. Default: no such header. */
   readonly retryAfter?: Duration
@@ -78,7 +77,7 @@ export interface RateLimitedOptions {
 }
 
 /**
- * Responds 429 with the headers of one of the three limits, and with `Retry-After` in seconds, as an HTTP date or omitted.
+ * Responds 429 with the headers of one of the three limits. `Retry-After` is in seconds, an HTTP date, or omitted.
  * @example fault.rateLimited({ retryAfter: '2s' }); fault.rateLimited({ limit: 'daily', retryAfter: '1h', form: 'date' })
  */
 export function rateLimited(options: RateLimitedOptions = {}): RateLimitedFault {
@@ -112,7 +111,7 @@ const takesLonger: OnRequest<FaultOf<'latency'>> = async (fault, moment) => {
   moment.tell(`takes ${formatDuration(wait)} more${phase === 'after' ? ' to respond' : ''}`)
   if (wait === 0) return moment.onwards()
   if (phase === 'before') {
-    // A request in transit arrives even if its client no longer waits.
+    // The wait has no abort signal, because a request in transit arrives even if its client has stopped waiting.
     await task.sleep(wait)
     return moment.onwards()
   }
@@ -135,7 +134,7 @@ const answersStatus: OnRequest<StatusFault> = inBothPhases(statusResponse)
 const rows: FaultGroup<ResponseStep> = {
   latency: {
     summary:
-      'Everything takes longer: by `waitMs`, plus or minus up to `jitterMs`, or by `minMs` to `maxMs`. The seed decides.',
+      'The request, delivery or command takes longer: by `waitMs`, plus or minus up to `jitterMs`, or by `minMs` to `maxMs`. The seed determines random durations.',
     effect: 'shapes',
     sentence: () => 'takes longer',
     made: { latency },

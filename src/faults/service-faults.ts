@@ -13,7 +13,7 @@ import { done, inBothPhases, statusResponse, wasRefused, wasReset } from './shar
 // ---- constructors -------------------------------------------------------------------------------------------------
 
 /**
- * Replies to a read with the value that the key had this many changes ago.
+ * Makes a read return the value that the key had before its last `versions` changes (default 1).
  * @example
  * sandbox.faults.add({ on: 'store.command', match: { command: 'GET' }, times: 1, fault: fault.staleRead() })
  * await redis.set('stock', 5)
@@ -33,7 +33,8 @@ export function restart(down?: Duration): FaultOf<'restart'> {
 }
 
 /**
- * Makes a region, or the whole service, unavailable: connections are refused, or the response has this status.
+ * Makes a region or the whole service unavailable. Connections are refused, or with `status`, responses have this
+ * status.
  * @example sandbox.faults.add({ on: 'queue.request', until: '10m', fault: fault.outage({ status: 503 }) })
  */
 export function outage(options: { readonly region?: string; readonly status?: number } = {}): FaultOf<'outage'> {
@@ -45,13 +46,14 @@ export function outage(options: { readonly region?: string; readonly status?: nu
 
 const rows: FaultGroup<never, ServiceFault> = {
   'stale-read': {
-    summary: 'A command that only reads sees its keys as they were `versions` changes ago. Writes are not affected.',
+    summary:
+      'A read-only command gets the values that its keys had before their last `versions` changes. Writes are not affected.',
     effect: 'answers',
     sentence: ({ versions }) => `replied from ${plural(versions, 'change')} ago`,
     made: { staleRead },
     phases: ['before'],
     fields: { versions: upToThousand },
-    // Only read commands can use an older value.
+    // Commands that write must not use earlier values, so the fault matches only commands that read.
     also: () => ({ reads: true }),
     sample: [1],
     shownAt: 'store.command',

@@ -31,7 +31,9 @@ export function done(phase: Phase): string {
 
 // ---- requests ---------------------------------------------------------------------------------------------------
 
-/** An effect for both phases. In phase `after`, the request is processed and its response is discarded. */
+/**
+ * Returns an effect for both phases. In phase `after`, the request is processed first and its response is discarded.
+ */
 export function inBothPhases<F>(action: OnRequest<F>): OnRequest<F> {
   return async (fault, moment) => {
     if (moment.phase === 'after') await moment.onwards()
@@ -65,7 +67,7 @@ export function statusResponse(
 
 type Maybe<T> = T | Promise<T>
 
-/** Runs the delivery, then changes its outcome. */
+/** Runs the delivery, then applies `change` to its outcome. */
 export function afterwards(
   moment: AttemptFaultContext,
   suffer: (given: FaultyOutcome) => Maybe<FaultyOutcome>,
@@ -74,7 +76,7 @@ export function afterwards(
   return given instanceof Promise ? given.then(suffer) : suffer(given)
 }
 
-/** Describes what the handler did, for a note about a response that the queue did not see. */
+/** Returns what the handler did, for a note about a response that the queue did not see. */
 export function outcomeText(given: FaultyOutcome): string {
   return given.error === undefined
     ? `the handler ran and responded ${given.status}`
@@ -85,7 +87,10 @@ export function brokenReply(error: string): FaultyOutcome {
   return { status: 0, headers: [], body: '' as Bytes, error }
 }
 
-/** Sends no response for `forMs`, then closes the connection. Without `forMs`, the attempt runs into its timeout. */
+/**
+ * Sends no response for `forMs` milliseconds, then closes the connection. Without `forMs`, the attempt ends with its
+ * timeout.
+ */
 export function silence(moment: AttemptFaultContext, forMs: number | undefined, note?: string): Maybe<FaultyOutcome> {
   const told = note === undefined ? {} : { note }
   if (forMs === undefined) return { ...brokenReply('no response'), never: true, ...told }
@@ -94,7 +99,7 @@ export function silence(moment: AttemptFaultContext, forMs: number | undefined, 
 
 // ---- responses ---------------------------------------------------------------------------------------------------
 
-/** Returns invalid JSON of the same length. An empty body becomes one character. */
+/** Returns invalid JSON with the same length, or one character for an empty body. */
 export function corrupted(body: Bytes): Bytes {
   return `${body.slice(0, -1)}<` as Bytes
 }

@@ -14,13 +14,14 @@ import {
 } from './fault-schema.js'
 import { headerRecord, isStatus, statusCode } from './fault-values.js'
 
-// Schemas of a destination's responses and script steps. The API, the control API and scenario files share them.
+// Schemas of the responses and script steps of a destination. Destinations, the control API and scenario files share
+// them.
 
-/** Maximum depth of steps nested in `then`. The service has no such limit. */
+/** Maximum number of steps that are nested in `then`. This is a limit of this package, not of the service. */
 export const maxWaits = 100
 
 /**
- * Schema variants of one script step. Only in scripts can `delay` have `then`.
+ * Returns the schema variants of one script step. Unlike the fault of a rule, a `delay` in a script can have `then`.
  * @param then returns the schema of the step that follows a `delay`
  */
 function stepVariants(then: () => v.GenericSchema): v.GenericSchema {
@@ -43,10 +44,13 @@ function stepVariants(then: () => v.GenericSchema): v.GenericSchema {
 
 export const stepSchema: () => v.GenericSchema = once(() => v.union([statusCode, stepVariants(stepSchema)]))
 
-/** The schema of a step for documents that cannot refer to a part of themselves, so `then` accepts any value. */
+/** Schema of a step for documents that do not support recursion. It accepts any value for `then`. */
 export const shallowStepSchema: () => v.GenericSchema = once(() => v.union([statusCode, stepVariants(v.unknown)]))
 
-/** Converts a valid step to its full form. A number means a response with that status, also after a `delay`. */
+/**
+ * Returns a valid step in its full form. A number, also in the `then` of a `delay`, becomes a response with that
+ * status.
+ */
 export function stepOf<S>(written: S | number): S {
   if (typeof written === 'number') return { kind: 'status', status: written } as S
   // biome-ignore lint/suspicious/noThenProperty: the field of a step
@@ -61,7 +65,7 @@ export const responseEntries: Readonly<Record<'status' | 'headers' | 'body', v.G
 }
 export const responseSchema: () => v.GenericSchema = once(() => v.strictObject(responseEntries))
 
-/** Returns every problem of a step, or an empty list for a valid one. */
+/** Returns all problems of a step; an empty list if the step is valid. */
 export function stepProblems(given: unknown): readonly FaultProblem[] {
   const problems: FaultProblem[] = []
   let at: unknown = given
@@ -81,7 +85,7 @@ function waits(step: unknown): step is { readonly kind: 'delay'; readonly then: 
   return typeof step === 'object' && step !== null && 'then' in step && step.then !== undefined
 }
 
-/** Returns the problems of one step without those of its `then`. */
+/** Returns the problems of one step, without the problems of the step in its `then`. */
 function problemsOfOne(value: unknown): readonly FaultProblem[] {
   if (typeof value === 'number') return problemsOfStatus(value)
   if (typeof value === 'string' && isStatus(Number(value))) {
@@ -127,17 +131,20 @@ function isStep(kind: string): kind is DeliveryFault['kind'] {
   return (stepKinds as readonly string[]).includes(kind)
 }
 
-/** What to write instead of names that are not kinds. */
+/** Correct spellings, by names that users may write instead of a kind. */
 const writtenAs: Readonly<Record<string, string>> = Object.assign({}, ...faultKinds.map((kind) => catalog[kind].meant))
 
-/** Returns every problem of a response given to a destination: a status, a step, or status, headers and body. */
+/**
+ * Returns all problems of a value that is given as a response: a status, a step, or an object with status, headers and
+ * body.
+ */
 export function responseProblems(given: unknown): readonly FaultProblem[] {
   if (typeof given === 'number') return problemsOfStatus(given)
   if (typeof given === 'object' && given !== null && 'kind' in given) return stepProblems(given)
   const what = 'a response must be a status, { status, headers, body }, a step such as fault.status(503) or a Response'
   if (!isRecord(given)) return [{ path: [], sentence: `${what} (got ${described(given)}).` }]
   const { headers } = given as { headers?: unknown }
-  // To the schema, a list or a Headers object is an object without the known fields.
+  // The schema would accept an array or a `Headers` object here, because each is an object without entries.
   if (typeof headers === 'object' && headers !== null && Symbol.iterator in headers) {
     return [
       {
@@ -149,7 +156,7 @@ export function responseProblems(given: unknown): readonly FaultProblem[] {
   return problemsWith(responseSchema(), given, what, answerWords)
 }
 
-/** Returns whether a value is a plain object, or one of a class that has a status. */
+/** Returns whether a value is a plain object or an object of a class with a `status`. */
 function isRecord(given: unknown): given is object {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return false
   const prototype: unknown = Object.getPrototypeOf(given)

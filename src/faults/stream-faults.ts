@@ -9,7 +9,7 @@ import { unread } from './shared-effects.js'
 // Faults of event streams.
 
 /**
- * Breaks an event stream after this many events.
+ * Breaks an event stream after `afterEvents` events.
  * @example sandbox.faults.add({ on: 'stream.open', times: 1, fault: fault.cutStream(2) })
  */
 export function cutStream(afterEvents: number): FaultOf<'cut-stream'> {
@@ -17,7 +17,9 @@ export function cutStream(afterEvents: number): FaultOf<'cut-stream'> {
 }
 
 /**
- * Stalls an event stream after this many events. It stays open, and held events are sent when the stall ends.
+ * Stalls an event stream after `afterEvents` events. The stream stays open, and later events are sent when the stall
+ * ends.
+ * @param length duration of the stall; without it, the stall never ends
  * @example sandbox.faults.add({ on: 'stream.open', fault: fault.stallStream(1, '30s') })
  */
 export function stallStream(afterEvents: number, length?: Duration): FaultOf<'stall-stream'> {
@@ -45,7 +47,7 @@ const rows: FaultGroup<never, StreamFault> = {
   },
   'stall-stream': {
     summary:
-      'The event stream stalls after `afterEvents` events, for `forMs` or forever. Events of that time are sent when the stall ends.',
+      'The event stream stalls after `afterEvents` events, for `forMs` or forever. Events of this period are sent when the stall ends.',
     effect: 'shapes',
     sentence({ afterEvents, forMs }) {
       const wait = forMs === undefined ? '' : ` for ${formatDuration(forMs)}`

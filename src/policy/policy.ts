@@ -8,7 +8,7 @@ export interface QueueLimits {
   readonly messagesPerDay: number | undefined
   readonly maxMessageSize: number
   readonly maxDelay: Duration | undefined
-  /** Longest response time of a destination. */
+  /** Maximum time for which the queue waits for a destination's response. */
   readonly maxTimeout: Duration
   readonly maxRetries: number
   readonly schedules: number
@@ -25,35 +25,36 @@ export interface QueueLimits {
 export type QueuePlan = 'free' | 'payg' | 'fixed-1m' | 'fixed-10m'
 
 /**
- * Every number and choice that public sources leave open or contradict, with its default and source.
- * `createSandbox({ policy: { … } })` overrides any of them.
+ * Every number and choice that public sources leave open or contradict, with its default and its source.
+ * Override them one by one with `createSandbox({ policy: { … } })`.
  */
 export interface Policy {
   /**
-   * Maximum number of entries in the traffic log; `undefined` for all, 0 for no log. Beyond it, the older half is
-   * dropped.
+   * Maximum number of entries in the traffic log; `undefined` for no limit, 0 for no log. Beyond it, the older half of
+   * the entries is dropped.
    */
   maxTrafficEntries: number | undefined
   /**
    * Maximum number of bytes that a sandbox keeps of requests and responses, commands and replies, messages and log
-   * entries; `undefined` for all. Beyond it, the older half of the log is dropped. The journal, which makes `asOf()`
-   * and `fork()` possible, gets at most three eighths; beyond that it ends, and both throw.
+   * entries; `undefined` for no limit. Beyond it, the older half of the log is dropped.
+   * The journal, which makes `asOf()` and `fork()` possible, gets at most three eighths. Beyond that, the journal is
+   * discarded, and both methods throw.
    */
   maxTrafficBytes: number | undefined
   /**
-   * Maximum number of bytes that all forks of a sandbox and their forks keep together, counted as `maxTrafficBytes`
-   * counts; `undefined` for no limit. Beyond it, `fork()` throws until a fork is disposed, and the logs of the forks
-   * drop their older halves.
+   * Maximum number of bytes that all forks of a sandbox, and forks of these forks, keep together; `undefined` for no
+   * limit. The bytes are counted as for `maxTrafficBytes`.
+   * Beyond the limit, `fork()` throws until a fork is disposed, and the logs of the forks drop their older halves.
    */
   maxForkBytes: number | undefined
   /**
-   * Commands that the store has. `all`: also those of redis-server 7.0 that the service does not document, such as
-   * `OBJECT`, `SORT` and `LCS`; a diagnostic names each one that runs. `documented`: rejects these.
+   * Commands that the store accepts. `documented`: only commands that the service documents. `all`: also other commands
+   * of redis-server 7.0, such as `OBJECT`, `SORT` and `LCS`; a diagnostic names each such command that runs.
    * [service.md B, command groups]
    */
   commands: 'all' | 'documented'
   /**
-   * Rules that ACL SETUSER accepts. `service`: those that the service documents. `redis`: also passwords, hashes,
+   * Rules that `ACL SETUSER` accepts. `service`: the rules that the service documents. `redis`: also passwords, hashes,
    * `nopass`, rules for subcommands, and selectors. [store.md 6.3]
    */
   aclRules: 'service' | 'redis'
@@ -61,14 +62,14 @@ export interface Policy {
   maxRequestSize: number
   /**
    * Maximum size in bytes of the response to one store request, including all results of a pipeline or transaction.
-   * This is a limit of this package, not of the service. Results beyond it are errors, and their commands in a pipeline
-   * do not run.
+   * This is a limit of this package, not of the service.
+   * A result beyond the limit is replaced by an error. In a pipeline, the command of that result does not run.
    */
   maxResponseSize: number
   /**
-   * Maximum units of work of one store request. This is a limit of this package, not of the service. A unit is about 25
-   * nanoseconds, see docs/decisions/work-budget.md. Requests beyond it are rejected, if possible before they change
-   * anything.
+   * Maximum units of work of one store request. A unit is about 25 nanoseconds, see docs/decisions/work-budget.md. This
+   * is a limit of this package, not of the service.
+   * A request beyond the limit is rejected, if possible before it changes anything.
    */
   maxWork: number
   /** Maximum number of commands per virtual day, `undefined` for no limit. [store.md 10] */
@@ -83,71 +84,80 @@ export interface Policy {
   maxRecordSize: number | undefined
   /** Maximum number of pending entries of a stream consumer, `undefined` for no limit. [store.md 7.2, 10] */
   maxPendingPerConsumer: number | undefined
-  /** Keys, fields or members that one call of SCAN and its variants examines without COUNT. [store.md 7.2, 10] */
+  /**
+   * Number of keys, fields or members that one `SCAN`, `HSCAN`, `SSCAN` or `ZSCAN` without `COUNT` examines. [store.md
+   * 7.2, 10]
+   */
   scanPageSize: number
   /**
-   * Maximum number of bytes buffered for a slow client of an event stream, which is then disconnected. [store.md 5.2: 1
-   * MB a line]
+   * Maximum number of bytes that are buffered for a slow client of an event stream. Beyond it, the client is
+   * disconnected. [store.md 5.2: 1 MB a line]
    */
   maxStreamBuffer: number
   /**
-   * Maximum number of loop iterations, calls and the items they touch in one script, which is then stopped; never more
-   * than `maxWork`. [store.md 9: not public]
+   * Maximum number of steps of one script: loop iterations, calls, and items that they process. Beyond it, the script
+   * is stopped. It never exceeds `maxWork`. [store.md 9: not public]
    */
   maxScriptSteps: number
   /**
-   * Time until a search finds a write; 0 for immediately. `SEARCH.WAITINDEXING` waits for it. [search.md 14: not
-   * public]
+   * Duration from a write until searches find it; 0 for immediately. `SEARCH.WAITINDEXING` waits for this duration.
+   * [search.md 14: not public]
    */
   searchIndexingDelay: Duration
   /**
-   * Maximum size in bytes of one document's indexed fields that a search index reads: as long as two novels. This is a
-   * limit of this package, not of the service. Longer text is indexed by its beginning; other values beyond it, and
-   * longer STRING values, are not indexed. Stored values do not change. [search.md 11: not public]
+   * Maximum size in bytes of the indexed fields of one document, about the length of two novels. This is a limit of
+   * this package, not of the service.
+   * Only the beginning of a longer text is indexed. Other values beyond the limit, and longer STRING values, are not
+   * indexed. Stored values do not change. [search.md 11: not public]
    */
   maxSearchDocument: number
   /** Maximum number of search indexes, `undefined` for no limit. [search.md 1: 10 were seen] */
   maxSearchIndexes: number | undefined
-  /** Order of search results: by relevance of their words, or by age with equal scores. [search.md 12: not public] */
+  /**
+   * Order of search results. `bm25`: by the relevance of their words. `constant`: all scores are equal, so the age
+   * decides. [search.md 12: not public]
+   */
   searchScore: 'bm25' | 'constant'
   /**
-   * Whether a single plain word also matches with a typo and as a prefix, as the operator's documentation states, or
-   * only exactly. [search.md 12]
+   * How a single plain word matches. `fuzzy`: also with a typo and as a prefix, as the service's documentation states.
+   * `term`: only exactly. [search.md 12]
    */
   searchSingleWord: 'fuzzy' | 'term'
   /**
-   * What a `$mustNot` without other conditions matches: nothing, as its documentation states, or all other documents,
-   * as in an example. [search.md 12]
+   * What a `$mustNot` without other conditions matches. `nothing`, as its documentation states; `rest`: all other
+   * documents, as in an example of the service. [search.md 12]
    */
   searchLoneMustNot: 'nothing' | 'rest'
   /**
-   * How several values of `SCOREFUNC` are combined if the command does not specify it; two pages of the service differ.
-   * [search.md 7]
+   * How several values of `SCOREFUNC` are combined if the command does not specify it. Two pages of the service's
+   * documentation disagree. [search.md 7]
    */
   searchScoreMode: 'multiply' | 'sum'
-  /** Whether BOOL and DATE fields are FAST without the keyword, as the schema documentation states. [search.md 11] */
+  /**
+   * Whether BOOL and DATE fields have the option FAST by default, as the schema documentation states. [search.md 11]
+   */
   searchFastByDefault: boolean
   /**
-   * Whether KEYWORD fields accept FAST, as the schema documentation states, although the syntax of the command does not
-   * allow it. They are fast without it. [search.md 1]
+   * Whether KEYWORD fields accept the option FAST. The schema documentation allows it; the syntax of the command does
+   * not. KEYWORD fields are fast without it. [search.md 1]
    */
   searchKeywordFast: 'reject' | 'accept'
-  /** Number of retries of a message that does not set it. [queue.md 2.2] */
+  /** Number of retries of a message whose publisher does not set it. [queue.md 2.2] */
   retries: number
   /** Plan that sets retention, timeout and sizes. [queue.md 5.6] */
   queuePlan: QueuePlan
-  /** Overrides of single limits of the plan. [queue.md 5.6] */
+  /** Limits that replace single limits of the plan. [queue.md 5.6] */
   queueLimits: Partial<QueueLimits>
   /**
-   * Whether requests beyond the plan are rejected. If false, only retention, timeout and truncation follow the plan.
-   * [queue.md 5.6]
+   * Whether requests beyond the limits of the plan are rejected. If false, the plan only determines retention, timeout
+   * and truncation. [queue.md 5.6]
    */
   enforceQuotas: boolean
   /** Maximum size in bytes of a batch request, when quotas are enforced. [queue.md 1.4] */
   maxBatchSize: number
   /** Status of the response when a quota is exceeded. [queue.md 16] */
   quotaStatus: number
-  /** Status of the response to a change with the read-only token. [queue.md 10] */
+  /** Status of the response to a write request with the read-only token. [queue.md 10] */
   readOnlyStatus: number
   /** Maximum number of requests per second other than publishes, `undefined` for no limit. [queue.md 10] */
   queueBurstLimit: number | undefined
@@ -166,8 +176,8 @@ export interface Policy {
   /** Time for which a deduplication ID is remembered. [queue.md 2.4, 16] */
   deduplicationWindow: Duration
   /**
-   * Time for which a message can be read after its delivery; 0 for not at all, `undefined` for as long as the log has
-   * it. [queue.md 1.5]
+   * Duration for which a message can be read after its delivery. 0: not at all. `undefined`: as long as the log
+   * contains it. [queue.md 1.5]
    */
   deliveredRetention: Duration | undefined
   /** Spelling of the state of a canceled message. [queue.md 4.1, 16] */
@@ -181,59 +191,64 @@ export interface Policy {
   callbackTimestampType: 'string' | 'number'
   /** Whether delayed callbacks are rejected with 400, as a changelog entry states. [queue.md 2.2, 16] */
   rejectCallbackDelay: boolean
-  /** Whether redirects of a destination are followed, at most 10, instead of counting as a failure. [queue.md 5.1] */
+  /** Whether redirects of a destination are followed, up to 10. If false, a redirect is a failure. [queue.md 5.1] */
   followRedirects: boolean
   /** Whether loopback destinations are rejected, as the real service does. [queue.md 1.13] */
   rejectLoopback: boolean
   /** Whether percent-encoded destinations are rejected, as two reports state. [queue.md 1.3] */
   rejectEncodedDestination: boolean
-  /** Result of an attempt without a registered handler and without `fetch`: an error, or this status. */
+  /**
+   * Result of an attempt if its URL has no destination and the sandbox has no `fetch`: an error, or a response with
+   * this status.
+   */
   unhandledDestination: 'error' | number
   /**
-   * Host time that a handler in this process may run without ending or sleeping, before its delivery fails without a
-   * response; `undefined` for no limit. [limit of this package]
+   * Duration, in host time, for which a handler in this process may run without ending or sleeping; `undefined` for no
+   * limit. Then its delivery fails without a response. [limit of this package]
    */
   handlerStallTimeout: Duration | undefined
   /** IP address of a publisher whose request has no `X-Forwarded-For`. */
   callerIp: string
-  /** Entries per page of the log: default and maximum. [queue.md 1.10, 16] */
+  /** Number of entries per page of the log, both default and maximum. [queue.md 1.10, 16] */
   logPageSize: number
   maxLogPageSize: number
-  /** Entries per page of the dead-letter queue: default and maximum. [queue.md 1.9] */
+  /** Number of entries per page of the dead-letter queue, both default and maximum. [queue.md 1.9] */
   dlqPageSize: number
-  /** Maximum `count` of one bulk cancel. [queue.md 1.5] */
+  /** Maximum value of `count` in one bulk cancel. [queue.md 1.5] */
   maxCancelCount: number
   /** Longest rate period of flow control. [queue.md 2.2] */
   maxRatePeriod: Duration
-  /** When a workflow call sends its callback: after the last attempt, or after every one. [workflow.md 0] */
+  /** Attempts after which a workflow call sends its callback: only the last one, or every one. [workflow.md 0] */
   workflowCallCallbacks: 'last' | 'every'
   /**
-   * Size in bytes of a run's list of steps beyond which deliveries are empty and the SDK fetches the list; `undefined`
-   * for never. [workflow.md 3.2]
+   * Size in bytes of a run's list of steps above which deliveries contain no list, so that the SDK fetches it;
+   * `undefined` for no limit. [workflow.md 3.2]
    */
   workflowLazyBodyAbove: number | undefined
   /**
-   * Maximum number of steps of one run, finished or planned; `undefined` for no limit. One more step is rejected with
-   * 429 and fails the run. [the documentation's 1,000 on every plan; that planned ones count: choice]
+   * Maximum number of finished and planned steps of one run; `undefined` for no limit. The next step is rejected with
+   * 429, and the run fails. [the documentation's 1,000 on every plan; that planned ones count: choice]
    */
   maxRunSteps: number | undefined
   /**
-   * Maximum size in bytes of the payload of one run and everything that its steps submitted; `undefined` for no limit.
-   * More is rejected with 429 and fails the run. [the documentation's 100 MB on every plan]
+   * Maximum size in bytes of the payload of one run and of all data that its steps submitted; `undefined` for no limit.
+   * Beyond it, a step is rejected with 429, and the run fails. [the documentation's 100 MB on every plan]
    */
   maxRunContext: number | undefined
   /** Whether a step that a run has already submitted is recognized and not delivered again. [workflow.md 0] */
   workflowDeduplicateSteps: boolean
-  /** Whether deliveries of runs contain the retries, retry delay and flow control in force. [workflow.md 12] */
+  /**
+   * Whether deliveries of runs contain the retries, retry delay and flow control that apply to them. [workflow.md 12]
+   */
   workflowEchoConfiguration: boolean
-  /** Whether a step can have its own configuration, as an upcoming SDK version submits it. [workflow.md 12] */
+  /** Whether a step can have its own configuration, which an upcoming SDK version submits. [workflow.md 12] */
   workflowStepConfiguration: boolean
   /**
-   * When `/v2/trigger` asks the SDK to begin the run: for URLs that have not been seen as workflows, always, or when
-   * the header requests it. [workflow.md 2.4]
+   * When `/v2/trigger` asks the SDK to begin the run: for URLs that were not used as workflows before, always, or only
+   * if the header requests it. [workflow.md 2.4]
    */
   workflowTwoPhaseTrigger: 'unknown-url' | 'always' | 'header'
-  /** Which waiting run receives an event first. [workflow.md 13] */
+  /** Order in which waiting runs receive an event: the oldest or the newest first. [workflow.md 13] */
   workflowNotifyOrder: 'oldest' | 'newest'
   /**
    * Order in which messages leave the wait list of a flow-control key: by arrival, or random, as the service does.
@@ -241,8 +256,8 @@ export interface Policy {
    */
   flowControlOrder: 'fifo' | 'shuffled'
   /**
-   * How the fields of a cron expression are parsed: as the Go library robfig/cron does, with `5/15` and without `7`, or
-   * as a crontab, which is the opposite. [queue.md 7: standard crontab]
+   * Which syntax of cron expressions is valid. `go`: as in the Go library robfig/cron, `5/15` is valid and `7` is not.
+   * `crontab`: `7` is valid and `5/15` is not. [queue.md 7: standard crontab]
    */
   cronDialect: 'go' | 'crontab'
   /**
@@ -265,7 +280,7 @@ type PolicyDuration =
   | 'maxRatePeriod'
 type QueueLimitDuration = 'maxDelay' | 'maxTimeout' | 'logRetention' | 'dlqRetention'
 
-/** The policies that are durations, in virtual time except `handlerStallTimeout`. */
+/** The policies that are durations. All are in virtual time except `handlerStallTimeout`. */
 export const policyDurations: readonly PolicyDuration[] = [
   'searchIndexingDelay',
   'maxRetryDelay',
@@ -275,7 +290,7 @@ export const policyDurations: readonly PolicyDuration[] = [
   'maxRatePeriod',
 ]
 
-/** The limits of a plan that are durations. */
+/** The limits of a queue plan that are durations. */
 export const queueLimitDurations: readonly QueueLimitDuration[] = [
   'maxDelay',
   'maxTimeout',
@@ -287,15 +302,15 @@ type InMilliseconds<T, Names extends keyof T> = {
   [Name in keyof T]: Name extends Names ? Exclude<T[Name], string> : T[Name]
 }
 
-/** The limits in force, with durations in milliseconds. */
+/** The limits that apply, with durations in milliseconds. */
 export type ResolvedQueueLimits = InMilliseconds<QueueLimits, QueueLimitDuration>
 
-/** The policies in force, with durations in milliseconds. */
+/** The policies that apply, with durations in milliseconds. */
 export interface ResolvedPolicy extends Omit<InMilliseconds<Policy, PolicyDuration>, 'queueLimits'> {
   queueLimits: Partial<ResolvedQueueLimits>
 }
 
-/** The policies of a sandbox that sets none. */
+/** The policies of a sandbox without the option `policy`. */
 export const defaultPolicy: ResolvedPolicy = {
   maxTrafficEntries: 200_000,
   maxTrafficBytes: 268_435_456,

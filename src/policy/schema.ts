@@ -8,10 +8,10 @@ import { defaultPolicy, policyDurations, queueLimitDurations } from './policy.js
 
 const atLeast = (least: number): v.GenericSchema<number> => v.pipe(v.number(), v.minValue(least))
 const amount = atLeast(0)
-/** At least 1, because paging with empty pages would never end. */
+/** A page has at least 1 entry, because reading a list in empty pages would never end. */
 const page = atLeast(1)
 const limit = v.optional(amount)
-/** `'90s'`, `'1d10h30m'`, or milliseconds. */
+/** A duration: `'90s'`, `'1d10h30m'`, or milliseconds. */
 const duration = v.union([
   v.pipe(
     v.string(),
@@ -129,7 +129,7 @@ function someOf<T>(schemas: Schemas<T>): v.GenericSchema<Partial<T>> {
 export const policySchema: () => v.GenericSchema<Partial<Policy>> = once(() => someOf(policies))
 
 /**
- * Returns the default policies with changes.
+ * Returns the default policies with some of them replaced.
  * @throws TypeError when a name is unknown or a value is invalid
  */
 export function policyWith(changes: Partial<Policy> = {}): ResolvedPolicy {
@@ -157,7 +157,7 @@ export function policyWith(changes: Partial<Policy> = {}): ResolvedPolicy {
   return { ...defaultPolicy, ...resolved }
 }
 
-/** Returns what a schema expects as text: `("go" | "crontab")` → `"go" or "crontab"`. */
+/** Converts a schema's description of the expected type to text: `("go" | "crontab")` becomes `"go" or "crontab"`. */
 function expectedText(expected: string | null): string {
   if (expected === 'number') return 'a number'
   if (expected === 'boolean') return 'true or false'
@@ -168,7 +168,7 @@ function expectedText(expected: string | null): string {
 }
 
 /**
- * Converts the durations of some policies to milliseconds.
+ * Converts the durations among the given policies to milliseconds.
  * @throws TypeError when a text is not a duration
  */
 export function resolvedPolicy(changes: Partial<Policy>): Partial<ResolvedPolicy> {

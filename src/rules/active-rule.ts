@@ -19,10 +19,10 @@ export class ActiveRule implements Indexed {
   readonly until: number | undefined
   matched = 0
   struck = 0
-  /** Number of random draws for `chance`. */
+  /** Number of random draws so far, for `chance`. */
   drawn = 0
   askedBefore = 0
-  /** Number of times it would have matched, if an earlier rule had not ended the evaluation. */
+  /** Number of times that the rule would have matched if an earlier rule had not ended the evaluation. */
   preceded = 0
   takenDownBefore = 0
   /** Conditions of the rule and of its fault. */
@@ -60,7 +60,7 @@ export class ActiveRule implements Indexed {
     }
   }
 
-  /** Decides whether the rule is injected, and updates its counters. */
+  /** Returns whether the rule is injected into an event, and updates its counters. */
   strikesAt(facts: FaultFacts, now: number): boolean {
     const { skip = 0, times, every = 1, chance } = this.rule
     if (!this.#fits(facts, now)) return false
@@ -80,7 +80,7 @@ export class ActiveRule implements Indexed {
     if (this.struck === 0 && this.#fits(facts, now)) this.preceded++
   }
 
-  /** Returns whether all conditions hold, before the counters are applied. */
+  /** Returns whether all conditions of the rule hold, regardless of its counters. */
   #fits(facts: FaultFacts, now: number): boolean {
     if (this.#from !== undefined && now < this.#from) return false
     if (this.until !== undefined && now >= this.until) return false

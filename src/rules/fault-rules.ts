@@ -21,10 +21,10 @@ export interface FaultsOptions {
   readonly tenant?: string | undefined
 }
 
-/** Result of `faults.add()`, which removes the added rules. With `using`, they are removed at the end of the scope. */
+/** Handle that `faults.add()` returns, which removes the added rules. `using` removes them at the end of the scope. */
 export interface FaultHandle {
   /**
-   * Removes the rules that this call of `add()` added.
+   * Removes the rules that the call of `add()` added.
    * @example
    * const outage = sandbox.faults.add({ on: 'queue.delivery', fault: fault.status(503) })
    * outage.remove()
@@ -34,7 +34,7 @@ export interface FaultHandle {
   [Symbol.dispose](): void
 }
 
-/** A rule with its counters so far. */
+/** A rule with its present counters. */
 export interface FaultRuleStatus {
   readonly rule: FaultRule
   /** Number of times that all conditions held, before the counters were applied. */
@@ -48,23 +48,23 @@ export interface FaultRuleStatus {
 export interface UnusedFault {
   readonly rule: FaultRule
   readonly location: string
-  /** Message with the reason, the location of the rule, and what to do. */
+  /** Message with the location of the rule, the reason why it was not injected, and a suggestion. */
   readonly message: string
 }
 
-/** Maximum number of rules in one sandbox, because every injection point may have to evaluate all of them. */
+/** Maximum number of rules in one sandbox. Every injection point may have to evaluate all of them. */
 export const maxRules = 10_000
 
-/** Members that other code of this package uses, hidden from users. */
+/** Internal members of `Faults`, which other code of this package uses. They are hidden from users. */
 export interface FaultsInternals {
-  /** Changes the name of the sandbox. Existing rules keep the earlier name. */
+  /** Changes the name of the sandbox for new rules. Existing rules keep the earlier name. */
   rename(tenant: string | undefined): void
-  /** Returns whether a call of `add()` had this number since the rules were last cleared. */
+  /** Returns whether the rules were added by a call of `add()` with this number and not cleared since. */
   hasAdded(number: number): boolean
 }
 
 export const faultsInternals: Internals<Faults, FaultsInternals> = internals('faults')
-/** A handle is numbered by its call of `add()`, from 1. */
+/** Internal data of a handle: the number of its `add()` call, beginning with 1. */
 export const handleInternals: Internals<FaultHandle, { readonly number: number }> = internals('fault-handle')
 
 export type FaultsEffects = MethodEffects<
@@ -94,11 +94,11 @@ export class Faults {
   readonly #inputs: InputRecorder<Changes<FaultsEffects>>
   #tenant: string | undefined
   readonly #rules = new Set<ActiveRule>()
-  /** Rules by the number of the call of `add()`. */
+  /** Rules by the number of the `add()` call that added them. */
   readonly #added = new Map<number, readonly ActiveRule[]>()
   #calls = 0
   #ordinal = 0
-  /** Number of restarts that made a service unavailable. */
+  /** Number of restarts so far that made a service unavailable. */
   #takenDown = 0
   #watchers = new Map<Fault['kind'], (count: number) => void>()
 
@@ -116,16 +116,18 @@ export class Faults {
   }
 
   /**
-   * Adds one rule or several, which are evaluated in this order, after the existing ones. Durations in `from` and `until`
-   * count from now.
-   * @param options.location where the rule was declared, for code that adds rules for other code
-   * @throws TypeError when a rule is invalid, with the field and the nearest valid name, or when `rules` is undefined
+   * Adds one or more rules. They are evaluated in the given order, after the existing rules. Durations in `from` and
+   * `until` count from now.
+   * @param options.location location of the rule for messages, for code that adds rules on behalf of other code
+   * @throws TypeError when `rules` is undefined, or when a rule is invalid; the message has the field and the nearest
+   * valid name
    * @throws RangeError when the sandbox would have more than 10,000 rules
    * @example using added = sandbox.faults.add(outage.faults)
    */
   add(rules: FaultRule | readonly FaultRule[] | undefined, options: { readonly location?: string } = {}): FaultHandle {
     checkOptionNames('faults.add()', options, { location: true })
-    // The stack is read only when `location` is needed. A replay passes the same error, and so has the same line.
+    // The stack is read only when `location` is needed. A replay passes the recorded error, so the location stays the
+    // same.
     const place: Error | string = options.location ?? new Error('declared here')
     const [given] = this.#inputs.record('add', rules, { location: place })
     const list = givenRules(given)
@@ -150,7 +152,7 @@ export class Faults {
     return handle
   }
 
-  /** Removes the rules of one call of `add()`. A replay calls this method by name. @internal */
+  /** Removes the rules that one call of `add()` added. A replay calls this method by its name. @internal */
   removeAdded(number: number): void {
     this.#inputs.record('removeAdded', number)
     for (const rule of this.#added.get(number) ?? []) this.#disarm(rule)
@@ -158,7 +160,8 @@ export class Faults {
   }
 
   /**
-   * Removes the rules of a handle that `add()` returned, or all rules with a name.
+   * Removes the rules that one `add()` call created, or all rules with the given name.
+   * @param which the handle that `add()` returned, or a name
    * @throws TypeError when the argument is neither a handle nor a string
    * @example
    * sandbox.faults.add({ name: 'outage', on: 'queue.delivery', fault: fault.status(503) })
@@ -169,7 +172,7 @@ export class Faults {
       if (typeof which?.remove !== 'function') {
         throw new TypeError('faults.remove(): the argument must be a handle from faults.add() or the name of a rule.')
       }
-      // The handle records the input itself.
+      // `which.remove()` records the input.
       which.remove()
       return
     }
@@ -178,7 +181,7 @@ export class Faults {
   }
 
   /**
-   * Removes all rules, and makes services available that a restart took down.
+   * Removes all rules, and ends the outages of services that a fault has restarted.
    * @example
    * sandbox.faults.add({ on: 'queue.delivery', fault: fault.status(503) })
    * sandbox.faults.clear()
@@ -203,8 +206,8 @@ export class Faults {
   }
 
   /**
-   * Rules that were never injected, each with the line that declared it. A rule with `chance` is used after its first
-   * draw.
+   * Rules that were never injected, each with the line of the code that added it. A rule with `chance` counts as used
+   * after its first draw.
    */
   get unused(): readonly UnusedFault[] {
     return [...this.#rules]
@@ -245,7 +248,10 @@ export class Faults {
     return strikes.length === 0 ? undefined : strikes
   }
 
-  /** @param asked rules that were evaluated for this event before; this call adds to it @internal */
+  /**
+   * @param asked rules that were already evaluated for this event; the call adds the rules that it evaluates
+   * @internal
+   */
   injections(point: InjectionPoint, facts: FaultFacts, asked?: Set<ActiveRule>): readonly Injection[] | undefined {
     const index = this.activeByPoint[point]
     if (index === undefined) return undefined
@@ -266,7 +272,7 @@ export class Faults {
   }
 
   /**
-   * An earlier point of the same event had a rule that ended the evaluation, so the rules of this point are skipped.
+   * Counts the matches of a point's rules that are skipped, because a rule of an earlier point ended the evaluation.
    */
   #passOver(point: InjectionPoint, facts: FaultFacts, asked: ReadonlySet<ActiveRule>): void {
     const index = this.activeByPoint[point]
@@ -275,7 +281,10 @@ export class Faults {
     for (const armed of index.candidates(facts)) if (!asked.has(armed)) armed.precede(facts, this.#options.now())
   }
 
-  /** As `#passOver`, for the later rules of the same point. */
+  /**
+   * Counts the matches of rules that are skipped, because the rule with this `ordinal` at the same point ended the
+   * evaluation.
+   */
   #precede(candidates: readonly ActiveRule[], facts: FaultFacts, { ordinal }: ActiveRule): void {
     const now = this.#options.now()
     for (const armed of candidates) if (armed.ordinal > ordinal) armed.precede(facts, now)
@@ -310,7 +319,7 @@ export class Faults {
     for (const point of armed.points) {
       const index = this.activeByPoint[point]
       index?.delete(armed)
-      // Without an entry, services skip the point.
+      // Services check only points that have an entry, so an empty index is deleted.
       if (index?.size === 0) delete this.activeByPoint[point]
     }
     this.#changed(armed.rule.fault.kind)

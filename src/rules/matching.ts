@@ -7,12 +7,14 @@ import { headerOf } from '../kernel/http.js'
 /** Returns whether a rule's `match` holds. */
 export type Predicate = (facts: FaultFacts) => boolean
 
-/** Reads a fact, and computes it if it is a costly one. */
+/** Returns one fact. Computes the costly facts only if the fact is not among the others. */
 export function factOf<F extends Exclude<keyof FaultFacts, 'more'>>(facts: FaultFacts, name: F): FaultFacts[F] {
   return facts[name] ?? facts.more?.()[name]
 }
 
-/** Returns one predicate for each given field. A field without the corresponding fact does not match. */
+/**
+ * Returns one predicate for each given field of `match`. A field does not match if the event does not have its fact.
+ */
 export function predicatesOf(
   match: FaultMatch & { readonly reads?: true },
   tenant: string | undefined,

@@ -10,7 +10,7 @@ export interface Indexed {
 }
 
 interface Dimension {
-  /** Returns the value, or the prefix, that a rule requires; `undefined` if it requires none or accepts several. */
+  /** Returns the only value or prefix that a rule accepts, or `undefined` if the rule accepts several or any. */
   readonly wanted: (match: FaultMatch) => string | undefined
   readonly given: (facts: FaultFacts) => readonly (string | undefined)[]
   /** Whether `wanted` returns a prefix. */
@@ -57,10 +57,10 @@ function withAndWithoutQuery(url: string | undefined): readonly string[] {
   return whole === bare ? [whole] : [whole, bare]
 }
 
-/** Rules by their values in one dimension. */
+/** The rules that have a value in one dimension, by that value. */
 class Drawer<R> {
   readonly #buckets = new Map<string, R[]>()
-  /** Number of buckets by length of their value, for prefixes. */
+  /** Number of values of each length; only for prefixes. */
   readonly #lengths = new Map<number, number>()
 
   constructor(readonly dimension: Dimension) {}
@@ -101,12 +101,12 @@ class Drawer<R> {
   }
 }
 
-/** The rules of one injection point, indexed so that a look-up skips rules that cannot match. */
+/** The rules of one injection point, with an index that skips most rules that cannot match. */
 export class RuleIndex<R extends Indexed> {
-  /** Number of look-ups: how often a rule could have been injected. */
+  /** Number of lookups since the index was created, which is how often an event reached this point. */
   asked = 0
   readonly #rules = new Set<R>()
-  /** Rules without a value in any dimension. */
+  /** Rules that have no value in any dimension, so every lookup returns them. */
   readonly #open: R[] = []
   readonly #drawers: Drawer<R>[] = []
 

@@ -16,13 +16,14 @@ import { parseDuration } from '../kernel/duration.js'
 import { instant } from '../kernel/instant.js'
 import { once } from '../kernel/once.js'
 
-// The schema of a fault rule, which tests, scenario files and the control API share. Each error names the field.
+// The schema of a fault rule, which tests, scenario files and the control API share. Each error message names the
+// field.
 
 const count = (least: number, sentence: string): v.GenericSchema<number> =>
   v.pipe(v.number(sentence), v.integer(sentence), v.minValue(least, sentence))
 const text = v.pipe(v.string('must be a string'), v.minLength(1, 'must be a non-empty string'))
 
-/** One end of a window: a duration since the rule was added, or an instant. */
+/** Schema of one end of a period: a duration after the rule was added, or an instant. */
 const windowTime = v.pipe(
   v.union(
     [v.number(), v.string()],
@@ -45,7 +46,7 @@ function absoluteTime(time: string): number {
   }
 }
 
-/** Returns one end of a window, in milliseconds since the epoch, for a rule that was added at `added`. */
+/** Returns one end of a period in milliseconds since the epoch. @param added instant at which the rule was added */
 export function windowEnd(time: number | string, added: number): number {
   if (typeof time === 'number') return added + time
   const span = parseDuration(time)
@@ -151,7 +152,7 @@ export const faultRuleSchema: () => v.GenericSchema<FaultRule> = once(
     ) as v.GenericSchema<FaultRule>,
 )
 
-/** Yields conflicts between fields that are valid one by one. */
+/** Yields a message for each conflict between fields that are valid individually. */
 function* impossible(
   rule: FaultRule,
 ): Generator<readonly [field: 'until' | 'chance' | 'fault' | 'phase' | 'match', sentence: string]> {
@@ -189,7 +190,7 @@ function elsewhere(fault: Fault, on: InjectionPoint): string {
   return `${fault.kind} has no effect at ${on}. Use it at ${points.join(', ')}; at ${on} use ${there.join(', ')}.${hint}`
 }
 
-/** Returns every problem of a rule, in the order of its fields; an empty list for a valid rule. */
+/** Returns all problems of a rule, in the order of its fields; an empty list if the rule is valid. */
 export function ruleProblems(value: unknown): readonly FaultProblem[] {
   return problemsWith(faultRuleSchema(), value, `a fault rule must be an object such as ${exampleRule}`, ruleWords)
 }

@@ -2,30 +2,30 @@ import type { FaultRule } from '../faults/fault.js'
 import type { InjectionPoint } from '../faults/points.js'
 import { plural } from '../kernel/plural.js'
 
-/** What is known of a rule that was never injected. */
+/** A rule that was never injected, with its counters. */
 export interface UnusedRule {
   readonly rule: FaultRule
   readonly points: readonly InjectionPoint[]
-  /** All conditions, including those of its fault. */
+  /** All conditions of the rule, including the conditions of its fault. */
   readonly match: object
   /** `file:line:column` of the code that added the rule, or `''` if unknown. */
   readonly line: string
-  /** Number of times that its points were reached since it was added. */
+  /** Number of events that reached its injection points since the rule was added. */
   readonly reached: number
   /** Number of times that all conditions held, before the counters were applied. */
   readonly matched: number
-  /** Number of times it would have matched, if an earlier rule had not ended the evaluation. */
+  /** Number of times that the rule would have matched if an earlier rule had not ended the evaluation. */
   readonly preceded: number
-  /** Whether a service was down in the meantime: requests that it refused reached no point. */
+  /** Whether a service was down in the meantime. Requests that the service refused then did not reach any point. */
   readonly wasDown: boolean
 }
 
 interface Words {
   readonly one: string
   readonly many: string
-  /** Predicate for the event: `was made`. */
+  /** Verb phrase for the event, such as `was made`. */
   readonly happens: string
-  /** Possible reason why there was none. */
+  /** Possible reason why no such event occurred. */
   readonly none: string
 }
 
@@ -110,11 +110,11 @@ const words: Readonly<Record<InjectionPoint, Words>> = {
 const since = 'after it was added'
 const orFix = 'Fix the rule or remove it.'
 
-/** Explains why a rule was never injected and what to do, based only on its counters. */
+/** Returns why a rule was never injected and a suggestion. Only the counters of the rule are used. */
 export function unusedMessage(unused: UnusedRule): string {
   const { rule, points, line } = unused
   const name = rule.name === undefined ? '' : ` ${JSON.stringify(rule.name)}`
-  // Editors open a file at its line without the column.
+  // Editors open `file:line` links, so the column is removed.
   const declared = line === '' ? '' : ` (${line.replace(/(:\d+):\d+$/, '$1')})`
   return `Fault '${rule.fault.kind}'${name} on ${points.join(', ')}${declared} was never injected: ${reason(unused)}`
 }
