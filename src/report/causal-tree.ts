@@ -7,18 +7,20 @@ import { shortNames } from './short-names.js'
 import { dateOf, timeOf } from './shown-times.js'
 import { TimelineWriter } from './timeline-writer.js'
 
-/** One entry and the entries that followed from it. */
+/** One entry of a tree, with the entries that it caused. */
 export interface CausalNode {
   readonly entry: Entry
   readonly children: readonly CausalNode[]
 }
 
-/** A message as a tree: what led to it, what happened to it, and what followed from that. */
+/** A message as a tree: the entries that led to it, the entries about it, and the entries that resulted from these. */
 export interface CausalTree {
   readonly messageId: string
-  /** Roots of the tree. Usually one: the request that published the message, or the entry of its publish. */
+  /**
+   * Roots of the tree. Usually the only root is the request that published the message, or the entry of its publish.
+   */
   readonly roots: readonly CausalNode[]
-  /** Entries of the tree in the order in which they happened. */
+  /** Entries of the tree, oldest first. */
   readonly entries: readonly Entry[]
   /** Returns the tree as text, with the reason of every wait. */
   toString(): string
@@ -69,7 +71,7 @@ interface Growing {
   readonly children: Growing[]
 }
 
-/** Builds the tree. The attempts of one message are siblings, although each follows from the one before. */
+/** Builds the tree. The attempts of one message are siblings, although each attempt results from the one before. */
 function grown(
   shown: readonly Entry[],
   bySeq: ReadonlyMap<number, Entry>,
@@ -103,7 +105,7 @@ function treeText(messageId: string, roots: readonly CausalNode[], telling: Time
   if (roots.length === 0) return `(no entries about ${plainText(messageId)})`
   const lines: string[] = []
   let date = ''
-  // The explicit stack is needed because a chain of causes may be deeper than the call stack.
+  // A chain of causes may be deeper than the call stack, so this loop uses its own stack.
   const open: [node: CausalNode, before: string, isLast: boolean, isRoot: boolean][] = []
   for (const root of [...roots].reverse()) open.push([root, '', true, true])
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

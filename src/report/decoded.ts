@@ -2,7 +2,7 @@ import { type Bytes, isUtf8, text, toArray } from '../kernel/bytes.js'
 import { parsedJson } from '../kernel/parsed-json.js'
 import type { Entry, EntryOf } from '../kernel/traffic-log.js'
 
-/** A captured body. Each representation is created on demand. */
+/** A captured body. Each representation is computed on first access. */
 export class DecodedBody {
   /** The bytes, one character per byte. */
   readonly raw: Bytes
@@ -52,7 +52,9 @@ export interface DecodedEntry {
   readonly reply?: unknown
 }
 
-/** Returns the decoded content of an entry. The entry itself contains bytes. * @example
+/**
+ * Returns the decoded content of an entry. The entry itself contains bytes.
+ * @example
  * await checkout()
  * decode(sandbox.traffic.last('published')!).body?.json // { id: 42 }
  */

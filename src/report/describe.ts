@@ -13,11 +13,11 @@ export interface EntryWording {
   readonly bodies: number
   /** Returns the displayed name of a message. */
   readonly name: (messageId: string) => string
-  /** Hides secrets. Default: everything that looks like a secret. */
+  /** Redaction that hides secrets. Default: hides everything that looks like a secret. */
   readonly redaction?: Redaction
 }
 
-/** Text of one entry: what happened on one line, and reasons and ends of waits on the following lines. */
+/** Text of one entry. `head` states on one line what happened; `details` are lines with reasons and ends of waits. */
 export interface EntryDescription {
   readonly head: string
   readonly details: readonly string[]
@@ -27,8 +27,9 @@ const wordLength = 60
 const urlLength = 200
 
 /**
- * Describes an entry of the traffic log as text that is safe to print. Unknown types are listed field by field.
- * @param told the reason for waiting that the message's previous attempt already showed
+ * Describes an entry of the traffic log as text that is safe to print. Entries of an unknown type are listed field by
+ * field.
+ * @param told reason for waiting that was already printed with the message's previous attempt, to avoid a repetition
  */
 export function describeEntry(entry: Entry, wording: EntryWording, told?: string): EntryDescription {
   const { redaction = standardRedaction } = wording
@@ -119,7 +120,7 @@ function word(given: string, redaction: Redaction): string {
   return quoted(given, wordLength, (text) => redaction.text(text))
 }
 
-/** Returns part of a message, which may quote user input. */
+/** Returns a text of this package that may quote user input, redacted and shortened. */
 function phrase(given: string, most: number, redaction: Redaction): string {
   return excerpt(redaction.text(given), most)
 }
@@ -143,7 +144,7 @@ function timeMove(entry: EntryOf<'clock'>): string {
     : `${call}: ${formatDuration(by)} to ${timeSeenFrom(entry.to, entry.at)}`
 }
 
-/** Returns how many entries were dropped, and why. */
+/** Returns a text with the number of dropped entries and the limit that caused this. */
 export function droppedText({ count, limit, unit }: Pick<EntryOf<'dropped'>, 'count' | 'limit' | 'unit'>): string {
   const kept =
     unit === 'bytes' ? `${limit} bytes (policy.maxTrafficBytes)` : `${limit} entries (policy.maxTrafficEntries)`
@@ -155,7 +156,7 @@ export function urlText(url: string, redaction: Redaction = standardRedaction): 
   return excerpt(url.length > 8192 ? start + url.slice(8192) : start, urlLength)
 }
 
-/** Returns a command as a person would type it. */
+/** Returns a command as it would be typed in a shell. */
 export function commandLine(argv: readonly Bytes[], redaction: Redaction): string {
   const words = argv.slice(0, 16).map((word) => text(word))
   const shown = redaction.isSecretCommand(words)
@@ -177,7 +178,7 @@ function errorText(entry: EntryOf<'command'>, redaction: Redaction): string {
   )
 }
 
-/** Returns, for example, `200`, `503 Service Unavailable`, or `no response: connection reset`. */
+/** Returns an outcome as text, such as `200`, `503 Service Unavailable`, or `no response: connection reset`. */
 export function responseText(status: number, error: string | undefined, redaction: Redaction): string {
   const reason = error === undefined ? '' : phrase(error, 200, redaction)
   if (status === 0) return reason ? `no response: ${reason}` : 'no response'
@@ -185,12 +186,12 @@ export function responseText(status: number, error: string | undefined, redactio
   return reason.startsWith(`${status} `) ? reason : `${status} (${reason})`
 }
 
-/** Returns, for example, `12s until 09:00:12.000`. */
+/** Returns a wait as text, such as `12s until 09:00:12.000`. */
 export function waitText(from: number, until: number): string {
   return `${formatDuration(until - from)} until ${timeSeenFrom(until, from)}`
 }
 
-/** Returns, for example, `schedule nightly created: cron "0 3 * * *", to https://…`. */
+/** Returns a changed setting as text, such as `schedule nightly created: cron "0 3 * * *", to https://…`. */
 function setting(entry: EntryOf<'setting'>): string {
   const value = Object.entries(entry.value ?? {}).map(
     ([name, what]) => `${plainText(name)} ${quoted(String(what), urlLength)}`,
@@ -227,7 +228,7 @@ function call(entry: EntryOf<'outbound'>, wording: EntryWording): EntryDescripti
   return { head: `calls ${plainText(entry.method)} ${urlText(entry.url, redaction)} → ${end}${took}`, details }
 }
 
-/** Returns the start of a body, or the mark for a secret if its publisher redacts it. */
+/** Returns the beginning of a body, or `***` if its publisher redacts the body. */
 function bodyText(
   body: Bytes,
   { bodies, redaction = standardRedaction }: EntryWording,
@@ -260,7 +261,7 @@ function published(entry: EntryOf<'published'>, wording: EntryWording): EntryDes
   return { head, details }
 }
 
-/** Returns why the message is a duplicate, if the entry contains it. */
+/** Returns the reason why a message is a duplicate, or `''` if the entry does not contain it. */
 function duplicateBy(entry: EntryOf<'published'>, redaction: Redaction = standardRedaction): string {
   if (entry.deduplicationId !== undefined) return ` by its deduplication ID ${word(entry.deduplicationId, redaction)}`
   return entry.contentBasedDeduplication === true ? ' by its content' : ''
@@ -310,7 +311,7 @@ function attempt(entry: EntryOf<'attempt'>, wording: EntryWording, told: string 
   }
 }
 
-/** Returns the parts of a wait that neither the previous attempt nor the entry of the publish has shown. */
+/** Returns the part of a wait's reason that was not printed with the previous attempt or the publish. */
 function untold(waited: string | undefined, told: string | undefined): string | undefined {
   const parts = waited?.split(', then ').filter((part) => part !== told && !part.endsWith(' as published'))
   return parts === undefined || parts.length === 0 ? undefined : parts.join(', then ')
@@ -321,12 +322,12 @@ function took(entry: EntryOf<'attempt'>, outcome: AttemptOutcome): string {
   return ` after ${formatDuration(outcome.at - entry.at)} at ${timeSeenFrom(outcome.at, entry.at)}`
 }
 
-/** Maximum number of bytes of one character in UTF-8. */
+/** Maximum number of bytes of one UTF-8 character. */
 const maxBytes = 4
 
 function consequence(outcome: AttemptOutcome, wording: EntryWording, fields: RedactedFields | undefined): string[] {
   const lines: string[] = []
-  // If a handler threw, the body repeats the error of the note.
+  // If a handler threw, the body of the response contains the same error as the note.
   const { note = '' } = outcome
   const isTold = outcome.body.length <= note.length * maxBytes && note.endsWith(text(outcome.body))
   if (wording.bodies > 0 && outcome.state !== 'DELIVERED' && outcome.body !== '' && !isTold) {
@@ -361,7 +362,7 @@ function replyText(reply: unknown, redaction: Redaction): string {
   return String(reply)
 }
 
-/** Describes an entry whose type is newer than this file. */
+/** Describes an entry whose type this version does not know. */
 function anyFields(entry: object): string {
   const { seq, at, cause, type, ...rest } = entry as Record<string, unknown>
   const fields = Object.entries(rest)

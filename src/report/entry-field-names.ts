@@ -3,7 +3,7 @@ import type { EntryOf, EntryType } from '../kernel/traffic-log.js'
 
 const base = { seq: true, at: true, cause: true, region: true } as const
 
-/** Field names of the entries of each type. The type checker keeps both complete. */
+/** Names of the fields of entries, by type. The compiler rejects a missing type or field. */
 export const entryFields: { readonly [T in EntryType]: OptionNames<EntryOf<T>> } = {
   request: {
     ...base,

@@ -10,7 +10,7 @@ interface FailedTest {
   readonly message: string | undefined
 }
 
-/** Returns the page of a failed test, which opens on its assertion. */
+/** Returns the HTML page of a failed test, which opens at the failed assertion. */
 export function pageOfFailure({ title, trace, message }: FailedTest): string {
   if (message === undefined) return toHtml(trace, { title })
   const { nearest, replay } = (parsedJson(trace) ?? {}) as { nearest?: unknown; replay?: unknown }

@@ -1,7 +1,7 @@
 import type { FailureData } from './failure.js'
 import { withoutColors } from './safe-text.js'
 
-/** The lines of a failure in three parts, in the order in which they are printed. */
+/** The lines of a failure in three parts. They are printed in this order. */
 interface FailureParts {
   readonly call: readonly string[]
   readonly verdict: readonly string[]
@@ -24,19 +24,19 @@ export function failureText(failure: FailureData): string {
   return [...call, ...verdict, ...story].join('\n')
 }
 
-/** Returns what failed and why, without the call and the timeline. */
+/** Returns the part of a failure that states what failed and why, without the call and the timeline. */
 export function verdictText(failure: FailureData): string {
   return verdictOf({ ...failure, notes: [] }).join('\n')
 }
 
-/** Returns what is appended to the message of another assertion: the parts, separated by blank lines. */
+/** Returns the text that is appended to the message of another assertion: all parts, separated by blank lines. */
 export function addedText(failure: FailureData): string {
   const { causes = [], hints = [], timeline = [] } = failure
   const parts = [causes, hintLines(hints), replayLines(failure.replay), timeline]
   return parts.flatMap((part) => (part.length === 0 ? [] : [part.join('\n')])).join('\n\n')
 }
 
-/** Returns a message without its timeline, which pages show in their own format, and without terminal colors. */
+/** Returns a message without terminal colors and without its timeline. Pages show the timeline in their own format. */
 export function withoutTimeline(message: string, replay: string | undefined): string {
   const plain = withoutColors(message)
   const at = storyAt(plain, replay)
@@ -54,7 +54,7 @@ export function withNotes(message: string, { replay }: FailureData, notes: reado
         .join('\n')
 }
 
-/** Returns the index of the line at which the timeline begins; -1 if there is none. */
+/** Returns the index of the line at which the timeline begins, or -1 if the message has no timeline. */
 function storyAt(message: string, replay: string | undefined): number {
   return message.split('\n').findIndex((line) => replayLines(replay).includes(line))
 }
@@ -73,7 +73,7 @@ function hintLines(hints: readonly string[]): string[] {
   return hints.map((hint) => `Hint: ${hint}`)
 }
 
-/** Returns the line with the replay instruction. */
+/** Returns lines with the replay instruction, or none. */
 export function replayLines(replay: string | undefined): string[] {
   return replay === undefined ? [] : [`Replay: ${replay}`]
 }

@@ -51,7 +51,8 @@ export interface HarEntry {
   readonly comment?: string
   readonly _resourceType: 'fetch'
   /**
-   * What the entry is: a request that arrived, a delivery attempt of the queue, or an outbound request of the app.
+   * Kind of the entry: a request that the sandbox received, a delivery attempt of the queue, or an outbound request of
+   * the app.
    */
   readonly _type: 'request' | 'attempt' | 'outbound'
   readonly _seq: number
@@ -64,7 +65,7 @@ interface HarPostData {
   readonly mimeType: string
   readonly params: readonly never[]
   readonly text: string
-  /** `base64` for a body that is not text. The standard defines this for responses only. */
+  /** `base64` for a request body that is not text. The HAR standard defines an encoding only for response bodies. */
   readonly _encoding?: 'base64'
   readonly comment?: string
 }
@@ -90,7 +91,10 @@ export interface Har {
 
 type Header = readonly [name: string, value: string]
 
-/** Returns requests that arrived, delivery attempts and outbound requests, in order. [HTTP Archive 1.2] */
+/**
+ * Returns an HTTP archive with the received requests, delivery attempts and outbound requests, in order. [HTTP Archive
+ * 1.2]
+ */
 export function harOf(entries: readonly Entry[], redaction: Redaction): Har {
   const commands = new Map<number, string[]>()
   for (const entry of entries) {

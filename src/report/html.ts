@@ -18,16 +18,18 @@ export interface HtmlOptions {
   readonly bodies?: number
   /** Additional names that contain secrets. `body` hides all bodies, `headers` the values of all headers. */
   readonly redact?: readonly string[]
-  /** Failed assertion, on which the page opens. `nearest` is the `seq` of the entry that is nearest to it. */
+  /**
+   * Failed assertion, at which the page opens. `nearest` is the `seq` of the entry that is closest to the expectation.
+   */
   readonly failure?: { readonly message: string; readonly nearest?: number }
 }
 
-/** Maximum number of timeline entries for readers without scripts. */
+/** Maximum number of timeline entries in the part of the page for browsers without scripts. */
 const entriesWithoutScripts = 2000
 
 /**
  * Returns the traffic as one self-contained HTML page: the inspector with a recording.
- * The same traffic results in the same bytes.
+ * The same traffic always gives the same bytes.
  * @param source the `traffic` of a sandbox, a trace, or the text of a trace
  * @example writeFileSync('report.html', toHtml(sandbox.traffic))
  */
@@ -48,13 +50,13 @@ export function toHtml(source: Traffic | Trace | string, options: HtmlOptions = 
   }).html
 }
 
-/** Returns the changes of a sandbox's store, with secrets hidden; empty if only the log is available. */
+/** Returns the changes of a sandbox's store, with secrets hidden. The list is empty if only the log is available. */
 export function changesOf(view: Traffic, redaction: Redaction = view.redaction()): readonly object[] {
   const { store } = view.context
   return store === undefined ? [] : redactedChanges(store, redaction)
 }
 
-/** Returns the changes that a failed test or a server saved with a trace. */
+/** Returns the store changes that a failed test or a server saved in a trace. */
 export function recordedChanges(source: Trace | string): readonly object[] {
   const { changes } = (typeof source === 'string' ? parsedJson(source) : source) as { changes?: unknown }
   return Array.isArray(changes) && v.is(changesSchema, changes) ? changes : []
@@ -65,7 +67,7 @@ const changesSchema = v.array(
   v.looseObject({ seq: v.number(), at: v.number(), key: bytes, now: v.optional(v.looseObject({ type: v.string() })) }),
 )
 
-/** Returns values shortened to the maximum length of a body. */
+/** Returns a value in which each text is shortened to `most` bytes. */
 function shortened(value: unknown, most: number): unknown {
   if (typeof value === 'string') return value.length > most ? `${value.slice(0, most)}…` : value
   if (Array.isArray(value)) return value.map((item) => shortened(item, most))

@@ -9,7 +9,7 @@ import { Traffic } from './traffic-view.js'
 /**
  * Reads a trace that `toTrace()` wrote, for matchers and reports. Secrets stay hidden as `***`.
  * @param given the text of a JSON file, or the parsed value
- * @throws TypeError that states what is wrong, and where
+ * @throws TypeError when the trace is invalid, with the path of the invalid part
  * @example
  * const traffic = loadTrace(readFileSync('trace.json', 'utf8'))
  * expect(traffic).toHavePublished({ to: 'https://shop.test/orders' })
@@ -18,7 +18,7 @@ export function loadTrace(given: string | Trace | object): Traffic {
   const plain = typeof given === 'string' ? parsed(given) : given
   const result = v.safeParse(traceSchema, plain)
   if (!result.success) throw new TypeError(complaint(plain, result.issues[0]))
-  // Uses the input and not the validated copy, because its fields have their original order.
+  // The input is used and not the validated copy, because its fields have their original order.
   const { entries, seed, now, headerPrefix, addresses } = plain as ReadTrace
   let last = 0
   for (const { seq } of entries) {
@@ -58,7 +58,7 @@ function complaint(given: unknown, issue: v.BaseIssue<unknown>): string {
   return `This is not a valid trace of traffic.toTrace()${where ? `: ${where}` : ''}: ${issue.message}.`
 }
 
-/** Restores an entry. Fields that contain byte strings are converted back. */
+/** Converts an entry from its JSON form. Fields with byte strings are converted back. */
 export function entryOf(plain: TraceEntry): Entry {
   const out: Record<string, unknown> = { ...plain }
   if (plain.type === 'keyspace') out.key = bytesOf(plain.key as PortableString)

@@ -4,14 +4,17 @@ import { type DiagramStep, diagramOf, gapText } from './sequence-diagram.js'
 import { dateOf, timeOf } from './shown-times.js'
 
 /**
- * Returns entries as a Mermaid sequence diagram. Captured text is escaped as character codes wherever Mermaid could
- * parse it as syntax.
+ * Returns entries as a Mermaid sequence diagram. Characters of captured text are escaped wherever Mermaid could parse
+ * them as syntax.
  */
 export function mermaidDiagram(entries: readonly Entry[], redaction: Redaction = standardRedaction): string {
   return mermaidOf(entries, redaction)
 }
 
-/** Returns the same with an explicit redaction, so that importing it does not include the standard one. */
+/**
+ * Returns entries as a Mermaid sequence diagram. The redaction is a parameter, so that an import does not include the
+ * standard redaction.
+ */
 export function mermaidOf(entries: readonly Entry[], redaction: Redaction): string {
   const story = diagramOf(entries, redaction)
   const ids = new Map(story.participants.map((name, index) => [name, `p${index}`]))
@@ -40,7 +43,8 @@ function stepLine(step: DiagramStep, ids: ReadonlyMap<string, string>): string {
 }
 
 /**
- * Escapes a text for Mermaid: letters, digits and marks without meaning stay; all other characters become `#code;`.
+ * Escapes a text for Mermaid. Letters, digits and characters without a meaning stay; all other characters become
+ * `#code;`.
  */
 export function mermaidText(text: string): string {
   const safe = text.replace(/[^\p{L}\p{N} .:/_,+=()…→-]/gu, (char) => `#${char.codePointAt(0)};`)

@@ -1,36 +1,36 @@
 import type { Entry, EntryOf } from '../kernel/traffic-log.js'
 
-/** Which entry is the parent of another one. */
+/** The parent of each entry in the timeline. */
 export interface Nesting {
-  /** Returns the `seq` of the parent; `undefined` at the top, and if it is unknown. */
+  /** Returns the `seq` of the parent, or `undefined` if the entry has no parent or its parent is unknown. */
   above(entry: Entry): number | undefined
   /** Returns whether several deliveries were in flight, so that each of them may have led to the entry. */
   isUnclear(entry: Entry): boolean
 }
 
 /**
- * Types of entries that a handler can create while it runs. An outbound request is excluded, because its entry names
- * its cause.
+ * Types of entries that a handler can create while it runs. Outbound requests are excluded, because their entries
+ * contain their cause.
  */
 const work: ReadonlySet<string> = new Set(['request', 'command', 'published', 'notify'])
 
 /**
- * Returns whether an entry of this type may be created by a handler. It is then a child of the delivery during which
- * it appeared.
+ * Returns whether a handler can create entries of this type. Such an entry is shown below the delivery during which it
+ * was logged.
  */
 export function isWork(type: string): boolean {
   return work.has(type)
 }
 
 /**
- * Returns the parents of entries: their causes.
- * An entry of a handler without a known cause belongs to the delivery during which it appeared, if only that one was
- * in flight.
+ * Returns the parents of entries. The parent of an entry is its cause.
+ * If an entry that a handler can create has no known cause, its parent is the delivery that was in flight, if it was
+ * the only one.
  */
 export function nestingOf(entries: readonly Entry[]): Nesting {
   const during = new Map<number, number | undefined>()
   const open = new Set<number>()
-  // Sorted by their ends, so that each attempt is examined once, however many are in flight.
+  // The attempts are sorted by their ends, so that each is examined only once, even if many are in flight.
   const ending = entries
     .filter((entry) => entry.type === 'attempt')
     .filter(({ seq, endedAfterSeq = 0 }) => endedAfterSeq > seq)
@@ -49,13 +49,13 @@ export function nestingOf(entries: readonly Entry[]): Nesting {
   }
 }
 
-/** Entries of first requests by the `seq` of their repetitions. */
+/** The first request of each repetition, by the `seq` of the repetition. */
 export type Repetitions = ReadonlyMap<number, EntryOf<'request' | 'outbound'>>
 
 /**
- * Finds requests that were sent again after no response or one that asks for a retry.
- * Both belong to the same delivery or to none: the queue did not cause the repetition. The client may have repeated
- * the request, or the code that uses it.
+ * Finds requests that the app sent again, because there was no response or the response asked for a retry.
+ * The first request and its repetition belong to the same delivery, or both to none, so the queue did not cause the
+ * repetition.
  */
 export function repetitionsOf(entries: readonly Entry[], nesting: Nesting): Repetitions {
   const failed = new Map<string, EntryOf<'request' | 'outbound'>>()
@@ -76,7 +76,7 @@ export function repetitionsOf(entries: readonly Entry[], nesting: Nesting): Repe
   return repeated
 }
 
-/** Returns, for example, `the same request as #5, which got status 503`. */
+/** Returns a text about a repetition, such as `the same request as #5, which got status 503`. */
 export function repetitionText({ seq, response: answer }: EntryOf<'request' | 'outbound'>): string {
   return `the same request as #${seq}, which ${answer?.status === 0 ? 'got no response' : `got status ${answer?.status}`}`
 }

@@ -13,7 +13,7 @@ import type { TrafficContext } from './traffic-context.js'
 /** An entry as plain JSON without details that differ between runs. `at` is the time since the first entry. */
 export type NormalizedEntry = { readonly at: string; readonly type: string } & { readonly [field: string]: unknown }
 
-/** Headers that a client or the queue adds automatically. */
+/** Headers that a client or the queue adds automatically, which are omitted. */
 const noise =
   /^(?:accept(?:-encoding|-language)?|connection|content-length|host|user-agent|date|keep-alive|sec-.*|traceparent|x-forwarded-.*|.*-telemetry-.*|.*-(?:signature|message-id|retried|caller-ip|region|schedule-id|dlq-id|source-message-id))$/i
 
@@ -46,7 +46,7 @@ export function normalizedTraffic(
   }
   const seqs = new Set(entries.map((entry) => entry.seq))
   return entries.flatMap((entry) => {
-    // Commands of a request are part of its entry. Keyspace entries repeat the effects of commands.
+    // A request's entry contains its commands. Keyspace entries repeat the effects of commands.
     if (entry.type === 'keyspace' && entry.event !== 'expired' && entry.event !== 'evicted') return []
     if (entry.type === 'command' && entry.cause !== undefined && seqs.has(entry.cause)) return []
     if (entry.type === 'clock' || entry.type === 'dropped') return []
@@ -111,7 +111,7 @@ class StableNames {
     return {
       request: `${entry.method} ${this.#text(url)}`,
       headers: this.#headers(this.redaction.headers(entry.headers, fields)),
-      // The commands contain the same information in a more readable form.
+      // The body is omitted, because the commands contain the same information in a more readable form.
       body: ran ? undefined : this.#body(entry.body, fields?.body),
       commands: ran ? commands.map((command) => this.#command(command)) : undefined,
       status: answer?.status ?? 'no response',
@@ -198,7 +198,7 @@ class StableNames {
     return told.length === 0 ? undefined : Object.fromEntries(told)
   }
 
-  /** Returns JSON as JSON, text as text, and anything else as its size. */
+  /** Returns a body as parsed JSON or as text. Returns the size of any other body. */
   #body(body: Bytes, isHidden = false): unknown {
     if (body === '') return undefined
     if (isHidden || this.redaction.hidesBodies) return '***'
@@ -250,7 +250,7 @@ class StableNames {
     }
   }
 
-  /** Returns an instant near the entries; other numbers are not considered times. */
+  /** Returns a number as an instant, if it is near the times of the entries. Other numbers are not times. */
   #epoch(value: number): string | undefined {
     const isNear = value >= this.start - day && value <= this.start + 400 * day
     return Number.isInteger(value) && isNear && value > 100 * day ? this.#time(value) : undefined
@@ -261,5 +261,5 @@ class StableNames {
   }
 }
 
-/** Maximum nesting of JSON that is parsed, because the code that walks it is recursive, and so are serializers. */
+/** Maximum nesting of JSON that is parsed, because this code and serializers are recursive. */
 const deepest = 500

@@ -3,14 +3,15 @@ import type { KeyChange } from '../store/history/key-change.js'
 import { hidden as mark, type Redaction } from './redaction.js'
 
 /**
- * Returns changes of the store with secrets hidden as in a trace: by their format and by names of keys and fields.
- * Empty if the bodies of all requests are hidden.
+ * Returns the changes of a store with secrets hidden as in a trace: by their format, and by the names of keys and
+ * fields.
+ * The list is empty if the bodies of all requests are hidden.
  */
 export function redactedChanges(store: object, redaction: Redaction, after = 0): readonly KeyChange[] {
   return changesSince(store, redaction, after).map((change) => redactedChange(change, redaction))
 }
 
-/** Returns the same changes before redaction. */
+/** Returns the changes of a store before redaction. The list is empty if the bodies of all requests are hidden. */
 export function changesSince(store: object, redaction: Redaction, after = 0): readonly KeyChange[] {
   return redaction.hidesBodies ? [] : (historyInternals.find(store)?.changes(after) ?? [])
 }
@@ -26,7 +27,10 @@ function unnamed(change: KeyChange, redaction: Redaction): KeyChange {
   return isSecret && now !== undefined && 'value' in now ? { ...change, now: { ...now, value: mark } } : change
 }
 
-/** @param part name of the list that contains the value, as in a dump or in `splice.of` */
+/**
+ * Returns a value with secrets hidden.
+ * @param part name of the list that contains the value, as in a dump or in `splice.of`
+ */
 function hidden(value: unknown, redaction: Redaction, part?: unknown): unknown {
   if (typeof value === 'string') return redaction.text(value)
   if (Array.isArray(value)) {
@@ -41,7 +45,10 @@ function hidden(value: unknown, redaction: Redaction, part?: unknown): unknown {
   )
 }
 
-/** Redacts alternating names and values: of a hash field from the start, of a stream entry after its ID. */
+/**
+ * Redacts the values in a list of alternating names and values.
+ * @param from position of the first name: 0 in a hash, after the ID in a stream entry
+ */
 function hiddenPairs(row: unknown, redaction: Redaction, from: number): unknown {
   if (!Array.isArray(row)) return hidden(row, redaction)
   return row.map((item, at) => {

@@ -15,7 +15,7 @@ import { SecretTexts } from '../secrets/texts.js'
 
 export { hidden } from '../secrets/secret-shapes.js'
 
-/** What output hides in addition to tokens, passwords, cookies, signing keys and signatures. */
+/** Secrets to hide in addition to tokens, passwords, cookies, signing keys and signatures. */
 export interface RedactionOptions {
   /** Texts that must not appear anywhere, such as the sandbox's own tokens and keys. */
   readonly secrets?: readonly string[]
@@ -47,7 +47,7 @@ export class Redaction {
     return this.#texts.isSecretName(name)
   }
 
-  /** Redacts any text: URLs, JSON, prose. Everything except secrets stays unchanged, byte for byte. */
+  /** Redacts any text, such as a URL, JSON or prose. All other characters stay unchanged. */
   text(given: string): string {
     return this.#texts.text(given)
   }
@@ -69,34 +69,34 @@ export class Redaction {
     if (hide || this.#texts.isNamed(name)) return hidden
     if (!this.isSecretName(name)) return this.text(value)
     const [head = '', claims = '', ...rest] = value.slice(0, 65_536).split('.')
-    // A value that is already redacted stays unchanged, because a trace may be written again.
+    // A redacted token stays unchanged, because a trace that was read may be written again.
     if (head.startsWith('eyJ') && rest.length === 1 && claims === hidden) return value
     if (head.startsWith('eyJ') && rest.length === 1 && claims.startsWith('eyJ')) return this.#texts.token(head, claims)
     const known = /^(bearer|basic|digest)\s/i.exec(value)?.[1]
     return known === undefined ? hidden : `${known} ${hidden}`
   }
 
-  /** Returns the arguments of a command, with those that are secrets hidden. */
+  /** Returns the arguments of a command, in which secret arguments are hidden. */
   words(argv: readonly string[]): string[] {
     const secrets = secretArguments(argv, this.#texts.isSecretName)
     return argv.map((word, index) => secrets.get(index) ?? this.text(word))
   }
 
-  /** Returns whether a command has secrets among its arguments. */
+  /** Returns whether an argument of a command is a secret. */
   isSecretCommand(argv: readonly string[]): boolean {
     return isSecretCommand(argv) || secretArguments(argv, this.#texts.isSecretName).size > 0
   }
 
-  /** Redacts an error message, which may quote a rejected password. */
+  /** Redacts the error message of a command, because it may quote a rejected password. */
   errorOf(argv: readonly string[], error: string): string {
     if (!this.isSecretCommand(argv)) return this.text(error)
     const shown = this.words(argv)
-    // Errors may repeat in capitals what was parsed as the name of a command.
+    // An error message may repeat in upper case the text that was parsed as the name of a command.
     const secrets = argv
       .filter((word, index) => shown[index] !== word && word.length > 1)
       .flatMap((word) => [word, word.toUpperCase(), word.toLowerCase()])
     const left = secrets.reduce((out, secret) => out.replaceAll(secret, hidden), error)
-    // Errors of Lua quote part of the script.
+    // An error message of Lua quotes part of the script.
     return this.text(isSecretScript(argv) ? left.replace(/'.*'/s, `'${hidden}'`) : left)
   }
 
@@ -104,16 +104,16 @@ export class Redaction {
     return this.#allBodies
   }
 
-  /** Returns whether the reply of a command is a secret, independent of its format. */
+  /** Returns whether the whole reply of a command is a secret, whatever its format is. */
   hidesReply(argv: readonly string[]): boolean {
     return isSecretReply(argv, this.#texts.isSecretName)
   }
 
   /**
-   * Removes the secrets from a reply that its command implies: values after a secret name. Other texts are redacted
-   * later.
-   * Of EXEC only OK, numbers and nils are shown: the reply of each command has its own entry, which is redacted
-   * separately. The same applies to a script that takes passwords.
+   * Hides texts in a reply that are secrets because of the command, such as the value after a secret name. Other texts
+   * are redacted later.
+   * Only OK, numbers and nils of the reply to EXEC are shown, because each command has an entry in which its reply is
+   * redacted. The same applies to a script that takes passwords.
    */
   reply(argv: readonly string[], reply: unknown): unknown {
     if (/^exec$/i.test(argv[0] ?? '') || isSecretScript(argv))
@@ -141,11 +141,11 @@ export class Redaction {
     return this.text(shown + url.slice(copied))
   }
 
-  /** Returns what to show of a request to one of the services. */
+  /** Returns the parts of a request to one of the services, with secrets hidden. */
   request(entry: Extract<Entry, { type: 'request' }>): {
     url: string
     fields: RedactedFields | undefined
-    /** Fields to hide in the response. */
+    /** Fields to hide in the response to the request. */
     answer: RedactedFields | undefined
   } {
     const ofStore = entry.service === 'store'
@@ -177,7 +177,9 @@ export class Redaction {
     return { url, fields, answer: hideBody ? whole : fields }
   }
 
-  /** Returns whether a response of the store lists a secret after its name: as plain text, in base64, or in RESP2. */
+  /**
+   * Returns whether a response of the store contains a secret after its name, as plain text, in base64, or in RESP2.
+   */
   #tellsPairs(body: Bytes | undefined): boolean {
     if (body === undefined) return false
     const names = body.startsWith('*')
@@ -195,7 +197,10 @@ function withoutTexts(reply: unknown): unknown {
   return isText && reply !== 'OK' && (reply as { text?: unknown }).text !== 'OK' ? hidden : reply
 }
 
-/** Returns what to hide in the responses to a message of a run, because they are results of its steps. */
+/**
+ * Returns the parts to hide in the response to a message of a workflow run, because the response contains results of
+ * the run's steps.
+ */
 export function hiddenInRun({ workflowRunId, redact }: EntryOf<'attempt'>): RedactedFields | undefined {
   return workflowRunId === undefined ? undefined : redact
 }
@@ -206,7 +211,8 @@ interface Part {
 }
 
 /**
- * Returns the command in a URL with the positions of its arguments: first those of the path, then those of the query.
+ * Returns the command in a URL with the positions of its arguments. Arguments in the path come first, then arguments in
+ * the query.
  */
 function commandIn(url: string): { readonly words: readonly string[]; readonly parts: readonly Part[] } {
   const end = url.indexOf('#')
@@ -221,7 +227,7 @@ function commandIn(url: string): { readonly words: readonly string[]; readonly p
     const pair = whole.slice(from, to)
     if (pair === '' || /^_token(?:=|$)/.test(pair)) return []
     const equals = pair.indexOf('=')
-    // The service does not count an empty value as an argument.
+    // The service ignores a query parameter's value if it is empty.
     if (equals === -1 || equals === pair.length - 1) return [{ from, to: equals === -1 ? to : to - 1 }]
     return [
       { from, to: from + equals },
@@ -248,16 +254,16 @@ function partsOf(text: string, offset: number, mark: string): Part[] {
 
 const commandName = /\b(?:auth|acl|hello|migrate|config|h[a-z]{2,9}|x[a-z]{3,9}|json\.|eval|fcall|script|function)/i
 
-/** Returns the commands of a request to the store that may contain a secret. */
+/** Returns the commands of a store request that may contain a secret. */
 function rowsOf({ url, body }: Extract<Entry, { type: 'request' }>): readonly (readonly string[])[] {
   const { words } = commandIn(url)
   if (words.length > 0) {
     if (body === '') return [words]
-    // Arguments from the body precede those from the query.
+    // Arguments in the body precede arguments in the query.
     const path = commandIn(/^[^?#]*/.exec(url)![0]).words
     return [[...path, text(body), ...words.slice(path.length)]]
   }
-  // JSON may escape any character of a name.
+  // JSON text can contain any character of a command's name as an escape.
   if (!commandName.test(body) && !body.includes('\\u')) return []
   try {
     const given: unknown = JSON.parse(text(body))
@@ -266,8 +272,8 @@ function rowsOf({ url, body }: Extract<Entry, { type: 'request' }>): readonly (r
       return rows.filter((row) => Array.isArray(row)).map((row: unknown[]) => row.map(String))
     }
   } catch {
-    // A body that is not JSON is not run either.
+    // The service does not run a body that is not JSON.
   }
-  // Anything except a list of commands was not run, but passwords in it must not be shown.
+  // A body that is not a list of commands was not run, but a password in it must still be hidden.
   return /(?:^|["'[])\s*(?:auth|acl|config|hello|migrate)[\s"'\]]/i.test(body) ? [['AUTH', '']] : []
 }

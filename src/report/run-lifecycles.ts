@@ -2,7 +2,7 @@ import { type Bytes, fromBase64, text } from '../kernel/bytes.js'
 import { parsedJson } from '../kernel/parsed-json.js'
 import type { Entry, EntryOf } from '../kernel/traffic-log.js'
 
-// Reconstructs workflow runs from the traffic log: step by step, with what each step waited for.
+// Reconstructs workflow runs from the traffic log, step by step, with the reason why each step waited.
 
 export type RunLifecycleState = 'started' | 'success' | 'failed' | 'canceled'
 
@@ -15,13 +15,16 @@ export interface LifecycleWait {
   notified?: EntryOf<'notify'>
 }
 
-/** Lifecycle of one step, from the log. */
+/** Lifecycle of one step, reconstructed from the log. */
 export class StepLifecycle {
   plan: EntryOf<'step'> | undefined
   done: EntryOf<'step'> | undefined
   wait: LifecycleWait | undefined
   invoked: EntryOf<'invoke'> | undefined
-  /** Message whose deliveries run the step: that of the previous step, of its plan, or of a call. */
+  /**
+   * ID of the message whose deliveries run the step: the message of the previous step, of the step's plan, or of its
+   * call.
+   */
   carrier: string | undefined
 
   constructor(
@@ -48,7 +51,7 @@ export class StepLifecycle {
     return this.submitted?.waitTimeout === true
   }
 
-  /** The step as it was submitted. */
+  /** The parsed step, as its endpoint submitted it. */
   get submitted(): Readonly<Record<string, unknown>> | undefined {
     const message = (this.done ?? this.plan)?.messageId
     const parsed = message === undefined ? undefined : parsedJson(text(this.run.bodyOf(message)))
@@ -68,7 +71,7 @@ export class StepLifecycle {
     return this.type === 'Call' || this.type === 'Invoke' ? withParsedBody(value) : value
   }
 
-  /** Whether its publisher redacts the body. */
+  /** Whether the publisher redacts the body of the step. */
   get isHidden(): boolean {
     const message = this.done?.messageId
     return message !== undefined && this.run.publishedOf(message)?.redact?.body === true
@@ -80,10 +83,10 @@ function withParsedBody(value: unknown): unknown {
   return { ...value, body: parsedJson(value.body) ?? value.body }
 }
 
-/** Lifecycle of one run, from the log. */
+/** Lifecycle of one run, reconstructed from the log. */
 export class RunLifecycle {
   readonly steps: StepLifecycle[] = []
-  /** IDs of the messages of its list, in order. */
+  /** IDs of the messages in the run's list, in order. */
   readonly messages: string[] = []
   end: EntryOf<'workflow'> | undefined
   readonly #published: ReadonlyMap<string, EntryOf<'published'>>
@@ -141,9 +144,9 @@ export class RunLifecycle {
     return step
   }
 
-  /** Failed last attempt of the run's own messages, with the step that it was at. */
+  /** The last attempt of a message of the run, if it failed, with the step that it ran. */
   get failing(): { readonly attempt: EntryOf<'attempt'>; readonly step: string | undefined } | undefined {
-    // Messages that were submitted later were canceled when the run failed.
+    // Later messages were canceled when the run failed, so the last failed message is the cause.
     const failed = this.messages.findLast((one) => this.attemptsOf(one).at(-1)?.outcome?.state === 'FAILED')
     const last = this.attemptsOf((this.state === 'failed' ? failed : undefined) ?? this.messages.at(-1) ?? '').at(-1)
     if (last?.outcome === undefined || last.outcome.state === 'DELIVERED') return undefined
@@ -157,11 +160,11 @@ export class RunLifecycle {
   }
 }
 
-/** Billed messages by step type; 1 for all others. [workflow.md 11] */
+/** Number of billed messages by step type. Other types have the price 1. [workflow.md 11] */
 const prices: Readonly<Record<string, number>> = { Call: 2 }
 
 /**
- * Returns the billed messages: one per step, two per call, one more per parallel step, and one per retry.
+ * Returns the number of billed messages: one per step, two per call, one more per parallel step, and one per retry.
  * [workflow.md 11]
  */
 function costOf({ steps, attempts }: RunLifecycle): number {
@@ -232,7 +235,7 @@ function notified(entry: EntryOf<'notify'>, run: RunLifecycle | undefined): void
   }
 }
 
-/** Handles a call to a third party. The callback names the step. */
+/** Processes a call to a third party. The entry of its callback contains the name of the step. */
 function called(
   callback: EntryOf<'published'>,
   runs: ReadonlyMap<string, RunLifecycle>,

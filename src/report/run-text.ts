@@ -11,12 +11,12 @@ const maxName = 60
 const maxResult = 80
 const maxError = 240
 const maxAttempts = 5
-/** Maximum number of steps that are shown one by one. In longer runs, the steps in between are only counted. */
+/** Maximum number of steps that are all shown. In longer runs, some steps in the middle are only counted. */
 const maxSteps = 40
-/** Number of steps that are shown at each end of a long run, and on each side of the focused step. */
+/** Number of steps that are shown at each end of a long run and on each side of the step in focus. */
 const atTheEnds = 8
 const around = 3
-/** Maximum number of further steps that are shown because they failed or are unfinished. */
+/** Maximum number of additional steps that are shown because they failed or have not ended. */
 const maxTelling = 20
 
 /**
@@ -41,7 +41,7 @@ export function runText(run: RunLifecycle, redaction: Redaction = standardRedact
   return [head, ...lines, ...failingLines(run, from, redaction)].join('\n')
 }
 
-/** Returns the steps to show, and the number of omitted steps between them. */
+/** Returns the steps to show. A number stands for that many omitted steps. */
 function folded(steps: readonly StepLifecycle[], focus: number | undefined): readonly (StepLifecycle | number)[] {
   if (steps.length <= maxSteps) return steps
   const at = focus === undefined ? -1 : steps.findIndex(({ pointer }) => pointer.seq === focus)
@@ -62,7 +62,7 @@ function isQuiet({ state, attempts }: StepLifecycle): boolean {
   return state === 'done' && attempts.every(({ outcome }) => outcome?.error === undefined)
 }
 
-/** Returns the end of a sleep in a running run; `undefined` if the step does not sleep. */
+/** Returns the instant at which a step's sleep ends, or `undefined` if the step does not sleep or the run has ended. */
 export function sleepEnd(step: StepLifecycle): number | undefined {
   const sleeper = step.type.startsWith('Sleep') ? (step.done ?? step.plan) : undefined
   if (sleeper === undefined || step.run.state !== 'started') return undefined
@@ -110,7 +110,7 @@ function waitText({ wait, timedOut, state }: StepLifecycle, from: number, redact
   return `waits for ${event} until ${timeSeenFrom(entry.until, from)}`
 }
 
-/** Returns lines about deliveries that led to no step. */
+/** Returns lines about failed deliveries after which no step followed. */
 function failingLines(run: RunLifecycle, from: number, redaction: Redaction): string[] {
   const { failing } = run
   if (failing === undefined) return []
@@ -134,9 +134,7 @@ function attemptLines(attempts: readonly EntryOf<'attempt'>[], from: number, red
   return more > 0 ? [...lines, `      … and ${more} more`] : lines
 }
 
-/**
- * Returns the outcome of an attempt: the status and the error message, or else the failure as the queue describes it.
- */
+/** Returns the outcome of an attempt: the status with the error message, or the description that the queue logged. */
 export function outcomeText({ outcome }: Pick<EntryOf<'attempt'>, 'outcome'>): string {
   const { status = 0, error = '', body = '' } = outcome ?? {}
   const thrown = messageIn(body as string)

@@ -1,6 +1,6 @@
 import { type Bytes, isUtf8, text, utf8 } from '../kernel/bytes.js'
 
-// Everything captured is untrusted. It may contain terminal escapes, line breaks that forge lines of a report, marks
+// Captured text is untrusted. It may contain terminal escapes, line breaks that imitate lines of a report, characters
 // that reverse the reading direction, or syntax of the output format.
 
 /**
@@ -12,21 +12,24 @@ const unsafe =
 const named: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
 /**
- * Returns a text that is safe to print on one line: characters with an effect in a terminal are escaped (`\n`,
- * `\x1b`, `\u202e`).
+ * Returns a text that is safe to print on one line. Characters with an effect in a terminal are escaped, such as `\n`,
+ * `\x1b` and `\u202e`.
  */
 export function plainText(given: string): string {
   return given.replace(unsafe, spelled)
 }
 
-/** Returns a text that is safe to print on several lines: line breaks and tabs stay. */
+/**
+ * Returns a text that is safe to print on several lines. It is escaped as by `plainText()`, except line breaks and
+ * tabs.
+ */
 export function multiLine(given: string): string {
   return given.replace(unsafe, (char) => (char === '\n' || char === '\t' ? char : spelled(char)))
 }
 
 /**
- * Returns a text for a terminal or a CI log: as `multiLine`, and no line is a CI command.
- * GitHub runs `::` at the beginning of a line and `##[` anywhere, Azure `##vso[`, TeamCity `##teamcity[`.
+ * Returns a text for a terminal or a CI log. It is escaped as by `multiLine()`, and no line is a CI command.
+ * GitHub runs commands with `::` at the beginning of a line or `##[` anywhere, Azure `##vso[`, TeamCity `##teamcity[`.
  */
 export function consoleText(given: string): string {
   return multiLine(given)
@@ -46,7 +49,7 @@ export function plainJson(value: unknown): string {
   )
 }
 
-/** Removes terminal colors, as runners and assertions write them. */
+/** Removes terminal colors, which test runners and assertions add. */
 export function withoutColors(given: string): string {
   return given.replace(/\x1b\[[\d;]*m/g, '')
 }
@@ -58,21 +61,23 @@ function spelled(char: string): string {
   return code < 0x10000 ? `\\u${code.toString(16)}` : `\\u{${code.toString(16)}}`
 }
 
-/** Returns at most this many characters of a text, printable. A longer text ends in `…` and its full length. */
+/**
+ * Returns the first `most` characters of a text, escaped for printing. A longer text ends in `…` and its full length.
+ */
 export function excerpt(given: string, most: number): string {
   if (given.length <= most) return plainText(given)
   return `${plainText(cut(given, most))}… (${given.length} chars)`
 }
 
-/** Number of characters beyond the shown ones that are searched for secrets, so that no secret is cut in two. */
+/** Number of additional characters that are searched for secrets, so that a secret at the end is not split. */
 const margin = 8192
 
-/** Returns at most this many bytes, as text if they are text. A longer value ends in `…` and its full length. */
+/** Returns the first `most` bytes, as text if they are valid text. A longer value ends in `…` and its full length. */
 export function excerptBytes(bytes: Bytes, most: number, redact: (given: string) => string = same): string {
   if (!readable(bytes)) return `${bytes.length} bytes that are not text`
   if (bytes.length <= most) return plainText(redact(text(bytes)))
   const start = redact(text(bytes.slice(0, most + margin) as Bytes))
-  // Redaction may have removed everything that exceeded the limit.
+  // Redaction may have shortened the text below the limit.
   if (bytes.length <= most + margin && start.length <= most) return plainText(start)
   return `${plainText(cut(start, most))}… (${bytes.length} bytes)`
 }
@@ -81,14 +86,14 @@ function same(given: string): string {
   return given
 }
 
-/** Returns whether bytes can be shown as text: valid UTF-8 without a zero byte. */
+/** Returns whether bytes can be shown as text: they are valid UTF-8 and contain no zero byte. */
 function readable(bytes: Bytes): boolean {
   return isUtf8(bytes) && !bytes.includes('\0')
 }
 
 /**
- * Returns an argument as a person would type it: unquoted if that is unambiguous, else with the quotes that need less
- * escaping.
+ * Returns an argument as it would be typed: without quotes if that is unambiguous, otherwise with the kind of quotes
+ * that needs less escaping.
  */
 export function quoted(given: string, most: number, redact: (given: string) => string = same): string {
   const isLong = given.length > most

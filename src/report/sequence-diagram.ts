@@ -15,7 +15,7 @@ export type DiagramStep =
       readonly from: string
       readonly to: string
       readonly text: string
-      /** Whether the response never arrived. */
+      /** Whether the response was lost. */
       readonly lost: boolean
     }
   | { readonly kind: 'note'; readonly at: number; readonly over: string; readonly text: string }
@@ -28,11 +28,11 @@ export interface Diagram {
 
 /** Participant that sends the requests: the code under test. */
 const application = 'app'
-/** Maximum number of destinations with their own column. The others share one. */
+/** Maximum number of destinations with their own column. All others share one column. */
 const maxDestinations = 4
 const otherDestinations = 'other destinations'
 
-/** Converts entries to the steps of a diagram. Responses appear at the time at which they arrived. */
+/** Converts entries to the steps of a diagram. A response is placed at the time at which it arrived. */
 export function diagramOf(entries: readonly Entry[], redaction: Redaction): Diagram {
   const names = destinationNames(entries, redaction)
   const short = shortNames(entries)
@@ -75,12 +75,12 @@ export function diagramOf(entries: readonly Entry[], redaction: Redaction): Diag
       add(note(entry.at, 'store', `by the test: ${excerpt(commandLine(entry.argv, redaction), 60)}`), entry.seq)
     } else if (entry.type === 'command' && entry.cause === undefined) connectionSteps(entry, add, redaction)
   }
-  // A response comes after everything that was logged before it.
+  // A response is placed after all entries that were logged before it.
   steps.sort((a, b) => a.order - b.order)
   return { participants: participantsOf(steps), steps: steps.map(({ order, ...step }) => step) }
 }
 
-/** Adds a command from a connection, which has no request. */
+/** Adds a command of a connection, for which no request exists. */
 function connectionSteps(entry: EntryOf<'command'>, add: Add, redaction: Redaction): void {
   const told = excerpt(commandLine(entry.argv, redaction), 70)
   add({ kind: 'arrow', at: entry.at, from: application, to: 'store', text: told }, entry.seq)
@@ -188,13 +188,13 @@ function commandsByRequest(entries: readonly Entry[]): ReadonlyMap<number, Entry
   return commands
 }
 
-/** Returns names for the columns of destinations: host and path, without parts that differ between deliveries. */
+/** Returns a function that names the column of a URL: host and path, without parts that differ between deliveries. */
 function destinationNames(entries: readonly Entry[], redaction: Redaction): (url: string) => string {
   const names = new Map<string, string>()
   for (const entry of entries) {
     if ((entry.type !== 'attempt' && entry.type !== 'outbound') || names.has(entry.url)) continue
     const shown = redaction.url(entry.url)
-    // Paths of external hosts are shown with each request.
+    // The name of an external host's column has no path, because the path is shown with each request.
     const name = entry.type === 'outbound' ? hostOf(shown) : hostAndPath(shown)
     const taken = new Set(names.values())
     const known = taken.has(name)
@@ -225,14 +225,14 @@ function participantsOf(steps: readonly DiagramStep[]): string[] {
     else seen.add(step.from).add(step.to)
   }
   const destinations = [...seen].filter((name) => name !== application && !services.includes(name))
-  // The shared column is the last one, even if it was needed first.
+  // The shared column is always the last one, even if it appears first.
   destinations.sort((a, b) => Number(a === otherDestinations) - Number(b === otherDestinations))
   return [application, ...services].filter((name) => seen.has(name)).concat(destinations)
 }
 
 /**
- * Returns the position of a response: after what was logged before the end. Of two that end together, the later start
- * ends first.
+ * Returns the position of a response in the diagram: after all entries that were logged before it. If two end together,
+ * the one that started later comes first.
  */
 function ending(entry: { readonly seq: number; readonly endedAfterSeq?: number }): number {
   const after = entry.endedAfterSeq ?? entry.seq

@@ -1,10 +1,13 @@
 import type { Entry } from '../kernel/traffic-log.js'
 import { plainText } from './safe-text.js'
 
-/** Minimum number of characters of an ID that are shown, including the prefix: `msg_2Kd…`. */
+/** Minimum number of characters in a short ID, including its prefix: `msg_2Kd…`. */
 const shortest = 7
 
-/** Returns short names for the message IDs of entries: as many characters as distinguish them. */
+/**
+ * Returns a function that shortens message IDs. A short name has as many characters as are needed to distinguish the
+ * IDs in the entries.
+ */
 export function shortNames(entries: readonly Entry[]): (messageId: string) => string {
   const ids = new Set<string>()
   for (const entry of entries) {
@@ -15,7 +18,10 @@ export function shortNames(entries: readonly Entry[]): (messageId: string) => st
   return (id) => (id.length <= length + 1 ? plainText(id) : `${plainText(id.slice(0, length))}…`)
 }
 
-/** Returns how many characters distinguish all IDs. IDs with a common prefix are adjacent when sorted. */
+/**
+ * Returns the number of characters that distinguish all IDs.
+ * @param sorted the IDs in order, so that IDs with a common prefix are adjacent
+ */
 function distinctLength(sorted: readonly string[]): number {
   let longest = shortest
   for (let index = 1; index < sorted.length; index++) {

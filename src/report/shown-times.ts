@@ -11,12 +11,12 @@ export function timeOf(at: number): string {
   return iso(at).slice(-13, -1)
 }
 
-/** Returns a time relative to another one: the date is shown only if it is a different day. */
+/** Returns a time as seen from another one. It includes the date only if the two are on different days. */
 export function timeSeenFrom(at: number, from: number): string {
   return dateOf(at) === dateOf(from) ? timeOf(at) : `${dateOf(at)} ${timeOf(at)}`
 }
 
-/** Returns a duration such as `+12s`. */
+/** Returns the duration between two times, such as `+12s`. */
 export function since(before: number, at: number): string {
   return `+${formatDuration(at - before)}`
 }

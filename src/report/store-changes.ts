@@ -11,8 +11,9 @@ export interface ComparableStore {
 }
 
 /**
- * Records in each attempt how the store changed between its start and its end, including changes by other deliveries.
- * Off by default, because every attempt copies the whole store.
+ * Records in each attempt how the store changed between the attempt's start and end. The changes can include effects of
+ * other deliveries.
+ * Recording is off by default, because every attempt copies the whole store.
  * @returns a function that stops recording
  */
 export function watchStore(traffic: TrafficLog, store: ComparableStore): () => void {
@@ -39,7 +40,7 @@ interface Dumped {
 
 const linesShown = 20
 
-/** Returns one line for each key: added, removed, or changed in value or TTL. */
+/** Returns one line per changed key: added, removed, or with another value or TTL. */
 export function storeChangeLines(change: StoreDiff, redaction: Redaction = standardRedaction): string[] {
   const word = (given: unknown): string => quoted(asText(given), 60, (text) => redaction.text(text))
   const shown = ({ type, value, ...rest }: Dumped): string =>

@@ -76,7 +76,7 @@ class Drawing {
     this.lines.push('', ...this.#shortened.map(([head, name]) => `${head} is ${name}`))
   }
 
-  /** Returns the heading of a column. A long name keeps its end; two with the same end get a number. */
+  /** Returns the heading of a column: the end of a long name. Headings that would be equal get a number. */
   #head(name: string): string {
     const room = this.#lane - 1
     if (name.length <= room) return name
@@ -88,7 +88,7 @@ class Drawing {
     return head
   }
 
-  /** Shows the new time and the elapsed time in the margin. */
+  /** Returns the new time and the elapsed time, for the margin. */
   #moveTo(at: number): string {
     const before = this.#at
     if (before === at) return ''
@@ -134,7 +134,7 @@ class Drawing {
     })
   }
 
-  /** Returns a row that contains only the lifelines. */
+  /** Returns a row in which all columns contain only their lifeline. */
   #row(label: string, lifeline = '│'): string[] {
     const row = [...label.padEnd(margin)]
     for (const x of this.#x.values()) write(row, x, lifeline)
@@ -154,7 +154,7 @@ function write(row: string[], at: number, text: string): void {
   })
 }
 
-/** Returns lines of at most this many characters, broken at spaces where possible. */
+/** Splits a text into lines with fewer than `room` characters, at spaces where possible. */
 function wrapped(text: string, room: number): string[] {
   const most = Math.max(10, room - 1)
   const lines: string[] = []

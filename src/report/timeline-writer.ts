@@ -2,9 +2,9 @@ import type { Entry } from '../kernel/traffic-log.js'
 import { describeEntry, type EntryDescription, type EntryWording } from './describe.js'
 import { type Nesting, nestingOf, type Repetitions, repetitionsOf, repetitionText } from './nesting.js'
 
-/** Entries that are selected because they are the most relevant. */
+/** A selection of the most relevant entries. */
 export interface Choice {
-  /** Number of entries omitted before an entry, by its `seq`. */
+  /** Number of entries that were omitted before an entry, by its `seq`. */
   readonly leftOut: ReadonlyMap<number, number>
   /** Returns whether only the first line of an entry is shown. */
   readonly isBrief: (entry: Entry) => boolean
@@ -12,21 +12,21 @@ export interface Choice {
 
 /** Facts about the entries of a report. */
 export interface RenderContext {
-  /** Parents of entries, if more entries are known than shown. */
+  /** Parents of the entries, if the caller knows more entries than it shows. */
   readonly nesting?: Nesting
   readonly repetitions?: Repetitions
-  /** Names of messages. Default: as short as possible while the shown ones stay distinguishable. */
+  /** Returns the displayed name of a message. Default: the shortest name that distinguishes the shown messages. */
   readonly name?: (messageId: string) => string
   /** Selection of entries. Default: all entries that do not repeat others. */
   readonly choice?: Choice
-  /** Errors of handlers that are printed above the report, in the format of details. */
+  /** Errors of handlers that the report has already printed, in the format of details. */
   readonly thrown?: Iterable<string>
 }
 
-/** Beginning of an attempt's note if its handler threw. */
+/** Beginning of the note of an attempt whose handler threw. */
 export const threw = 'the handler threw '
 
-/** Describes entries in order without repeating a reason for waiting or an error. */
+/** Describes entries in order. It does not repeat a reason for waiting or an error that it has already described. */
 export class TimelineWriter {
   readonly nesting: Nesting
   readonly #repetitions: Repetitions
@@ -41,7 +41,10 @@ export class TimelineWriter {
     this.#thrown = new Set(known.thrown)
   }
 
-  /** @param isBrief describes only the first line, so that later entries may have to show more */
+  /**
+   * Describes an entry.
+   * @param isBrief whether only the first line is printed; later entries then repeat reasons that it omits
+   */
   report(entry: Entry, isBrief = false): EntryDescription {
     const { head, details } = describeEntry(
       entry,

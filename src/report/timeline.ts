@@ -18,15 +18,15 @@ export interface TimelineOptions {
   /** `full` shows complete message IDs. Default: `short`, as many characters as distinguish them. */
   readonly ids?: 'short' | 'full'
   /**
-   * Shows keyspace events that repeat the effect of a command. Default: false, which shows only `expired` and
-   * `evicted`.
+   * Whether to show keyspace events that repeat the effect of a command. Default: false, so that only `expired` and
+   * `evicted` are shown.
    */
   readonly keyspace?: boolean
-  /** Maximum number of entries. If there are more, the last ones are shown. Default: all. */
+  /** Maximum number of entries, of which the last ones are shown. Default: no limit. */
   readonly limit?: number
   /** Additional names of JSON fields and query parameters that contain secrets. `body` hides all bodies. */
   readonly redact?: readonly string[]
-  /** `seq` of an entry that `limit` must not omit: the shown range ends soon after it. */
+  /** `seq` of an entry that `limit` must not omit. The shown range ends shortly after this entry. */
   readonly around?: number
 }
 
@@ -55,8 +55,8 @@ const optionNames: Readonly<Record<keyof TimelineOptions, true>> = {
 
 /**
  * Returns entries as a numbered text in virtual time.
- * An entry is indented below its cause, and what a handler did below its delivery. Every wait has its reason and its
- * end. The same entries result in the same bytes.
+ * An entry is indented below its cause. An entry that a handler created is indented below its delivery. Every wait has
+ * its reason and its end. The same entries always give the same bytes.
  * @throws TypeError with the nearest name when an option is unknown, or when a value is invalid
  * @example
  * 2030-01-01
@@ -116,12 +116,12 @@ export function timeline(
   return lines.join('\n')
 }
 
-/** Returns whether the queues of both regions have entries. The region is shown only in this case. */
+/** Returns whether the queues of both regions have entries. Only then does the timeline show regions. */
 function areTwoRegions(entries: readonly Entry[]): boolean {
   return entries.some(({ region }) => region !== undefined) && entries.some((one) => !one.region && isRegional(one))
 }
 
-/** Returns whether an entry adds information. Entries that repeat an adjacent one do not. */
+/** Returns whether an entry adds information. An entry that repeats an adjacent entry does not. */
 export function isNews(entry: Entry, before: Entry | undefined, keyspace: boolean): boolean {
   switch (entry.type) {
     case 'keyspace':
@@ -151,9 +151,9 @@ function windowOf(entries: readonly Entry[], options: TimelineOptions): [from: n
 }
 
 /**
- * Returns how many causes are above each entry.
- * A cause that is not in the list does not count. The attempts of one message are at the same level, although each
- * follows from the one before.
+ * Returns the number of causes above each entry, for its indentation.
+ * A cause that is not in the list is not counted. All attempts of one message have the same level, although each
+ * attempt results from the one before.
  */
 export function depthsOf(
   entries: readonly Entry[],

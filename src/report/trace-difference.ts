@@ -10,13 +10,13 @@ import { timeOf } from './shown-times.js'
 import { EntryWriter, type TraceEntry } from './trace.js'
 import type { Traffic } from './traffic-view.js'
 
-/** One difference between two traces. `fields` is set for entries about the same thing. */
+/** One difference between two traces. `fields` is set if both traces have an entry about the same subject. */
 export type EntryDiff =
   | { readonly kind: 'removed'; readonly before: Entry }
   | { readonly kind: 'added'; readonly after: Entry }
   | { readonly kind: 'changed'; readonly before: Entry; readonly after: Entry; readonly fields: readonly FieldChange[] }
 
-/** A field that differs. The value is `undefined` if the field is missing. */
+/** A field with different values. A value is `undefined` if the entry does not have the field. */
 export interface FieldChange {
   /** Path of the field: `outcome.status`, `headers.content-type`, `body.id`, and so on. */
   readonly path: string
@@ -27,14 +27,14 @@ export interface FieldChange {
 /** The difference between two traces. */
 export interface TraceDiff {
   readonly equal: boolean
-  /** Differences between the sandboxes: `seed`. */
+  /** Differences between the two sandboxes, such as `seed`. */
   readonly context: readonly FieldChange[]
   readonly changes: readonly EntryDiff[]
 }
 
 /**
  * Returns the differences between two traces.
- * Entries are paired by their subject, in order. Entry numbers, renamed IDs, and the start date are ignored.
+ * Entries with the same subject are paired, in order. Entry numbers, renamed IDs and the start date are ignored.
  * @example
  * const before = loadTrace(readFileSync('before.json', 'utf8'))
  * expect(diffTraces(before, sandbox.traffic).equal).toBe(true)
@@ -80,14 +80,14 @@ function readable(view: Traffic): Readable[] {
 
 const idShape = /\b(?:msg|scd|wfr|jwt)_[A-Za-z0-9_]{10,}|\b\d{13}-\d+\b/g
 
-/** Fields that distinguish entries, except for IDs. */
+/** Names of the fields that identify the subject of an entry. IDs are excluded. */
 const tellingFields =
   'type service method url argv event key kind retried resource name change point fault decision move'.split(' ')
 
 function keyOf(plain: TraceEntry): string {
   const parts = tellingFields.map((name) => {
     const value = plain[name]
-    // Of a command, only the name and the key are used, because other arguments may have changed.
+    // Only the name and the key of a command identify it, because other arguments may have changed.
     return name === 'argv' && Array.isArray(value) ? value.slice(0, 2) : value
   })
   if (plain.type === 'message') parts.push(plain.state)
@@ -95,7 +95,7 @@ function keyOf(plain: TraceEntry): string {
 }
 
 /**
- * Pairs entries in order by a longest common subsequence of the keys (Myers' greedy algorithm). The rest stays
+ * Pairs entries in order, by a longest common subsequence of their keys (Myers' greedy algorithm). Other entries stay
  * unpaired.
  */
 function paired(old: readonly Readable[], now: readonly Readable[]): [Readable | undefined, Readable | undefined][] {
@@ -115,7 +115,7 @@ function paired(old: readonly Readable[], now: readonly Readable[]): [Readable |
   return [...first, ...middle, ...same(old.length - tail, old.length)]
 }
 
-/** Maximum number of differences. Beyond it, entries are reported as removed and added, without pairs. */
+/** Maximum number of differences for which entries are paired. Beyond it, entries are reported as removed and added. */
 const maxEdits = 2000
 
 function shortestEdit(
@@ -166,7 +166,7 @@ function walked(
   return pairs.reverse()
 }
 
-/** IDs of one trace and their counterparts in the other. A pair that matched once is kept. */
+/** IDs of one trace with their counterparts in the other trace. Once two IDs are paired, they stay paired. */
 class Renaming {
   readonly #there = new Map<string, string>()
   readonly #back = new Map<string, string>()
@@ -209,7 +209,7 @@ type Plain = Record<string, unknown>
 
 function compare(path: string, before: unknown, after: unknown, into: FieldChange[], names: Renaming): void {
   if (typeof before === 'string' && typeof after === 'string') {
-    // Equal texts are recorded too, because they establish pairs of equal IDs.
+    // Equal texts are recorded as well, because they pair equal IDs.
     if (sameText(before, after, names)) return
   } else if (before === after) return
   if (isHeaders(path, before) && isHeaders(path, after)) {
@@ -233,7 +233,9 @@ function compare(path: string, before: unknown, after: unknown, into: FieldChang
   }
 }
 
-/** Returns an object or a list; a body is parsed as JSON. */
+/**
+ * Returns an object or list to compare field by field. A body is parsed as JSON. Returns `undefined` for other values.
+ */
 function structure(path: string, value: unknown): Plain | undefined {
   if (typeof value === 'object' && value !== null) return value as Plain
   if (typeof value !== 'string' || !/(?:^|\.)body$/.test(path) || !/^\s*[[{]/.test(value)) return undefined
@@ -251,7 +253,7 @@ function isHeaders(path: string, value: unknown): value is HeaderList {
   return /(?:^|\.)headers$/.test(path) && Array.isArray(value)
 }
 
-/** Returns headers without the signature, which is derived from IDs and times. */
+/** Returns headers without signatures, because signatures depend on IDs and times. */
 function headerMap(headers: HeaderList): Plain {
   return Object.fromEntries(
     headers.filter(([name]) => !/-signature$/i.test(name)).map(([name, value]) => [name.toLowerCase(), value]),
@@ -262,7 +264,8 @@ const changesShown = 200
 const fieldsShown = 12
 
 /**
- * Formats a difference as text, one block per entry: `-` was removed, `+` was added, `~` has changed fields.
+ * Formats a difference as text, with one paragraph per entry: `-` for a removed entry, `+` for an added entry, `~` for
+ * an entry with changed fields.
  * @example
  * const before = loadTrace(readFileSync('before.json', 'utf8'))
  * console.log(formatTraceDiff(diffTraces(before, sandbox.traffic), before, sandbox.traffic))

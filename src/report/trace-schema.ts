@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-// This schema validates a trace and describes it: `trace.schema.json` is generated from it.
+// This schema validates a trace. The published `trace.schema.json`, which describes the format, is generated from it.
 
 const text = v.string()
 const integer = v.pipe(v.number(), v.integer())
@@ -35,7 +35,7 @@ function entry<T extends string, F extends Fields>(type: T, fields: F) {
 
 const message = { messageId: text, kind, url: text, method: text, headers, body, maxRetries: v.number() }
 
-/** Schemas of entries by type. Fields that are not named here are kept. */
+/** Schemas of entries by type. Fields that a schema does not name are kept. */
 const entries = [
   entry('request', {
     service: v.picklist(['store', 'queue', 'stats']),
@@ -167,7 +167,7 @@ const entries = [
   entry('dropped', { count: integer, limit: v.number(), unit: v.picklist(['entries', 'bytes']) }),
 ] as const
 
-/** The part of an accepted trace that is the same for all entries. */
+/** The fields of a valid trace. The fields of entries depend on their types. */
 export interface ReadTrace {
   readonly seed?: number | string | undefined
   readonly now?: number | undefined

@@ -12,11 +12,11 @@ export interface TraceOptions {
    * of them.
    */
   readonly redact?: readonly string[]
-  /** Maximum number of bytes of a body. Longer ones are truncated and marked. Default: all. */
+  /** Maximum number of bytes of a body. A longer body is truncated and marked. Default: no limit. */
   readonly bodies?: number
 }
 
-/** The traffic as plain JSON. The same entries result in the same bytes. */
+/** The traffic as plain JSON. The same entries always give the same bytes. */
 export interface Trace {
   readonly format: 'stuntdouble/trace'
   readonly version: 1
@@ -62,7 +62,7 @@ export function traceOf(
 
 type Plain = Record<string, unknown>
 
-/** Writes entries as JSON, one by one. */
+/** Converts entries to JSON, one by one. */
 export class EntryWriter {
   constructor(
     readonly redaction: Redaction,
@@ -234,7 +234,7 @@ export class EntryWriter {
     }
   }
 
-  /** Returns an entry without bodies: its fields unchanged, with secrets in texts hidden. */
+  /** Returns an entry that has no bodies. Its fields stay unchanged, except secrets in texts. */
   #other(entry: Entry): Plain {
     const { type, seq, at, cause, ...rest } = entry as Entry & Plain
     return this.#json(rest) as Plain
@@ -246,7 +246,8 @@ export class EntryWriter {
     if (Array.isArray(value)) return value.map((item) => this.#json(item))
     if (typeof value !== 'object' || value === null) return value
     if (value instanceof Set) return [...value].map((item) => this.#json(item))
-    // `Object.fromEntries` is safe for a captured field that is named __proto__; assignment is not.
+    // A captured field can be named `__proto__`. An assignment would set the prototype; `Object.fromEntries` creates a
+    // field.
     return Object.fromEntries(
       Object.entries(value)
         .filter(([, field]) => field !== undefined && typeof field !== 'function')
@@ -262,7 +263,7 @@ export class EntryWriter {
     fields?: RedactedFields,
   ): PortableString | { readonly cut: PortableString; readonly size: number } {
     if (body.length <= this.bodies) return portableString(this.redaction.body(body, fields))
-    // Redacts beyond the cut, so that no secret is split, and drops an incomplete last character.
+    // Text beyond the limit is redacted as well, so that no secret is split. An incomplete last character is dropped.
     const start = this.redaction.body(body.slice(0, this.bodies + 8192) as Bytes, fields)
     return { cut: portableString(wholeChars(start.slice(0, this.bodies) as Bytes)), size: body.length }
   }
@@ -283,7 +284,7 @@ function hiddenNames(fields: RedactedFields | undefined): object | undefined {
   return { body: fields.body, allHeaders: fields.allHeaders, headers: [...fields.headers] }
 }
 
-/** Drops a last character whose other bytes were cut off. */
+/** Drops the last character if its other bytes were cut off. */
 function wholeChars(bytes: Bytes): Bytes {
   let end = bytes.length
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {

@@ -1,25 +1,27 @@
 import type { ComparableStore } from './store-changes.js'
 
-/** Facts for reports about the sandbox of the entries. */
+/** Facts about a sandbox that reports of its entries need. */
 export interface TrafficContext {
-  /** The sandbox's seed, for the replay instruction. */
+  /** The sandbox's seed. Failure messages tell you how to repeat a run with it. */
   readonly seed?: number | string
   readonly now?: () => number
   /** Prefix of the service's own headers in the sandbox's dialect: `Service-`. */
   readonly headerPrefix?: string
-  /** Base URLs of the services, for hints about a wrong one. */
+  /** Base URLs of the services. Hints use them to detect a wrong URL. */
   readonly addresses?: Readonly<Record<string, unknown>>
-  /** Returns texts that no output shows: tokens and keys. */
+  /** Returns the sandbox's tokens and keys, which no output shows. */
   readonly secrets?: () => readonly string[]
-  /** Returns further facts for explanations of failures: handler errors, unused faults. */
+  /** Returns more facts that explain failures, such as handler errors and unused faults. */
   readonly world?: () => object
   /** Store that `recordStoreChanges()` compares. */
   readonly store?: ComparableStore
   /** Returns whether the host's timers, including `Date`, have followed the clock. */
   readonly followed?: () => boolean
-  /** Returns a message that names handlers that wait in virtual time while the clock does not move. */
+  /**
+   * Returns a message that names the handlers that wait in virtual time while the clock does not move, or `undefined`.
+   */
   readonly waits?: () => string | undefined
-  /** Returns the store's billed totals so far, which each mark saves. */
+  /** Returns the present billed totals of the store. Each mark stores them. */
   readonly spend?: () => StoreCostTotals
 }
 

@@ -22,7 +22,7 @@ import { type TimelineOptions, timeline } from './timeline.js'
 import { type Trace, type TraceOptions, traceOf } from './trace.js'
 import type { StoreCostTotals, TrafficContext } from './traffic-context.js'
 
-/** A position in the log, between past and future entries. */
+/** A position in the log, after all entries that exist when it is created. */
 export type TrafficMark = number & { readonly __mark?: never }
 
 /** Fields that an entry must have, compared with `===`. */
@@ -32,7 +32,7 @@ export type EntryPattern<T extends EntryType = EntryType> = { readonly type: T }
 
 /** Options of `traffic.diagram()`. */
 export interface DiagramOptions extends TextDiagramOptions {
-  /** `mermaid` for documents that render it. Default: `text`. */
+  /** `mermaid` returns source text for documents that support Mermaid. Default: `text`. */
   readonly format?: 'text' | 'mermaid'
   /** Additional names that contain secrets. `body` hides all bodies. */
   readonly redact?: readonly string[]
@@ -100,13 +100,16 @@ export class Traffic {
     if (after === 0) views.set(traffic, this)
   }
 
-  /** Returns the view of a log, for code that has only the log, such as a matcher for the store. @internal */
+  /**
+   * Returns the public view of an internal log, for code that has only that log, such as a matcher for the store.
+   * @internal
+   */
   static of(traffic: object): Traffic | undefined {
     return traffic instanceof Traffic ? traffic : views.get(traffic)
   }
 
   /**
-   * Returns the traffic itself, as `sandbox.snapshot()` does.
+   * Returns this object. A remote sandbox has the same method, so code can use it with both.
    * @example const { entries } = await sandbox.traffic.snapshot()
    */
   snapshot(): this {
@@ -145,8 +148,9 @@ export class Traffic {
   }
 
   /**
-   * Returns one message as a tree: what led to it, what happened to it, and what followed.
-   * @throws TypeError when the argument is an entry type, for which `ofType()` is meant
+   * Returns one message as a tree: the entries that led to it, the entries about it, and the entries that resulted from
+   * these.
+   * @throws TypeError when the argument is a type of entries instead of an ID
    * @example console.log(String(sandbox.traffic.tree(message.id)))
    */
   tree(messageId: string): CausalTree {
@@ -171,7 +175,7 @@ export class Traffic {
   }
 
   /**
-   * Returns the entry with a `seq`; `undefined` when this view does not have it.
+   * Returns the entry with this `seq`, or `undefined` if this view does not contain it.
    * @example
    * await checkout()
    * const { seq } = sandbox.traffic.last('published')!
@@ -196,7 +200,7 @@ export class Traffic {
   }
 
   /**
-   * Returns the latest entry: of all, of a type, or of those that match.
+   * Returns the latest entry: of all entries, of a type, or of the entries that match a filter.
    * @example
    * await checkout()
    * sandbox.traffic.last('command')?.argv // ['SET', 'order:42', 'paid']
@@ -212,7 +216,7 @@ export class Traffic {
   }
 
   /**
-   * Returns an entry's bodies, arguments and reply as text, JSON and bytes, each decoded on demand.
+   * Returns the bodies, arguments and reply of an entry as text, JSON and bytes. Each is decoded on first access.
    * @example
    * await checkout()
    * sandbox.traffic.decode(sandbox.traffic.last('published')!).body?.json // { id: 42 }
@@ -222,7 +226,7 @@ export class Traffic {
   }
 
   /**
-   * Returns the current position in the log, for `since` and for `toHaveCost(…, { since })`.
+   * Returns the current position in the log, for `since()` and for `toHaveCost(…, { since })`.
    * @example
    * const before = sandbox.traffic.mark()
    * await redis.set('greeting', 'hello')
@@ -236,7 +240,8 @@ export class Traffic {
   }
 
   /**
-   * Returns a view of everything after a mark, including future entries, for matchers and reports.
+   * Returns a view of all entries after a mark, for matchers and reports. It also contains entries that are logged
+   * later.
    * @example
    * const before = sandbox.traffic.mark()
    * await checkout()
@@ -259,7 +264,7 @@ export class Traffic {
   }
 
   /**
-   * Deletes all entries. Numbering continues.
+   * Deletes all entries. Later entries continue the numbering.
    * @example
    * sandbox.traffic.clear()
    * expect(sandbox.traffic.size).toBe(0)
@@ -291,7 +296,8 @@ export class Traffic {
   }
 
   /**
-   * Returns what output hides: the sandbox's own secrets, everything that looks like a secret, and these names.
+   * Returns the redaction for output: it hides the sandbox's own secrets, texts that look like a secret, and values
+   * with the given names.
    * @internal
    */
   redaction(redact: readonly string[] = []): Redaction {
@@ -339,7 +345,7 @@ export class Traffic {
   }
 
   /**
-   * Returns everything as plain JSON with secrets hidden. `loadTrace` of `stuntdouble/report` reads it.
+   * Returns the traffic as plain JSON with secrets hidden. `loadTrace()` from `stuntdouble/report` reads it.
    * @example writeFileSync('trace.json', JSON.stringify(sandbox.traffic.toTrace({ redact: ['email'] })))
    */
   toTrace(options: TraceOptions = {}): Trace {
@@ -347,14 +353,14 @@ export class Traffic {
     return traceOf(this.entries, this.context, this.redaction(options.redact), options)
   }
 
-  /** Returns what `JSON.stringify` writes: `toTrace()`. */
+  /** Returns the trace that `toTrace()` returns, for `JSON.stringify()`. */
   toJSON(): Trace {
     return this.toTrace()
   }
 
   /**
-   * Returns the traffic without details that differ between runs: IDs, times and tokens get stable names. For test
-   * snapshots.
+   * Returns the traffic for test snapshots. Details that differ between runs, such as IDs, times and tokens, get stable
+   * names.
    * @example
    * await checkout()
    * await sandbox.clock.drain()
@@ -372,11 +378,12 @@ export class Traffic {
 const diagramFormats: readonly string[] = ['text', 'mermaid']
 
 /**
- * @throws TypeError with the nearest name when entries of the type have no such field, so that nothing could match
+ * Checks that entries of a type can have the fields of a pattern.
+ * @throws TypeError when they cannot; the message suggests the nearest name
  */
 function checkEntryPattern(caller: string, wanted: EntryPattern): void {
   const type: unknown = wanted?.type
-  // A pattern without fields gets its own error from `fits()`.
+  // `fits()` throws a more helpful error for a pattern without fields.
   if (typeof wanted === 'object' && wanted !== null && Object.keys(wanted).length === 0) return
   if (typeof type !== 'string' || !Object.hasOwn(entryFields, type)) {
     const types = Object.keys(entryFields)

@@ -4,8 +4,8 @@ import type { CopySelection } from './selection.js'
 
 /**
  * Returns the formats in which a selection can be copied.
- * The inspector page uses a variant without this check, which is smaller.
- * @throws TypeError with the nearest name, when a selection has no such field
+ * The inspector page uses a smaller variant that does not check the selection.
+ * @throws TypeError when the selection has an unknown field; the message suggests the nearest name
  * @example
  * const { entries } = sandbox.traffic.toTrace()
  * const [format] = copyFormatsFor({ entries, message: message.id })

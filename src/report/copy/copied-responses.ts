@@ -23,7 +23,7 @@ interface Outcome {
   readonly body: unknown
 }
 
-/** Headers of a connection, and headers that every server adds itself. */
+/** Headers that belong to a connection, and headers that every server adds automatically. */
 const ofConnection =
   /^(?:date|connection|content-length|transfer-encoding|keep-alive|server|upgrade|trailer|set-cookie)$/i
 
@@ -71,7 +71,7 @@ function broken(error = ''): CopiedStep {
   return { kind: 'reset' }
 }
 
-/** Faults that replace the response, and that their name and outcome describe completely. */
+/** Kinds of faults that replace the response and that can be copied from their kind and the outcome alone. */
 const known = new Set([
   'status',
   'reset',
@@ -85,8 +85,10 @@ const known = new Set([
 ])
 
 /**
- * Returns the fault that was injected into an attempt or a request, as data; `undefined` if the log has too few
+ * Returns the fault that was injected into an attempt or a request, as data. Returns `undefined` if the log has too few
  * details.
+ * @param struck entry of the fault
+ * @param on entry of the attempt or request
  */
 export function faultOf(struck: TraceEntry, on: TraceEntry): Readonly<Record<string, unknown>> | undefined {
   const kind = String(struck.fault)

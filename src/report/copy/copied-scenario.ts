@@ -3,12 +3,10 @@ import { copyRangeOf, type ObservedOutcome, type TestAction } from './copy-range
 import { jsonLiteral } from './quoting.js'
 import type { CopyContext, CopySelection } from './selection.js'
 
-/** Names that a scenario file may not contain. */
+/** Field names that a scenario file must not contain. */
 const refused = new Set(['__proto__', 'constructor', 'prototype'])
 
-/**
- * Returns a scenario file of the selected range. It is JSON, which is valid YAML too; `stuntdouble play` plays it.
- */
+/** Returns the selected range as a scenario file for `stuntdouble play`. The file is JSON, which is also valid YAML. */
 export function scenarioOf(selection: CopySelection, context: CopyContext): string {
   const stretch = copyRangeOf(selection, context)
   if (stretch === undefined) return '# The selection contains nothing that a scenario can play.\n'
@@ -18,7 +16,7 @@ export function scenarioOf(selection: CopySelection, context: CopyContext): stri
   const dead = seen.some(({ what }) => what === 'deadLetter')
   return `${jsonLiteral(
     withoutRefused({
-      name: 'what was seen is seen again',
+      name: 'repeats the recorded outcome',
       ...(notes.length > 0 && { description: notes.join(' ') }),
       ...(context.seed !== undefined && { seed: context.seed }),
       startAt: iso(startAt),
@@ -40,7 +38,7 @@ function stepOf(input: TestAction, ids: Map<string, string>): readonly object[] 
   if (input.does === 'request') return [{ request: input.request }]
   if (input.does === 'fault') return [{ addFaults: input.rule }]
   if (input.does !== 'publish') return [{ [input.does]: ids.get(input.messageId) }]
-  // A duplicate is accepted with the ID of the first message.
+  // The queue accepts a duplicate with the ID of the first message.
   const known = ids.get(input.messageId)
   const as = known ?? `message ${ids.size + 1}`
   ids.set(input.messageId, as)

@@ -1,11 +1,12 @@
 import type { CopyContext, Headers } from './selection.js'
 
-// Secrets are replaced by names of variables: those of the SDKs if the place identifies the secret.
+// Each secret is replaced by a variable. If its position shows which secret it is, the variable is the one that the
+// SDKs read.
 
-/** Mark that a trace contains instead of a secret. */
+/** Text that replaces a secret in a trace. */
 export const hidden = '***'
 
-/** The part of a dialect that copying needs. The inspector page does not include the rest. */
+/** The fields of a dialect that copying needs. The inspector page does not contain the other fields. */
 export interface CopyDialect {
   readonly headerPrefix: string
   readonly storeUrl: string
@@ -30,7 +31,7 @@ export const neutralCopy: CopyDialect = {
   queueToken: 'QUEUE_TOKEN',
 }
 
-/** Returns the dialect of a request; if it has none, that of the sandbox. */
+/** Returns the dialect of a request. If the request uses no dialect's names, returns the dialect of the sandbox. */
 export function copyDialectOf(headers: Headers, { headerPrefix }: CopyContext): CopyDialect {
   const speaks = ({ headerPrefix: prefix }: CopyDialect): boolean =>
     headers.some(([name]) => name.toLowerCase().startsWith(prefix.toLowerCase()))
@@ -38,14 +39,14 @@ export function copyDialectOf(headers: Headers, { headerPrefix }: CopyContext): 
   return speaks(neutralCopy) || headerPrefix === neutralCopy.headerPrefix ? neutralCopy : vendorCopy
 }
 
-/** Returns the environment variables that contain a service's URL and token. */
+/** Returns the names of the environment variables with a service's URL and token. */
 export function variablesOf(service: unknown, words: CopyDialect): { url?: string; token: string } {
   if (service === 'store') return { url: words.storeUrl, token: words.storeToken }
   if (service === 'queue') return { url: words.queueUrl, token: words.queueToken }
   return { token: 'SECRET' }
 }
 
-/** Splits a text with redacted secrets into the parts between them and the variables that replace them. */
+/** Splits a text at redacted secrets. Returns the parts between them, and the variables that replace the secrets. */
 export function partsOf(
   text: string,
   variable: string,

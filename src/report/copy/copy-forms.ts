@@ -13,10 +13,11 @@ export interface CopyFormat {
   readonly name: string
   /** Label for people: `curl command`. */
   readonly label: string
-  /** Selections for which the format is available: types of entries, `range` and `message`. */
+  /** Kinds of selections for which the format is available: types of entries, `range` and `message`. */
   readonly kinds: readonly SelectionKind[]
   /**
-   * Returns the selection in this format. It never throws: the text states what cannot be represented.
+   * Returns the selection in this format. It never throws; the text also states which parts of the selection it cannot
+   * contain.
    * @example
    * const { entries } = sandbox.traffic.toTrace()
    * const scenario = copyFormats.find(({ name }) => name === 'scenario')

@@ -23,25 +23,25 @@ export interface RequestInput {
   readonly status: number
 }
 
-/** Observed outcome of messages with equal results. */
+/** Recorded outcome of messages, and how many messages ended with it. */
 export interface ObservedOutcome {
   readonly what: 'delivered' | 'deadLetter' | 'deduplicated'
   readonly pattern: Readonly<Record<string, unknown>>
   readonly times: number
 }
 
-/** A range of a log that can be played again. */
+/** A range of a log, converted to actions that can be played again. */
 export interface CopyRange {
   readonly startAt: number
   readonly scripts: ReadonlyMap<string, readonly CopiedStep[]>
   readonly rules: readonly ResponseRule[]
   readonly inputs: readonly TestAction[]
   readonly seen: readonly ObservedOutcome[]
-  /** Messages about what is not included. */
+  /** Messages about the parts of the log that the actions do not contain. */
   readonly notes: readonly string[]
 }
 
-/** Returns the range of a selection; `undefined` if the selection contains nothing to play. */
+/** Returns the range of a selection, or `undefined` if the selection contains no action. */
 export function copyRangeOf(selection: CopySelection, context: CopyContext): CopyRange | undefined {
   const chosen = entriesOf(selection)
   if (chosen.length === 0) return undefined
@@ -52,16 +52,16 @@ class StretchReader {
   readonly #entries: readonly TraceEntry[]
   readonly #inputs: TestAction[] = []
   readonly #notes = new Set<string>()
-  /** Commands, messages and faults by the entry that led to them. */
+  /** Commands, messages and faults by the `seq` of the entry that caused them. */
   readonly #led = new Map<number, TraceEntry[]>()
-  /** Attempts and changes of state by message. */
+  /** Attempts and changes of a message, by its ID. */
   readonly #about = new Map<unknown, TraceEntry[]>()
   readonly #requests = new Set<unknown>()
   readonly #schedules = new Set<unknown>()
-  /** IDs of messages that were published, canceled or delivered now. */
+  /** IDs of messages that the actions so far publish, cancel or deliver now. */
   readonly #done = new Set<string>()
   #now: number
-  /** Whether time was moved after the last attempt. If not, the next action happens after the attempt. */
+  /** Whether an action has moved time since the last attempt. If not, the next action must come after that attempt. */
   #moved = true
 
   constructor(
@@ -101,12 +101,12 @@ class StretchReader {
     else if (type === 'command' && entry.via === 'direct') this.#command(entry)
     else if (type === 'message') this.#message(entry)
     else if (type === 'setting' && cause === undefined && entry.change !== 'fired')
-      this.#notes.add('Settings that no request made are not included: queues, limits, keys.')
+      this.#notes.add('Settings that no request changed are not included: queues, limits, keys.')
     else if (type === 'outbound') this.#notes.add('Outbound requests are not included.')
-    else if (type === 'dropped') this.#notes.add('The log did not contain earlier entries any more.')
+    else if (type === 'dropped') this.#notes.add('Earlier entries are not included, because the log dropped them.')
   }
 
-  /** Moves time to an instant. Everything that is due by then happens first. */
+  /** Adds an action that moves time to an instant. In the test, everything that is due by then happens first. */
   #moveTo(at: number): void {
     if (at <= this.#now && this.#moved) return
     this.#inputs.push({ does: 'advance', ms: Math.max(0, at - this.#now) })
@@ -152,7 +152,10 @@ class StretchReader {
     this.#do({ does: 'publish', publish, messageId: String(entry.messageId) }, entry.at)
   }
 
-  /** Adds the request unchanged, if it changes something and contains no ID that differs in another sandbox. */
+  /**
+   * Adds a request unchanged. Omits it if it changes nothing, or contains an ID that would be different in another
+   * sandbox.
+   */
   #raw(entry: TraceEntry): void {
     const { service, method, url, body, response: answer, at } = entry
     const path = pathOf(url, service, this.context)
@@ -184,8 +187,8 @@ class StretchReader {
   }
 
   /**
-   * Adds the fault rule directly before the request that it applied to, because the rule may not match earlier
-   * requests.
+   * Adds a fault rule directly before the request into which the fault was injected. If added earlier, the rule could
+   * match earlier requests.
    */
   #strike(entry: TraceEntry, endpoint: string): void {
     const struck = this.#struck(entry)
@@ -196,8 +199,8 @@ class StretchReader {
   }
 
   /**
-   * Adds a message that no request published. Callbacks and scheduled messages are created again when the range is
-   * played.
+   * Adds the publish of a message that no request published. Callbacks and scheduled messages are omitted, because
+   * playing the range creates them again.
    */
   #published(entry: TraceEntry): void {
     const { cause, kind, scheduleId } = entry
@@ -239,7 +242,7 @@ class StretchReader {
       const struck = this.#struck(entry)
       const fault = struck && faultOf(struck, entry)
       if (struck === undefined || fault === undefined) steps.push(stepOf(entry))
-      // A rule that is injected ends the search, so later rules applied to the other deliveries only.
+      // An injected rule ends the evaluation, so rules that were added later applied only to the other deliveries.
       else addRule(rules, { ...ruleOf(struck, fault), match: { url }, ...(steps.length > 0 && { skip: steps.length }) })
     }
     return { scripts, rules }
@@ -285,7 +288,7 @@ function ruleOf({ point, rule }: TraceEntry, fault: ResponseRule['fault']): Resp
   return { on: String(point), ...(typeof rule === 'string' && { name: rule }), times: 1, fault }
 }
 
-/** Adds a rule. Consecutive injections of the same fault become one rule. */
+/** Adds a rule, or increases the number of injections of the previous rule if it has the same fault. */
 function addRule(rules: ResponseRule[], rule: ResponseRule): void {
   const last = rules.at(-1)
   const same = last !== undefined && JSON.stringify({ ...last, times: 1 }) === JSON.stringify(rule)

@@ -4,18 +4,17 @@ import { bashWord } from './quoting.js'
 import { type CopyContext, type CopySelection, entryOf } from './selection.js'
 import { type Sent, sentBy } from './sent.js'
 
-/** Headers of one connection, which curl adds itself. */
+/** Headers of a connection, which curl adds itself. */
 const ownOfConnection = new Set([
   ...['host', 'content-length', 'connection', 'transfer-encoding', 'keep-alive', 'upgrade', 'expect', 'te', 'trailer'],
   ...['accept-encoding', 'proxy-connection'],
 ])
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-/** Maximum number of bytes in one argument of a program, with a margin. */
+/** Maximum number of bytes in one argument of a program. The limit of Linux is higher. */
 const maxArgument = 100_000
 
 /**
- * Returns a request, delivery or outbound request as a bash command. Lines that begin with `#` state what curl cannot
- * do.
+ * Returns a request, delivery or outbound request as a bash command. Comment lines state which parts curl cannot send.
  */
 export function curlOf(selection: CopySelection, context: CopyContext): string {
   const entry = entryOf(selection)
@@ -47,7 +46,7 @@ function commandOf(sent: Sent, context: CopyContext): string {
 }
 
 function withVariables(text: string, variable: string, latin = false): string {
-  // The captured text may itself contain three asterisks.
+  // `***` can also be part of the captured text, so the variable `SECRET` has it as its default value.
   const named = variable === 'SECRET' ? `"\${SECRET:-***}"` : `"$${variable}"`
   const words = partsOf(text, variable).map((part) =>
     'variable' in part ? named : latin ? bashWord(headerBytes(part.text), true) : bashWord(part.text),
@@ -55,7 +54,7 @@ function withVariables(text: string, variable: string, latin = false): string {
   return words.join('') || "''"
 }
 
-/** Returns the URL with a variable for the base URL, so that a copied command uses the environment's server. */
+/** Returns the URL with a variable in place of the base URL, so that the command uses the server of the environment. */
 function urlWord({ url, service }: Sent, { url: variable }: { url?: string }, { addresses }: CopyContext): string {
   const known = service === undefined ? undefined : addresses?.[String(service)]
   const legal = (text: string): string => text.replace(/[^\x21-\x7e]+|["\\^`{|}<>]/g, percent)
@@ -70,7 +69,10 @@ function percent(text: string): string {
   return [...utf8(text)].map((byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`).join('')
 }
 
-/** Returns a header value as bytes. Programs read header bytes as the first 256 characters. */
+/**
+ * Returns a header value as bytes: one byte per character, because programs read header bytes as the first 256
+ * characters.
+ */
 function headerBytes(text: string): Bytes {
   return /[^\x00-\xff]/.test(text) ? utf8(text) : latin1(text)
 }
@@ -87,8 +89,8 @@ function headerArgs({ headers, service }: Sent, variable: string, hasBody: boole
       args.push(`-H ${withVariables(`${name}: ${value}`, isOwn ? variable : 'SECRET', true)}`)
     }
   }
-  if (left > 0) notes.push(`Left out: ${left} header(s) that HTTP cannot carry.`)
-  // Prevents curl from adding its default content type.
+  if (left > 0) notes.push(`Not included: ${left} header(s) that are not valid in HTTP.`)
+  // An empty `Content-Type` prevents curl from adding its default.
   if (hasBody && !headers.some(([name]) => name.toLowerCase() === 'content-type')) args.push("-H 'Content-Type:'")
   return args
 }
@@ -99,7 +101,7 @@ function bodyArgs({ body: { bytes, text, cut } }: Sent, notes: string[]): { inpu
   if (bytes.length > maxArgument || bytes.includes('\0')) {
     return { input: `printf %s ${bashWord(toBase64(bytes))} | base64 -d | `, args: ['--data-binary @-'] }
   }
-  // `--data` would read a file if the text begins with @.
+  // curl's `--data` would read a file if the text begins with `@`.
   return {
     input: '',
     args: [`--data-raw ${text === undefined ? bashWord(bytes, true) : withVariables(text, 'SECRET')}`],

@@ -5,7 +5,7 @@ import { type CopySelection, entriesOf } from './selection.js'
 
 const same = <T>(given: T): T => given
 
-/** Entries that were captured for the inspector are redacted already. */
+/** A redaction that hides nothing, because entries that were captured for the inspector have been redacted. */
 const nothingMore: Partial<Redaction> = {
   text: same,
   url: same,

@@ -3,11 +3,11 @@ import { excerpt } from '../safe-text.js'
 import type { TraceEntry } from '../trace.js'
 import { bodyOf, type CopyContext, type CopySelection, entriesOf } from './selection.js'
 
-/** Maximum number of entries and of characters per entry in a prompt, so that an agent has space for its work. */
+/** Maximum number of entries in a prompt, so that the context of an agent has space for its work. */
 const maxLines = 150
 const maxLine = 300
 
-/** Returns a question for an agent with the timeline and the failed assertion. Captured text is marked as data. */
+/** Returns a question for an agent, with the timeline and the failed assertion. Captured text is marked as data. */
 export function promptOf(selection: CopySelection, { failure, question }: CopyContext): string {
   const entries = entriesOf(selection)
   const left = Math.max(0, entries.length - maxLines)
@@ -27,12 +27,12 @@ export function promptOf(selection: CopySelection, { failure, question }: CopyCo
   ].join('\n')
 }
 
-/** Escapes captured line breaks, so that every line has its mark. */
+/** Escapes line breaks in captured text, so that every line of the prompt begins with the mark for data. */
 function quotedLine(text: string): string {
   return `| ${excerpt(text, maxLine)}`
 }
 
-/** Most informative fields of an entry, in the order in which they are printed. */
+/** Fields of an entry that are printed. The most informative fields come first. */
 const telling = [
   ...[
     'service',

@@ -6,7 +6,10 @@ import { bodyOf, headersOf } from './selection.js'
 
 // Converts a message to the options of `queue.publish()` and of the publish step of a scenario.
 
-/** Options by name: `retries`, `callbackRetries`; `to`, `body` or `bodyBase64`, `headers`, `queue`. */
+/**
+ * Options of a publish by name, such as `to`, `body` or `bodyBase64`, `headers`, `queue`, `retries` and
+ * `callbackRetries`.
+ */
 export type Publish = Readonly<Record<string, unknown>>
 
 const common = ['method', 'retries', 'timeout', 'delay', 'retryDelay']
@@ -17,16 +20,16 @@ const options: ReadonlySet<string> = new Set([
 ])
 const numbers = /[rR]etries$/
 const span = /^(?:\d+(?:\.\d+)?(?:mo|[smhdwy]))+$/
-/** Headers that do not belong to the message. */
+/** Headers that belong to the HTTP request and not to the message. */
 const ofTransport =
   /^(?:authorization|host|user-agent|content-length|connection|accept.*|transfer-encoding|.*-telemetry-.*|.*-sync-token|sec-.*|origin|referer)$/i
 
-/** Returns a header name without the prefix of either dialect; `undefined` for headers of the app. */
+/** Returns a header name without the service's prefix in either dialect, or `undefined` for a header of the app. */
 export function settingOf(name: string): string | undefined {
   return /^(?:upstash|service)-(.+)$/.exec(name.toLowerCase())?.[1]
 }
 
-/** Returns the message of a publish request; `undefined` if `queue.publish()` cannot express it. */
+/** Returns the message of a publish request, or `undefined` if `queue.publish()` cannot publish it. */
 export function publishOfRequest(request: TraceEntry, published: TraceEntry): Publish | undefined {
   if (!/\/v2\/(?:publish|enqueue)\//.test(String(request.url)) || published.urlGroup !== undefined) return undefined
   const given: Record<string, unknown> = { to: published.url }
@@ -41,7 +44,7 @@ export function publishOfRequest(request: TraceEntry, published: TraceEntry): Pu
       if (!options.has(option)) return undefined
       if (/(?:timeout|delay)$/i.test(option) && !/retryDelay/i.test(option) && !span.test(value)) return undefined
       if (option === 'notBefore') {
-        // The header contains seconds.
+        // The header is in seconds.
         const at = Math.round(Number(value) * 1000)
         if (!(Math.abs(at) <= endOfTime)) return undefined
         given.notBefore = iso(at)
@@ -56,7 +59,7 @@ export function publishOfRequest(request: TraceEntry, published: TraceEntry): Pu
   return withContent(given, headers, published.body)
 }
 
-/** Returns the message of a log entry, for a message that no request published. */
+/** Returns the message of a `published` entry, for a message that no request published. */
 export function publishOfEntry(entry: TraceEntry): Publish {
   const { url, method, maxRetries, notBefore, at, queue, labels } = entry
   const wait = (Number(notBefore) - at) / 1000

@@ -1,17 +1,19 @@
 import { utf8 } from '../../kernel/bytes.js'
 
-// Quotes captured text as a literal of the language it is pasted into. Characters that are not printable are written
-// as codes, so that no terminal, editor or page interprets them.
+// Quotes captured text as a literal of the language into which it is pasted. Unprintable characters are escaped, so
+// that no terminal, editor or page interprets them.
 
-/** C0 and C1 controls, line separators, direction marks, invisible characters, tags, and unpaired surrogates. */
+/**
+ * Matches C0 and C1 controls, line separators, direction marks, invisible characters, tags, and unpaired surrogates.
+ */
 const odd =
   /[\x00-\x1f\x7f-\x9f\u00ad\u061c\u115f\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]|[\ud800-\udfff]/gu
 
-/** Texts that need no quotes in bash. */
+/** Matches texts that need no quotes in bash. */
 const bare = /^[A-Za-z0-9_./:,@%+][A-Za-z0-9_./:,@%+=-]*$/
 
 /**
- * Returns a text as one argument of bash. Bytes that are not text are written as codes.
+ * Returns a text as one argument of bash. Bytes that are not valid text are escaped.
  * @param given a text, or bytes with `isBytes`
  */
 export function bashWord(given: string, isBytes = false): string {
@@ -31,14 +33,20 @@ function hex(code: number, digits: number): string {
   return code.toString(16).padStart(digits, '0')
 }
 
-/** Returns a value as JSON that is also a literal in JavaScript, YAML and HTML: no character has a meaning there. */
+/**
+ * Returns a value as JSON that is also a literal in JavaScript, YAML and HTML. Characters with a meaning in one of them
+ * are escaped.
+ */
 export function jsonLiteral(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent)
     .replace(odd, escaped)
     .replace(/<(?=[/!])/g, '\\u003c')
 }
 
-/** Escapes a character. Line breaks come from the indentation only, because those of texts are already escaped. */
+/**
+ * Escapes one character. Line breaks stay, because they are from the indentation: line breaks in texts are already
+ * escaped.
+ */
 function escaped(char: string): string {
   if (char === '\n') return char
   return char
@@ -47,15 +55,15 @@ function escaped(char: string): string {
     .join('')
 }
 
-/** A JavaScript expression that is inserted into a literal unchanged. */
+/** A JavaScript expression that is inserted into a literal without quotes. */
 export class CodeExpression {
   constructor(readonly text: string) {}
 }
 
 /**
- * Returns a value as JavaScript: names unquoted where possible, on one line if it is short. `__proto__` is an
- * ordinary name.
- * @param indent number of spaces before the line on which it begins
+ * Returns a value as a JavaScript literal. Names are unquoted where possible, and a short value is on one line.
+ * `__proto__` is quoted as an ordinary name.
+ * @param indent number of spaces before the line on which the literal begins
  */
 export function jsLiteral(value: unknown, indent = 0): string {
   if (value instanceof CodeExpression) return value.text
@@ -75,7 +83,7 @@ export function jsLiteral(value: unknown, indent = 0): string {
   return `${open.trim()}\n${items.map((item) => `${pad}${item},\n`).join('')}${' '.repeat(indent)}${close.trim()}`
 }
 
-/** Returns a string literal with the quotes that need less escaping. */
+/** Returns a JavaScript string literal with the kind of quotes that needs less escaping. */
 function jsText(text: string): string {
   const literal = jsonLiteral(text)
   return /['\\]/.test(text) ? literal : `'${literal.slice(1, -1).replaceAll('\\"', '"')}'`

@@ -2,10 +2,10 @@ import { jsLiteral } from './quoting.js'
 
 // Converts commands of the store to calls of its SDK.
 
-/** An argument as the SDK receives it: numbers stay numbers. */
+/** An argument with the type that the SDK receives: a number stays a number. */
 export type SdkArg = string | number | boolean
 
-/** Methods that take the arguments of their command in the same order. */
+/** Names of SDK methods that have the arguments of their command in the same order. */
 const flat: ReadonlySet<string> = new Set(
   (
     'get del incr decr incrby decrby append exists expire pexpire expireat ttl pttl persist getdel strlen rename type ' +
@@ -14,10 +14,13 @@ const flat: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Returns, for example, `set('a', 'b', { ex: 60 })`; `undefined` if no method is equivalent. */
+/**
+ * Returns the SDK call of a command, such as `set('a', 'b', { ex: 60 })`, or `undefined` if no method sends the same
+ * command.
+ */
 export function methodCall([command, ...args]: readonly SdkArg[]): string | undefined {
   const name = String(command)
-  // The SDK writes command names in lower case.
+  // The SDK sends command names in lower case.
   if (flat.has(name)) return `${name}(${listed(args)})`
   if (name === 'set') return setCall(args)
   return name === 'hset' ? hsetCall(args) : undefined
@@ -30,7 +33,7 @@ export function anyCall(words: readonly SdkArg[]): string {
 
 const listed = (args: readonly SdkArg[]): string => args.map((arg) => jsLiteral(arg)).join(', ')
 
-/** Returns a call of `set()`, with options in the order in which the SDK writes them. */
+/** Returns a call of `set()`, or `undefined`. Its options must have the order in which the SDK sends them. */
 function setCall([key, value, ...rest]: readonly SdkArg[]): string | undefined {
   if (key === undefined || value === undefined) return undefined
   const options: Record<string, SdkArg> = {}
@@ -47,8 +50,8 @@ function setCall([key, value, ...rest]: readonly SdkArg[]): string | undefined {
 }
 
 /**
- * Returns a call of `hset()`; `undefined` for names that are whole numbers, which would change their order in an
- * object.
+ * Returns a call of `hset()`. Returns `undefined` if a field name is a whole number, because an object would change the
+ * order of the fields.
  */
 function hsetCall([key, ...pairs]: readonly SdkArg[]): string | undefined {
   const names = pairs.filter((_, at) => at % 2 === 0).map(String)

@@ -8,7 +8,7 @@ import { anyCall, methodCall, type SdkArg } from './sdk-store.js'
 import { type CapturedBody, type CopyContext, type CopySelection, entryOf, headerIn, pathOf } from './selection.js'
 import { type Sent, sentBy } from './sent.js'
 
-/** Returns a request as a call of the public SDKs that sends it again. */
+/** Returns code that sends a request again with the public SDKs. */
 export function sdkOf(selection: CopySelection, context: CopyContext): string {
   const entry = entryOf(selection)
   if (entry === undefined) return '// The entry does not exist.\n'
@@ -30,7 +30,7 @@ function storeCode({ body, method }: Sent, path: string): string {
   return [
     "import { Redis } from '@upstash/redis'",
     '',
-    // By default the SDK sends every command through a pipeline.
+    // By default, the SDK sends every command in a pipeline.
     `const redis = Redis.fromEnv(${single ? '{ enableAutoPipelining: false }' : ''})`,
     ...(path === '/multi-exec'
       ? batchCode('multi', rows)
@@ -48,7 +48,10 @@ function oneCall(row: readonly SdkArg[]): string {
 function batchCode(kind: 'multi' | 'pipeline', rows: readonly (readonly SdkArg[])[]): string[] {
   const calls = rows.map(methodCall)
   if (calls.includes(undefined))
-    return [`// The SDK supports only some commands in a ${kind}, so these are sent one by one.`, ...rows.map(oneCall)]
+    return [
+      `// The SDK supports only some commands in a ${kind}, so these commands are sent one by one.`,
+      ...rows.map(oneCall),
+    ]
   return [`const batch = redis.${kind}()`, ...calls.map((call) => `batch.${call}`), 'await batch.exec()']
 }
 
@@ -60,7 +63,7 @@ function rowsOf({ text }: CapturedBody, path: string): readonly (readonly SdkArg
   return Array.isArray(rows) && rows.length > 0 && rows.every(isRow) ? rows : undefined
 }
 
-/** Parses a command in the path, such as `GET /set/a/b`. */
+/** Parses a command in the path of a request, such as `GET /set/a/b`. */
 function pathRow(path: string): readonly (readonly SdkArg[])[] | undefined {
   try {
     const words = path.split('?')[0]!.split('/').slice(1).map(decodeURIComponent)
@@ -72,7 +75,7 @@ function pathRow(path: string): readonly (readonly SdkArg[])[] | undefined {
 
 // ---- the queue ----------------------------------------------------------------------------------------------------
 
-/** Options of the SDK by the setting that they write. Numbers are written as numbers. */
+/** Names of SDK options by the setting that they send. Numbers are written as numbers. */
 const options: Readonly<Record<string, string>> = {
   delay: 'delay',
   retries: 'retries',
@@ -117,7 +120,7 @@ function publishCall({ headers, body }: Sent, path: string): string | undefined 
   return `queue({ queueName: ${queueName} }).${messageCall('enqueue', { to: rest.slice(slash + 1), headers, body })}`
 }
 
-/** Returns `publishJSON` if it writes the same body and content type. */
+/** Returns `publishJSON` if this method would send the same body and content type. */
 function messageCall(verb: string, row: Row): string {
   const { text = '' } = row.body
   const value = headerIn(row.headers, 'content-type') === 'application/json' ? parsedJson(text) : undefined
@@ -160,7 +163,7 @@ function batchCall({ body }: Sent, path: string): string | undefined {
   return rows.includes(undefined) ? undefined : `batch(${jsLiteral(rows)})`
 }
 
-/** Returns a call of the workflow client, which triggers a run by a batch with one message. */
+/** Returns a call of the workflow client for a batch with one message that triggers a run. */
 function triggerCall({ body }: Sent, path: string): string | undefined {
   const given = path === '/v2/batch' ? parsedJson(body.text ?? '') : undefined
   const [row] = Array.isArray(given) && given.length === 1 ? given : []
@@ -191,7 +194,7 @@ function triggerCall({ body }: Sent, path: string): string | undefined {
   })})`
 }
 
-/** Returns any other request, with the SDK's generic method. */
+/** Returns a call of the SDK's generic method, which can send any request. */
 function rawCall({ method, headers, body }: Sent, path: string, silent: boolean): string {
   const [bare, query] = path.split('?')
   const own = headers.filter(([name]) => name.toLowerCase() === 'content-type' || settingOf(name) !== undefined)
@@ -231,7 +234,10 @@ function fieldsOf({ to, headers, body }: Row): Record<string, unknown> {
   }
 }
 
-/** The captured text may itself contain three asterisks. */
+/**
+ * Returns the variable for a redacted secret. `***` is its default value, because it can also be part of the captured
+ * text.
+ */
 function secret(value: string): unknown {
   const parts = value.split(hidden)
   if (parts.length === 1) return value

@@ -2,7 +2,7 @@ import { type Bytes, fromBase64, utf8 } from '../../kernel/bytes.js'
 import type { PortableString } from '../../kernel/portable.js'
 import type { TraceEntry } from '../trace.js'
 
-/** A selection in a log: one entry, a range of entries, or a message with all of its entries. */
+/** A selection in a log: one entry, a range of entries, or a message with all entries about it. */
 export interface CopySelection {
   /** The known entries of the log, oldest first, with secrets hidden. */
   readonly entries: readonly TraceEntry[]
@@ -13,11 +13,14 @@ export interface CopySelection {
   readonly message?: string
 }
 
-/** Facts about the sandbox of the entries. */
+/** Facts about the sandbox that logged the entries. */
 export interface CopyContext {
   /** Base URLs of the services, as in a trace. */
   readonly addresses?: Readonly<Record<string, unknown>>
-  /** `Service-` for the neutral dialect. Default: the dialect of the vendor, whose SDKs are called. */
+  /**
+   * Prefix of the service's headers, such as `Service-`. Default: the prefix of the vendor, whose SDKs the copied code
+   * calls.
+   */
   readonly headerPrefix?: string
   readonly seed?: number | string
   /** Failed assertion, if a test failed. */
@@ -39,12 +42,12 @@ export function kindOf(selection: CopySelection): SelectionKind {
   return entryOf(selection)?.type ?? 'nothing'
 }
 
-/** A captured body. `cut` is set if the trace contains only its beginning. */
+/** A captured body. `cut` is set if the trace contains only the beginning of the body. */
 export interface CapturedBody {
   readonly bytes: Bytes
   /** The body as text, if it is text. */
   readonly text?: string
-  /** Original number of bytes of a truncated body. */
+  /** Number of bytes of the original body, if it was truncated. */
   readonly cut?: number
 }
 
@@ -77,7 +80,7 @@ export function pathOf(url: unknown, service: unknown, { addresses }: CopyContex
   return path.startsWith('/') ? path : `/${path}`
 }
 
-/** Returns the selected entries. Those of a message include its callbacks. */
+/** Returns the selected entries. The entries of a message include the entries of its callbacks. */
 export function entriesOf(selection: CopySelection): readonly TraceEntry[] {
   const { entries, range } = selection
   if (range !== undefined) return ofRange(entries, range)
@@ -96,7 +99,7 @@ function messageOf(entry: TraceEntry | undefined, entries: readonly TraceEntry[]
   return typeof entry?.messageId === 'string' ? entry.messageId : undefined
 }
 
-/** Returns the entries of a range. It is extended to the publish of each message that is delivered in it. */
+/** Returns the entries of a range, plus the publish of each message that is delivered in the range. */
 function ofRange(entries: readonly TraceEntry[], [from, to]: readonly [number, number]): readonly TraceEntry[] {
   const begins = new Map<unknown, number>()
   for (const { type, messageId, seq, cause = seq } of entries) {
@@ -110,7 +113,7 @@ function ofRange(entries: readonly TraceEntry[], [from, to]: readonly [number, n
 }
 
 function ofMessage(entries: readonly TraceEntry[], message: string): readonly TraceEntry[] {
-  // A request that published several messages is not included.
+  // A request that published several messages is excluded.
   const requests = new Map<unknown, boolean>()
   for (const { type, cause, messageId } of entries) {
     if (type === 'published' && cause !== undefined) requests.set(cause, messageId === message && !requests.has(cause))

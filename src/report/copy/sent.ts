@@ -19,10 +19,10 @@ export interface Sent {
   readonly service?: unknown
 }
 
-/** Returns the request of an entry, or the request that leads to it. */
+/** Returns the request of an entry, or a request that has the effect of the entry. */
 export function sentBy(entry: TraceEntry, { entries }: CopySelection, context: CopyContext): Sent {
   if (entry.type === 'command') return commandRequest(entry, context)
-  // A message that a request published is represented by that request. Otherwise a publish request is created.
+  // If a request published the message, that request is used. Otherwise, a publish request is created.
   const request = entry.type === 'published' ? entries.find(({ seq }) => seq === entry.cause) : undefined
   if (request?.type === 'request' && !String(request.url).includes('/batch'))
     return sentBy(request, { entries }, context)

@@ -13,7 +13,7 @@ export function testOf(runner: TestRunner, selection: CopySelection, context: Co
   const options = jsLiteral({
     ...(context.seed !== undefined && { seed: context.seed }),
     startAt: iso(stretch.startAt),
-    // A message that was still pending in the log is pending in the copy too.
+    // A message that was still pending in the log is also pending at the end of the test, which must not fail for this.
     ...(stretch.seen.some(isLeftOver) && { strict: { pending: false } }),
   })
   const { head, args } = frames[runner](options)
@@ -24,7 +24,7 @@ export function testOf(runner: TestRunner, selection: CopySelection, context: Co
     ...head,
     '',
     ...notesOf(stretch),
-    `test('what was seen of ${what} is seen again', async (${args}) => {`,
+    `test('repeats the recorded outcome of ${what}', async (${args}) => {`,
     ...lines(stretch).map((line) => (line === '' ? '' : `  ${line}`)),
     '})',
     '',
@@ -40,7 +40,7 @@ interface Frame {
   readonly args: string
 }
 
-/** How a test gets its sandbox, by runner. */
+/** Code around a test, by runner: how the test gets its sandbox. */
 const frames: Readonly<Record<TestRunner, (options: string) => Frame>> = {
   vitest: (options) => ({
     head: ["import { expect, test } from 'stuntdouble/vitest'", '', `test.override('sandboxOptions', ${options})`],
@@ -83,7 +83,7 @@ function noDeadLetter(seen: readonly ObservedOutcome[]): string[] {
   return seen.length === 0 ? [] : ['expect(sandbox).not.toHaveDeadLetter()']
 }
 
-/** Returns variable names for messages that later actions use. */
+/** Returns variable names for the messages that later actions need. */
 function namesOf(inputs: readonly TestAction[]): ReadonlyMap<string, string> {
   const later = inputs.flatMap((input) =>
     input.does === 'cancel' || input.does === 'deliverNow' ? [input.messageId] : [],
@@ -101,7 +101,7 @@ function codeOf(input: TestAction, index: number, named: ReadonlyMap<string, str
   const { bodyBase64, ...publish } = input.publish
   const body =
     bodyBase64 === undefined ? {} : { body: new CodeExpression(`Buffer.from(${jsLiteral(bodyBase64)}, 'base64')`) }
-  // A duplicate is accepted with the ID of the first message.
+  // The queue accepts a duplicate with the ID of the first message.
   const declares = name !== undefined && !declared.has(name)
   if (declares) declared.add(name)
   return [`${declares ? `const ${name} = ` : ''}sandbox.queue.publish(${jsLiteral({ ...publish, ...body }, 2)})`]
@@ -131,7 +131,7 @@ function expected({ what, pattern, times }: ObservedOutcome): string {
   return `expect(sandbox).${matchers[what]}(${jsLiteral(pattern, 2)}, { times: ${times} })`
 }
 
-/** Returns a duration such as `'1d12s'`, or milliseconds if the seconds are not whole. */
+/** Returns a duration such as `'1d12s'`. Returns milliseconds if the duration is not a whole number of seconds. */
 function spanOf(ms: number): string {
   return ms === 0 || ms % 1000 !== 0 ? String(ms) : `'${formatDuration(ms)}'`
 }

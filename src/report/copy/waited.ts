@@ -1,12 +1,14 @@
 /**
- * Converts a blocking command to the equivalent one that does not block. Arguments and reply include the name first.
+ * Converts a blocking command to the equivalent command that does not block.
+ * @param words the command's name and its arguments
+ * @param key the key that had elements
  */
 type Plain = (words: readonly string[], key: string) => readonly string[]
 
 const popped =
   (name: string): Plain =>
   (_words, key) => [name, key]
-/** Removes the timeout after the name, and all keys except the one that had elements. */
+/** Removes the timeout after the command's name, and all keys except the key that had elements. */
 const poppedMany =
   (name: string): Plain =>
   ([, , count, ...rest], key) => [name, '1', key, ...rest.slice(Number(count))]
@@ -26,8 +28,8 @@ const plain: Readonly<Record<string, Plain>> = {
 }
 
 /**
- * Returns the equivalent of a blocking command that does not block, for the time at which it ended. The copy of a log
- * then has the same effect on the store.
+ * Returns the command without blocking that has the effect of a blocking command at the instant at which its wait
+ * ended. A copied log then has the same effect on the store.
  * @returns `undefined` if the command returned nothing
  */
 export function withoutWait(words: readonly string[], reply: unknown): readonly string[] | undefined {
