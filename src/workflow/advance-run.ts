@@ -19,25 +19,28 @@ export const endStates: Readonly<Record<WorkflowRunEnd, VendorRunState>> = {
   canceled: 'RUN_CANCELED',
 }
 
-/** The clock that moves a run, and the lifecycle text for failure messages. */
+/** The clock that moves a run, and a function that returns its lifecycle as text for failure messages. */
 export interface RunAdvancer {
   readonly clock: Clock
   /** Returns the lifecycle of a run as text, step by step. */
   story(runId: string): string
 }
 
-/** The condition at which advancing stops. */
+/** The goal of an advance: time stops when it is reached. */
 interface AdvanceGoal {
   /** The goal as a phrase for errors, such as `reach step 'charge'`. */
   readonly what: string
   isReached(): boolean
-  /** `true`: time stops as soon as the goal is reached; `false`: after everything that is due at that instant. */
+  /**
+   * `true`: time stops immediately when the goal is reached. `false`: everything that is due at that instant happens
+   * before.
+   */
   readonly stopsAtOnce: boolean
-  /** Returns an additional explanation of why the goal was not reached; may be empty. */
+  /** Returns an additional reason why the goal was not reached, or `''`. */
   hint(): string
 }
 
-/** Goal: the run has come to a step. @throws TypeError when the name or the number is invalid */
+/** Returns the goal that the run reaches a step. @throws TypeError when the name or the number is invalid */
 export function reached(run: WorkflowRunState, step: string, nth: number): AdvanceGoal {
   if (typeof step !== 'string' || step === '')
     throw new TypeError('advanceToStep(): the first argument must be the name of a step.')
@@ -73,10 +76,13 @@ export function ended(run: WorkflowRunState, state: WorkflowRunEnd | undefined):
   }
 }
 
-/** Interval in host milliseconds at which a run is checked while the clock is in real mode. */
+/** Interval, in milliseconds of host time, at which a run is checked on a clock in mode `real`. */
 const pollIntervalMs = 5
 
-/** Moves time until a run reaches a goal. @throws Error with the lifecycle of the run when it cannot reach it */
+/**
+ * Moves time until a run reaches a goal.
+ * @throws Error with the lifecycle of the run when the run cannot reach the goal
+ */
 export async function advanceUntil(
   engine: WorkflowEngine,
   course: RunAdvancer,
@@ -92,7 +98,7 @@ export async function advanceUntil(
   const isDecided = (): boolean => goal.isReached() || !run.isStarted
   await clock.settle()
   while (!isDecided()) {
-    if (engine.get(run.id) !== run) throw fail('the run has been forgotten with the log.')
+    if (engine.get(run.id) !== run) throw fail('the run was removed together with its log.')
     const next = nextTimer(clock, run)
     if (next === undefined) throw fail(nothingLeft(run))
     const wait = waitsOf(run).find(({ timer }) => timer === next)
@@ -103,7 +109,10 @@ export async function advanceUntil(
   if (!goal.isReached()) throw fail(`the run ended with ${run.state} at ${iso(run.completedAt ?? clock.now())}.`)
 }
 
-/** Returns the next timer. Background timers recur forever, so they count only if they belong to the run itself. */
+/**
+ * Returns the next timer that can move the run. Background timers recur forever, so they count only if they belong to
+ * the run.
+ */
 function nextTimer(clock: Clock, run: WorkflowRunState): Timer | undefined {
   const timers = waitingTimers(clock)
   const own = new Set<Timer | undefined>(run.entries.map(({ message }) => message.timer))
@@ -114,7 +123,7 @@ function nothingLeft({ refused }: WorkflowRunState): string {
   return `no timer is left that could move it${refused === undefined ? '.' : `: ${refusal(refused)}`}`
 }
 
-/** Returns the waits of a run and of the runs that it has invoked. */
+/** Returns the waits of a run and of the runs that it invoked. */
 function waitsOf(run: WorkflowRunState): Wait[] {
   const invoked = run.steps.flatMap((step) => (step.invoked?.isStarted === true ? [step.invoked] : []))
   return [...(run.waits ?? []), ...invoked.flatMap(waitsOf)]
@@ -128,7 +137,7 @@ function unsent({ eventId, step, deadline }: Wait, now: number): string {
   )
 }
 
-/** Waits for one poll interval on a clock in real mode. */
+/** Waits until the next check of a run on a clock in mode `real`. */
 function pause(clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     clock.schedule(clock.now() + pollIntervalMs, 'a look at a run', () => resolve(), { background: true })

@@ -19,7 +19,7 @@ interface WorkflowInternals {
 
 const { attach, of } = internals<Workflow, WorkflowInternals>('workflows')
 
-/** Returns the engine behind the public class, for internal code. */
+/** Returns the engine of a `Workflow`, for internal code. */
 export const workflowsOf = (workflow: Workflow): WorkflowEngine => of(workflow).engine
 
 export type WorkflowsEffects = MethodEffects<
@@ -42,7 +42,7 @@ export interface NotifyOptions {
 
 const notifyOptionNames: Readonly<Record<keyof NotifyOptions, true>> = { runId: true }
 
-/** @throws TypeError when `options` is not an object with these names */
+/** Checks the options of `notify()`. @throws TypeError when `options` is not an object with these names */
 function checkNotify(options: NotifyOptions): void {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(`workflow.notify(): the third argument must be { runId } (got ${shown(options)}).`)
@@ -50,7 +50,7 @@ function checkNotify(options: NotifyOptions): void {
   checkOptionNames('workflow.notify()', options, Object.keys(notifyOptionNames))
 }
 
-/** Workflow runs of a sandbox, accessed directly from a test: without HTTP and without a token. */
+/** The workflow runs of a sandbox, for direct access from a test, without HTTP and without a token. */
 export class Workflow {
   static {
     bindMethods(Workflow)
@@ -64,7 +64,7 @@ export class Workflow {
     this.#inputs = inputs
   }
 
-  /** All runs that are still remembered, oldest first. Ended runs are forgotten when their log expires. */
+  /** All runs in memory, oldest first. An ended run is removed when its log expires. */
   get runs(): readonly WorkflowRun[] {
     return of(this)
       .engine.records.select({})
@@ -73,7 +73,7 @@ export class Workflow {
 
   /**
    * Returns a run by its ID.
-   * @throws TypeError that lists the known runs, when there is no such run
+   * @throws TypeError when there is no such run; the message lists the known runs
    * @example
    * const { workflowRunId } = await client.trigger({ url: 'https://shop.test/api/order' })
    * sandbox.workflow.getRun(workflowRunId).state // 'RUN_STARTED'
@@ -94,8 +94,8 @@ export class Workflow {
 
   /**
    * Sends an event to the runs that wait for it, as `client.notify()` does.
-   * @param options.runId sends it to this run only, and keeps it for the next wait of the run if it does not wait yet
-   * @returns the number of waits that ended
+   * @param options.runId only run that receives the event; if it does not wait yet, its next wait receives the event
+   * @returns the number of waits that the event ended
    * @example
    * await run.advanceToStep('approval')
    * expect(sandbox.workflow.notify('approved', { by: 'Ada' })).toBe(1)
@@ -108,8 +108,8 @@ export class Workflow {
 
   /**
    * Stubs a step in every run: its body does not run, and the app needs no change.
-   * @param name the step's name
-   * @param nth the number of the step among those of this name in a run, from 1; default: all of them
+   * @param name name of the step
+   * @param nth number of the step among the steps with this name in a run, from 1; default: all of them
    * @throws TypeError when the name or the number is invalid
    * @example sandbox.workflow.stubStep('charge').returns({ id: 'ch_1' })
    */
@@ -126,8 +126,8 @@ export class Workflow {
   }
 
   /**
-   * Stubs an event: it arrives once, as soon as a run waits for it.
-   * @param data as for `client.notify()`; default: none
+   * Stubs an event: the first run that waits for it receives it immediately, once.
+   * @param data data of the event, as for `client.notify()`; default: none
    * @throws TypeError when the ID is empty or JSON cannot represent the data
    * @example sandbox.workflow.stubEvent('approved', { by: 'Ada' })
    * @example sandbox.workflow.stubEvent('approved').timesOut()
@@ -142,20 +142,20 @@ export class Workflow {
     if (!(given instanceof Uint8Array)) jsonOf(given, `workflow.stubEvent(${quoted(eventId)}, …)`)
     const { engine } = of(this)
     const verb = engine.script.verbs.addEvent(eventId, { does: 'arrives', data: eventBytes(given) })
-    // A call of `timesOut()` may follow. So runs that already wait get the event only after the current code, or when
-    // time moves.
+    // The caller may still call `timesOut()`. Therefore, runs that already wait receive the event only after the
+    // current code, or when time moves.
     engine.script.soon(eventId)
     return this.promised(verb.number)
   }
 
-  /** Returns the stub of an event by its number, so that the journal can replay `timesOut()` on it. */
+  /** Returns the stub of an event by its number. A journal replays `timesOut()` with it. */
   protected promised(number: number): EventStubBuilder {
     const { engine } = of(this)
     return new EventStubBuilder(engine, engine.script.verbs.event(number), this.#inputs.below(['promised', number]))
   }
 
   /**
-   * Ends all sleeps immediately, those in progress and those to come.
+   * Ends all present and future sleeps of runs immediately.
    * @example
    * sandbox.workflow.skipSleeps()
    * await run.advanceToStep('approval')
@@ -166,7 +166,8 @@ export class Workflow {
   }
 
   /**
-   * Retries failed deliveries of runs immediately, without their backoff: those that wait now and those to come.
+   * Makes failed deliveries of runs retry immediately, without their backoff. This includes retries that are already
+   * waiting.
    * @example
    * sandbox.workflow.skipRetryDelays()
    * sandbox.workflow.stubStep('charge').throws('card declined', { times: 2 })
@@ -177,9 +178,7 @@ export class Workflow {
     of(this).engine.script.skipRetryDelays()
   }
 
-  /**
-   * One message per stub that was never used, for example because of a misspelled name or an event without a wait.
-   */
+  /** Messages about unused stubs, for example because of a misspelled name or an event for which no run waited. */
   get unused(): readonly string[] {
     return of(this).engine.script.unused
   }
@@ -187,7 +186,7 @@ export class Workflow {
 
 export type StepEffects = MethodEffects<StepStubBuilder, { returns: 'changes'; throws: 'changes'; timesOut: 'changes' }>
 
-/** Stub of a step: choose its outcome with one of the methods. */
+/** Stub of a step. Its methods set the outcome of the step. */
 export class StepStubBuilder {
   static {
     bindMethods(StepStubBuilder)
@@ -212,8 +211,8 @@ export class StepStubBuilder {
 
   /**
    * Makes the step return this value without running its body.
-   * A call takes `{ status, body, header }`, or the body of a 200; a wait takes the data of the event. An invocation
-   * takes `{ body, isFailed, isCanceled }`, or the body; a sleep ends immediately.
+   * For a call, the value is `{ status, body, header }`, or the body of a response 200. For a wait, it is the data of
+   * the event. For an invocation, it is `{ body, isFailed, isCanceled }`, or the body. A sleep ends immediately.
    * @throws TypeError when JSON cannot represent the value
    * @example sandbox.workflow.stubStep('charge').returns({ id: 'ch_1' })
    */
@@ -227,9 +226,9 @@ export class StepStubBuilder {
 
   /**
    * Makes the step throw this error instead of running its body.
-   * The queue receives the error as from the endpoint, and retries follow. A `WorkflowNonRetryableError` fails the
+   * The queue receives the error as from the endpoint and retries the delivery. A `WorkflowNonRetryableError` fails the
    * run immediately.
-   * @param options.times how many attempts throw; default: all of them
+   * @param options.times number of attempts that throw; default: all of them
    * @throws TypeError when an argument is invalid
    * @example sandbox.workflow.stubStep('charge').throws(new Error('card declined'), { times: 2 })
    */
@@ -252,7 +251,7 @@ export class StepStubBuilder {
   }
 
   /**
-   * Makes the endpoint not respond until the attempt times out; a wait for an event times out immediately.
+   * Makes the endpoint of the step not respond until the attempt times out. A wait for an event times out immediately.
    * @example sandbox.workflow.stubStep('charge').timesOut({ times: 1 })
    */
   timesOut(options: { readonly times?: number } = {}): this {
@@ -284,7 +283,7 @@ export class EventStubBuilder {
   }
 
   /**
-   * Makes the event never arrive: the wait for it ends immediately, as after its timeout.
+   * Makes the event never arrive: the wait for the event ends immediately with a timeout.
    * @example sandbox.workflow.stubEvent('approved').timesOut()
    */
   timesOut(): this {
@@ -306,15 +305,15 @@ function shown(value: unknown): string {
   return typeof value === 'string' ? quoted(value) : String(value)
 }
 
-/** State of a workflow run. Times are virtual milliseconds since the Unix epoch. */
+/** State of a workflow run. All times are virtual, in milliseconds since the Unix epoch. */
 export interface RunView {
   readonly id: string
   readonly url: string
   readonly state: VendorRunState
   readonly createdAt: number
-  /** Virtual milliseconds since the epoch; `undefined` while the run lasts. */
+  /** Virtual time of the end, in milliseconds since the epoch; `undefined` until the run ends. */
   readonly completedAt?: number | undefined
-  /** Parsed JSON that the run returned; `undefined` while it lasts, or if it returned nothing. */
+  /** Parsed JSON that the run returned; `undefined` until the run ends, or if it returned nothing. */
   readonly result?: unknown
 }
 
@@ -348,16 +347,16 @@ export type RunEffects = MethodEffects<
   }
 >
 
-/** One workflow run. Its fields show the current state each time they are read. */
+/** One workflow run. Each field is read when it is accessed, so it shows the present state. */
 export class WorkflowRun extends ReadonlyView implements RunView {
   declare readonly id: string
   declare readonly url: string
   declare readonly state: VendorRunState
   /** Virtual milliseconds since the epoch. */
   declare readonly createdAt: number
-  /** Virtual milliseconds since the epoch; `undefined` while the run lasts. */
+  /** Virtual time of the end, in milliseconds since the epoch; `undefined` until the run ends. */
   declare readonly completedAt: number | undefined
-  /** Parsed JSON that the run returned; `undefined` while it lasts, or if it returned nothing. */
+  /** Parsed JSON that the run returned; `undefined` until the run ends, or if it returned nothing. */
   declare readonly result: unknown
   declare toJSON: () => RunView
 
@@ -383,7 +382,7 @@ export class WorkflowRun extends ReadonlyView implements RunView {
   }
 
   /**
-   * Returns why the run is in its current state: what each of its open steps waits for.
+   * Returns the reason why the run is in its present state: for example, what each unfinished step waits for.
    * @example console.log(run.explain())
    */
   explain(): string {
@@ -391,8 +390,9 @@ export class WorkflowRun extends ReadonlyView implements RunView {
   }
 
   /**
-   * Returns what the run has done so far as plain JSON, which can be saved and replayed against later code.
-   * @param options.secrets includes headers that look like secrets, and what the trigger redacts; default: false
+   * Returns the run history as plain JSON. You can save it and replay it against later code.
+   * @param options.secrets whether to include headers that look like secrets and texts that the trigger redacts;
+   * default: false
    * @example
    * await run.advanceToStep('charge')
    * writeFileSync('run.json', JSON.stringify(run.history()))
@@ -404,7 +404,7 @@ export class WorkflowRun extends ReadonlyView implements RunView {
 
   /**
    * Cancels the run.
-   * @throws Error when it has ended
+   * @throws Error when the run has already ended
    * @example
    * run.cancel()
    * expect(run.state).toBe('RUN_CANCELED')
@@ -415,10 +415,10 @@ export class WorkflowRun extends ReadonlyView implements RunView {
   }
 
   /**
-   * Advances the clock until the run comes to a step: until the step is submitted, planned, waits, sleeps, calls, or
+   * Advances the clock until the run reaches a step: until the step is submitted, planned, waits, sleeps, calls, or
    * fails.
-   * @param nth the number of the step among those of this name, from 1; default: 1
-   * @throws Error with the lifecycle of the run, when the run cannot reach the step
+   * @param nth number of the step among the steps with this name, from 1; default: 1
+   * @throws Error with the lifecycle of the run when the run cannot reach the step
    * @example
    * await run.advanceToStep('approval')
    * sandbox.workflow.notify('approved', { by: 'Ada' })
@@ -429,9 +429,9 @@ export class WorkflowRun extends ReadonlyView implements RunView {
   }
 
   /**
-   * Advances the clock until the run has ended and everything that is due at that instant is done.
-   * @param state the required end state; default: any
-   * @throws Error with the lifecycle of the run, when it ends otherwise or not at all
+   * Advances the clock until the run has ended and everything that is due at that instant has happened.
+   * @param state state in which the run must end; default: any
+   * @throws Error with the lifecycle of the run when the run ends in another state or does not end
    * @example
    * sandbox.workflow.stubEvent('approved', { by: 'Ada' })
    * await run.advanceToEnd('success')

@@ -15,7 +15,7 @@ import type { StepBody } from './step.js'
 import type { StepRecord, StoredReply, Wait, WorkflowRunState } from './workflow-run.js'
 import type { Waits } from './workflow-waits.js'
 
-/** Returns runs as JSON: those that are remembered, and those that only messages still refer to. */
+/** Returns runs as JSON: the runs in memory, and removed runs to which messages still refer. */
 export function dumpOf(
   remembered: readonly WorkflowRunState[],
   known: Iterable<Message>,
@@ -26,7 +26,7 @@ export function dumpOf(
   const messages = new Set<Message>()
   const gather = (message: Message): void => {
     const run = runOf(message)
-    // Only one run per ID is dumped: of two, the later one.
+    // The dump contains only one run per ID. If two runs have the same ID, it contains the later one.
     if (run !== undefined && !runs.has(run.id)) runs.set(run.id, run)
   }
   for (const message of known) gather(message)
@@ -132,7 +132,7 @@ function dumpedStep(record: StepRecord, runs: ReadonlyMap<string, WorkflowRunSta
   }
 }
 
-/** Returns the waits of a run. The latest wait of each step comes last. */
+/** Returns the waits of a run. For each step, the latest wait comes last. */
 function waitsOf({ waits = new Set(), steps }: WorkflowRunState): readonly Wait[] {
   const latest = new Set(steps.flatMap(({ wait }) => wait ?? []))
   return [...[...waits].filter((wait) => !latest.has(wait)), ...latest]
@@ -163,7 +163,7 @@ function dumpedReply({ status, headers, body, error }: StoredReply): DumpedReply
   }
 }
 
-/** Returns a step without its undefined fields, as JSON would hold it. */
+/** Returns a step without its undefined fields, as JSON stores it. */
 function body(step: StepBody): DumpedStepBody {
   return JSON.parse(JSON.stringify(step)) as DumpedStepBody
 }

@@ -8,7 +8,7 @@ import { shownText, shownUrl } from '../secrets/urls.js'
 import type { WorkflowEngine } from './workflow-engine.js'
 import type { StoredReply, WorkflowRunState } from './workflow-run.js'
 
-/** Explains why a run is in its current state, in messages that a person can act on. */
+/** Explains why a run is in its present state, and what you can do about it. */
 export function explainRun(run: WorkflowRunState, { queue }: WorkflowEngine): string {
   const { id, url, createdAt: time, isStarted, waits, failureFunction } = run
   const open = [...queue.courier.byId.values()]
@@ -36,14 +36,14 @@ function end(run: WorkflowRunState): string {
   return `failed${at}: ${answered(run, failure.message, failure)} (dead letter ${failure.dlqId})`
 }
 
-/** Returns the result of the last attempt of a message that waits for a retry. */
+/** Returns a message about the last attempt of a message that waits for a retry. */
 function lastFailure(run: WorkflowRunState, message: Message, { courier }: QueueEngine): string[] {
   if (message.running) return []
   const { error, response } = courier.log.about(message).findLast(({ state }) => state === 'ERROR')?.detail ?? {}
   return response === undefined ? [] : [`At its last attempt ${answered(run, message, { ...response, error })}.`]
 }
 
-/** Returns, for example, `https://app.test/run responded 500 "out of stock"`. */
+/** Returns the result of an attempt as text, such as `https://app.test/run responded 500 "out of stock"`. */
 function answered(run: WorkflowRunState, message: Message, { status, error, body }: StoredReply): string {
   const what =
     status === 0 ? `did not respond${error === undefined ? '' : `: ${shownText(error)}`}` : `responded ${status}`
@@ -52,10 +52,13 @@ function answered(run: WorkflowRunState, message: Message, { status, error, body
 }
 
 const maxBody = 300
-/** Characters that JSON does not escape: direction marks, invisible characters, and line separators. */
+/**
+ * Matches characters that JSON does not escape but that are not visible: direction marks, invisible characters and line
+ * separators.
+ */
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu
 
-/** Returns the body of a response; for an error of the SDK, only its message. */
+/** Returns the body of a response as text. If the body is an error of the SDK, returns only the error's message. */
 function bodyText(body: string, isHidden: boolean): string {
   if (body === '') return ''
   if (isHidden) return ' (its publisher redacts the body)'
@@ -80,7 +83,10 @@ function stuck({ entries, refused }: WorkflowRunState): string {
     : 'No further delivery is planned: the endpoint responded to the last one without submitting a step. See the response in the traffic log.'
 }
 
-/** Returns why the SDK considers a run canceled although it is not. [workflow.md 5] */
+/**
+ * Returns a message about a rejected submission. The SDK then assumes that the run was canceled, although it was not.
+ * [workflow.md 5]
+ */
 export function refusal(why: string): string {
   return `the queue rejected what its last delivery submitted: ${why.replace(/\.$/, '')}.`
 }

@@ -5,9 +5,9 @@ import { instant } from '../kernel/instant.js'
 import type { RunHistory, RunHistoryEntry } from './run-history.js'
 import { readStep, type StepBody } from './step.js'
 
-// Run histories that come from a file. Everything in them is untrusted.
+// Run histories from files. All data in them is untrusted.
 
-/** Thrown when the input is not a workflow run. The message names the accepted input. */
+/** Error for input that is not a workflow run. Its message names the accepted input. */
 export class RunHistoryError extends TypeError {
   override readonly name = 'RunHistoryError'
 }
@@ -39,7 +39,7 @@ export function shown(given: unknown): string {
   return typeof given === 'string' ? JSON.stringify(given.slice(0, 100)) : kindOf(given)
 }
 
-/** The last instant that a JavaScript `Date` can hold. */
+/** The last instant that a JavaScript `Date` can represent, in milliseconds. */
 const lastTime = 8.64e15
 
 export function timeOf(given: number | string | undefined): number | undefined {
@@ -61,7 +61,7 @@ export function someOf(all: readonly string[]): string {
 
 const rawEntry = v.object({
   messageId: v.string(),
-  // The empty payload may be omitted.
+  // The body may be omitted if the payload is empty.
   body: v.nullish(v.string(), ''),
   callType: v.string(),
   unknown: v.optional(v.picklist(['redacted', 'truncated', 'omitted', 'maybe-undefined'])),
@@ -142,7 +142,7 @@ export function checkedHistory(given: unknown): RunHistory {
 const howToGet =
   'Create one with sandbox.workflow.getRun(runId).history(), parseRunHistory(json, { url }), or `npx stuntdouble history`.'
 
-/** Returns the step of an entry; `undefined` for the payload, requests to third parties, and unreadable entries. */
+/** Returns the step of an entry, or `undefined` for the payload, requests to third parties, and unreadable entries. */
 export function stepOfEntry({ body, callType }: RunHistoryEntry, at: number): StepBody | undefined {
   if (at === 0 || callType !== 'step') return undefined
   const bytes = fromBase64(body)

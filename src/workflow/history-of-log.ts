@@ -4,10 +4,10 @@ import { timeOf, type UnknownRecord } from './history-file.js'
 import { alwaysDefined, groupsIn, isDone, type LoggedStep, RebuiltRunLog, type StepGroup } from './rebuilt-list.js'
 import { historyHead, type RunHistory, shownHeaders } from './run-history.js'
 
-// The grouped log shows steps for people. This module rebuilds the list that a delivery carries.
-// [workflow.md 3.1, 5 to 10]
+// The grouped log of the API shows steps for people. This module reconstructs the list of entries that a delivery
+// contains. [workflow.md 3.1, 5 to 10]
 
-/** Converts a run from `GET /v2/workflows/logs` to a run history. `missing` lists what the log omits. */
+/** Converts a run from `GET /v2/workflows/logs` to a run history. Its field `missing` lists data that the log omits. */
 export function historyOfLog(run: UnknownRecord, secrets: boolean): RunHistory {
   const groups = groupsIn(run.steps)
   const [first] = groups
@@ -41,7 +41,7 @@ export function historyOfLog(run: UnknownRecord, secrets: boolean): RunHistory {
         .replace(/[^\x21-\x7e]/g, '_') || 'wfr_unknown',
     ...(isTime(created) && { createdAt: created }),
     headers: headers.headers,
-    // An incomplete list may lack the end of the run.
+    // If the list is incomplete, it may lack the end of the run, so the run counts as running.
     state: isWhole ? state : 'RUN_STARTED',
     entries: list.entries,
     ...(list.open !== undefined && { open: list.open }),
@@ -59,7 +59,7 @@ function listed(headers: LoggedStep['headers'] = {}): HeaderList {
   )
 }
 
-/** Returns whether the log was requested without bodies: results that must exist are absent. */
+/** Returns whether the log was requested without bodies. Results are then missing even where a step always has one. */
 function showsNothing(groups: readonly StepGroup[]): boolean {
   const steps = groups.flatMap((group) => group.steps)
   return (

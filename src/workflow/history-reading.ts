@@ -20,19 +20,19 @@ import {
 import { historyOfLog } from './history-of-log.js'
 import { historyHead, type RunHistory, type RunHistoryOptions, shownHeaders } from './run-history.js'
 
-/** Facts about a run that its file may not contain. */
+/** Facts about a run that the input may not contain. */
 export interface HistorySource extends RunHistoryOptions {
   /** URL of the workflow's endpoint. */
   readonly url?: string
   /** Headers that the trigger forwarded to the endpoint. */
   readonly headers?: Readonly<Record<string, string>>
-  /** ID of the run: selects it in a log, or identifies a run of which only the steps are given. */
+  /** ID of the run. It selects the run in a log, or identifies the run if the input contains only steps. */
   readonly runId?: string
-  /** When the run began: milliseconds since the Unix epoch, or an ISO 8601 date. */
+  /** Creation time of the run: milliseconds since the Unix epoch, or an ISO 8601 date. */
   readonly createdAt?: number | string
 }
 
-/** ID of a run whose ID is not known. */
+/** ID of a run if neither the input nor the options contain the ID. */
 const unknownRun = 'wfr_unknown'
 /**
  * Parses a workflow run from what the service returns, for `replay()`.
@@ -114,12 +114,12 @@ function checkSource({ url, headers = {}, runId, createdAt }: HistorySource): vo
     )
 }
 
-/** Returns headers with their values as bytes. */
+/** Returns headers whose values are bytes. */
 function asBytes(headers: Readonly<Record<string, string>> = {}): HeaderList {
   return Object.entries(headers).map(([name, value]) => [name, utf8(value)])
 }
 
-/** Converts the list of a running run, which contains only its steps. */
+/** Converts the list of a run that has not ended. Such a list contains only steps. */
 function ofList(
   list: readonly unknown[],
   { url, headers, runId, createdAt, secrets = false }: HistorySource,
@@ -171,7 +171,7 @@ function ofLog(runs: readonly unknown[], cursor: string, source: HistorySource):
   }
   if (new Set(named.map(({ workflowRunId }) => workflowRunId)).size > 1)
     throw new RunHistoryError(`The log contains several runs: ${ids}. Select one with --run ID or { runId }.`)
-  // The same ID may have been used twice. The log begins with the latest run.
+  // Two runs may have used the same ID. The log begins with the latest run, so the first match is the latest.
   return withSource(historyOfLog(named[0]!, source.secrets === true), source)
 }
 
@@ -179,7 +179,7 @@ function isNamed(id: unknown, { runId }: HistorySource): boolean {
   return id === runId || id === `wfr_${runId}`
 }
 
-/** Options take precedence over what the file contains. */
+/** Adds the given facts to a run history. They take precedence over the facts in the file. */
 function withSource(
   history: RunHistory,
   { url = history.url, headers, runId, createdAt, secrets }: HistorySource,
@@ -203,5 +203,5 @@ function withSource(
   }
 }
 
-/** Messages about missing headers, which no longer apply when headers are given. */
+/** Matches messages about missing headers. These messages no longer apply if headers are given. */
 const ofHeaders = /^(?:Headers that|The values? of the headers?) /

@@ -3,11 +3,11 @@ import { type Bytes, text } from '../kernel/bytes.js'
 import { refusals } from '../queue/settings/queue-rejections.js'
 import { checkedStep, type StepBody } from './step.js'
 
-/** Body of a request with which a step invokes another run and asks for its result. [workflow.md 9] */
+/** Body of a request with which a step invokes another run and requests the result of that run. [workflow.md 9] */
 export interface InvokeBody {
-  /** Payload; absent if there is none. */
+  /** Payload for the invoked run; absent if there is none. */
   readonly body?: string | undefined
-  /** Headers with which the step's result is published. */
+  /** Headers for the publish of the step's result. */
   readonly headers: Readonly<Record<string, readonly string[]>>
   readonly workflowRunId: string
   readonly workflowRunCreatedAt: number
@@ -34,7 +34,7 @@ const schema = v.object({
   step: stepSchema,
 })
 
-/** @throws Refusal 400 */
+/** Parses the body of an invocation. @throws Refusal 400 */
 export function readInvoke(body: Bytes): InvokeBody {
   let given: unknown
   try {

@@ -13,7 +13,7 @@ interface Loaded {
   readonly dumped: DumpedRun
 }
 
-/** Restores the runs of a dump, oldest first, and then the references between them. */
+/** Restores the runs of a dump, oldest first. Then restores the references between the runs. */
 export function loading(
   engine: RunEngine,
   dumped: readonly DumpedRun[],
@@ -111,9 +111,7 @@ function complete({ run, dumped }: Loaded, messages: Messages, all: ReadonlyMap<
   for (const { message, behind } of dumped.held) {
     const waits = behind.map(messageOf).filter((one) => !one.isEnded)
     if (waits.length === 0)
-      throw new TypeError(
-        `The dump is invalid: message ${shortened(message)} is held behind calls that have all ended.`,
-      )
+      throw new TypeError(`The dump is invalid: message ${shortened(message)} waits for attempts that have all ended.`)
     run.hold(messageOf(message), new Set(waits))
   }
   if (dumped.failureFunction !== undefined) run.failureFunction = messageOf(dumped.failureFunction)
@@ -122,7 +120,7 @@ function complete({ run, dumped }: Loaded, messages: Messages, all: ReadonlyMap<
     run.failure = { ...replyOf(failure), message: messageOf(failure.message), dlqId: failure.dlqId }
 }
 
-/** Checks that the position of a delivery is within the list of its run. */
+/** Checks that the position of a delivery's entry is in the list of its run. */
 function checkPlace({ id, part }: Message): void {
   if (!(part instanceof StepMessage) || part.index < part.run.entries.length) return
   const { run } = part
@@ -138,7 +136,8 @@ function missingRun(run: WorkflowRunState, id: string): never {
 }
 
 /**
- * Restores pending waits in the order in which they began. The last wait of a step is the one that its record keeps.
+ * Restores pending waits in the order in which they began. The last wait of a step becomes the wait in the step's
+ * record.
  */
 function restoreWaits({ waits }: RunEngine, loaded: readonly Loaded[]): void {
   const waiting: { readonly wait: Wait; readonly turn: number }[] = []

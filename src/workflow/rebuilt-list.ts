@@ -26,7 +26,10 @@ export interface LoggedStep {
   readonly callResponseHeaders?: HeaderValues | undefined
 }
 
-/** A field of an unexpected type counts as not shown. */
+/**
+ * Returns a schema that accepts any value. A field of an unexpected type becomes `undefined`, as if the log did not
+ * contain it.
+ */
 const shownAs = <T>(schema: v.GenericSchema<T>): v.GenericSchema<unknown, T | undefined> =>
   v.fallback(v.optional(schema), undefined) as v.GenericSchema<unknown, T | undefined>
 const [texts, numbers, headers] = [
@@ -60,7 +63,7 @@ export interface StepGroup {
   readonly steps: readonly LoggedStep[]
 }
 
-/** Returns the groups of a run's log. A group that cannot be read has no steps. */
+/** Returns the groups of steps in a run's log. A group that cannot be parsed has no steps. */
 export function groupsIn(steps: unknown): StepGroup[] {
   if (!Array.isArray(steps)) return []
   return steps.map((group: unknown) => {
@@ -71,7 +74,7 @@ export function groupsIn(steps: unknown): StepGroup[] {
 
 const unreadable = 'unreadable'
 
-/** Step types whose result is never undefined. */
+/** Types of steps that always have a result other than `undefined`. */
 export const alwaysDefined: ReadonlySet<string> = new Set([
   'Call',
   'Notify',
@@ -84,10 +87,10 @@ export function isDone({ state, waitTimeout, out }: LoggedStep): boolean {
   return state === 'STEP_SUCCESS' || waitTimeout === true || (state === undefined && out !== undefined)
 }
 
-/** Step types that are submitted when they begin, so that the list contains them while they last. */
+/** Types of steps that are submitted when they begin, so that the list contains them before they end. */
 const sleeps: ReadonlySet<string> = new Set(['SleepFor', 'SleepUntil'])
 
-/** The list of a run, rebuilt step by step. */
+/** The list of a run, reconstructed step by step from the log. */
 export class RebuiltRunLog {
   readonly entries: RunHistoryEntry[] = []
   open: StepIdentity | undefined
@@ -105,7 +108,7 @@ export class RebuiltRunLog {
     this.#push(messageId, utf8(out ?? ''), this.#doubt('the payload', out, opensJson(out)))
   }
 
-  /** @returns whether the list can continue after this group */
+  /** Adds the steps of a group. @returns whether the list can be continued after this group */
   add({ type, steps }: StepGroup): boolean {
     const [first] = steps
     const count = Math.max(1, first?.concurrent ?? steps.length)
@@ -118,7 +121,7 @@ export class RebuiltRunLog {
       numbered.every(({ stepId, stepName, stepType }, at) => {
         return stepId === this.#next + at && stepName !== undefined && stepType !== undefined
       })
-    // A step without a result can only be the last one.
+    // Only the last step of a run can have no result.
     if (!isSound || this.open !== undefined) {
       this.#end = `step ${this.#next}`
       return false
@@ -135,7 +138,7 @@ export class RebuiltRunLog {
     else this.open = identity
   }
 
-  /** Adds the plans first and then the results. The original order has no effect on the code. */
+  /** Adds the plans of parallel steps first and then their results. The original order has no effect on the code. */
   #parallel(steps: readonly LoggedStep[], count: number): void {
     for (const step of steps) {
       const { stepId, ...plan } = identityOf(step, count)
@@ -154,7 +157,7 @@ export class RebuiltRunLog {
     this.#push(step.messageId ?? `msg_${identity.stepId}`, json({ ...written, out }), unknown)
   }
 
-  /** Returns what a step submitted as its result, depending on its type. */
+  /** Returns the result that a step submitted, in the form of its type. */
   #out(
     step: LoggedStep,
     type: string,
@@ -172,7 +175,7 @@ export class RebuiltRunLog {
     return { out, unknown: this.#doubt(what, out, true) }
   }
 
-  /** Rebuilds the result of a call from the response that the log shows. */
+  /** Reconstructs the result of a call from the response in the log. */
   #called(
     { callResponseStatus: status, callResponseBody: body, callResponseHeaders: header, out }: LoggedStep,
     what: string,
@@ -180,12 +183,12 @@ export class RebuiltRunLog {
     const isHidden = [out, body].some((one) => one !== undefined && isRedacted(one))
     if (status === undefined || body === undefined || isHidden)
       return { unknown: this.#tell(isHidden ? 'redacted' : out === undefined ? 'omitted' : 'truncated', what) }
-    // A truncated body cannot be recognized, unless it was JSON.
+    // Only in a JSON body can a truncation be detected.
     const unknown = opensJson(body) && parsedJson(body) === undefined ? this.#tell('truncated', what) : undefined
     return { out: JSON.stringify({ status, body, header: header ?? {} }), unknown }
   }
 
-  /** Returns why a value may not be the one that the app had; `undefined` if it is. */
+  /** Returns the reason why a value may differ from the value that the app had, or `undefined` if it is the same. */
   #doubt(what: string, out: string | undefined, isOfJson: boolean): Unknown | undefined {
     if (out === undefined) return this.#tell(this.#isEmptied ? 'omitted' : 'maybe-undefined', what)
     if (isRedacted(out)) return this.#tell('redacted', what)
@@ -230,7 +233,7 @@ function isRedacted(out: string): boolean {
   return /^"?REDACTED:/.test(out)
 }
 
-/** Returns whether a text begins like a JSON string, array or object. Events and payloads may also be plain text. */
+/** Returns whether a text begins like a JSON string, array or object. Events and payloads can also be plain text. */
 function opensJson(out: string | undefined): boolean {
   return out !== undefined && /^\s*["[{]/.test(out)
 }

@@ -12,7 +12,7 @@ export class RunCompletion {
     this.#engine = engine
   }
 
-  /** Ends a run with its result. @throws Refusal 404 */
+  /** Ends a run with its result. @throws Refusal 404 when no such run is running */
   end(id: string, result: Bytes, cause?: number, createdAt?: string): WorkflowRunState {
     const run = this.#engine.running(id, createdAt)
     this.#engine.hide(run, cause)
@@ -21,14 +21,14 @@ export class RunCompletion {
     return run
   }
 
-  /** Cancels a run. @throws Refusal 404 */
+  /** Cancels a run. @throws Refusal 404 when no such run is running */
   cancel(id: string, cause?: number, createdAt?: string): WorkflowRunState {
     const run = this.#engine.running(id, createdAt)
     this.#conclude(run, 'RUN_CANCELED', cause)
     return run
   }
 
-  /** Fails a run, because one of its messages has become a dead letter. */
+  /** Fails a run, because one of its messages became a dead letter. */
   fail(run: WorkflowRunState, message: Message, { status, headers, body, error }: RunReply, dlqId: string): void {
     if (!run.isStarted) return
     run.failure = { status, headers, body, error, message, dlqId }
@@ -43,7 +43,7 @@ export class RunCompletion {
     run.letAllGo()
     const { courier } = this.#engine.queue
     for (const { message } of run.entries) {
-      // The delivery that reported the end of the run is still in flight and will get a response.
+      // The delivery that reported the end of the run is still in flight and will get its response.
       if (message.running && state === 'RUN_SUCCESS') continue
       courier.drop(message)
     }

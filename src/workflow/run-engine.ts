@@ -12,9 +12,9 @@ import type { StepBody } from './step.js'
 import type { HeaderLists, VendorRunState, Wait, WorkflowRunState } from './workflow-run.js'
 import type { ResolvedWait, Waits } from './workflow-waits.js'
 
-/** The stubs of a test, as the engine calls them. */
+/** The stubs of a test, with the methods that the engine calls. */
 export interface StepScript {
-  /** Returns the settings of a submitted step, without its sleep if the test skips sleeps. */
+  /** Returns the settings of a submitted step. If the test skips sleeps, they contain no delay. */
   awake(run: WorkflowRunState, step: StepBody, settings: PublishSettings): PublishSettings
   /** Returns the stubbed result of a call to a third party, if there is one. */
   calls(run: WorkflowRunState, step: StepBody, raw: RawSettings, call: PublishCall): AcceptedPublish | undefined
@@ -24,7 +24,7 @@ export interface StepScript {
   waits(wait: Wait, cause?: number): void
 }
 
-/** The workflow engine as its parts see it. `WorkflowEngine` is the only implementation. */
+/** The workflow engine, with the members that its parts use. `WorkflowEngine` is the only implementation. */
 export interface RunEngine extends RunHooks {
   readonly queue: QueueEngine
   readonly register: RunRegistry
@@ -33,17 +33,17 @@ export interface RunEngine extends RunHooks {
   readonly records: Records<WorkflowRunState>
   now(): number
   get(id: string): WorkflowRunState | undefined
-  /** @throws Refusal 400 */
+  /** Returns a running run, for a submission. @throws Refusal 400 when there is none */
   started(id: string, createdAt?: string): WorkflowRunState
-  /** @throws Refusal 404 */
+  /** Returns a running run, for other requests. @throws Refusal 404 when there is none */
   running(id: string, createdAt?: string): WorkflowRunState
   append(run: WorkflowRunState, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message
   hide(run: WorkflowRunState, cause: number | undefined): boolean
-  /** @throws Refusal */
+  /** Reads settings from stored headers. @throws Refusal when a setting is invalid */
   settingsOf(run: WorkflowRunState, headers: HeaderLists): PublishSettings
-  /** @throws Refusal */
+  /** Reads the settings of a step. @throws Refusal when a setting is invalid */
   stepSettings(run: WorkflowRunState, raw: RawSettings, words: QueueDialect): PublishSettings
   notify(eventId: string, event: Bytes, runId: string | undefined, cause?: number): readonly ResolvedWait[]
-  /** @returns `seq` of the entry in the traffic log */
+  /** Logs a change of a run's state. @returns `seq` of the entry in the traffic log */
   note(run: WorkflowRunState, state: VendorRunState, cause?: number): number
 }

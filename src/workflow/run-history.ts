@@ -6,7 +6,10 @@ import { SecretTexts } from '../secrets/texts.js'
 import { readStep, writtenStep } from './step.js'
 import type { WorkflowRunState } from './workflow-run.js'
 
-/** Why an entry lacks the value that the app had: redacted, truncated, omitted, or perhaps just undefined. */
+/**
+ * Reason why an entry may lack the value that the app had. `maybe-undefined`: the log has no value, so it may have been
+ * `undefined`.
+ */
 export type Unknown = 'redacted' | 'truncated' | 'omitted' | 'maybe-undefined'
 
 /** One entry of the list of a run, as `GET /v2/workflows/runs/{id}` returns it. */
@@ -15,7 +18,7 @@ export interface RunHistoryEntry {
   /** Submitted body in base64. */
   readonly body: string
   readonly callType: string
-  /** Set if the value, the result of a step or the payload, is not in the run history. */
+  /** Reason why the value of this entry (the result of a step, or the payload) is unknown; absent if it is known. */
   readonly unknown?: Unknown
 }
 
@@ -25,42 +28,42 @@ export interface StepIdentity {
   readonly stepName: string
   readonly stepType: string
   readonly concurrent: number
-  /** Of one of several planned steps: the ID that its result will have. */
+  /** Step ID that the result will have, if this is the plan of a parallel step. */
   readonly targetStep?: number | undefined
 }
 
-/** What a run has done so far, as plain JSON. It can be replayed against another version of the code. */
+/** The history of a run so far, as plain JSON. You can replay it against another version of the code. */
 export interface RunHistory {
   readonly format: 'stuntdouble/history'
   readonly version: 1
   readonly url: string
   readonly runId: string
-  /** Milliseconds since the Unix epoch. */
+  /** Creation time in milliseconds since the Unix epoch. */
   readonly createdAt?: number
   /** Headers that the trigger forwarded. Values that look like secrets are hidden. */
   readonly headers?: Readonly<Record<string, string>>
-  /** State of the run. With `RUN_SUCCESS` the entries lead to its end. */
+  /** State of the run. With `RUN_SUCCESS`, the entries are complete up to the end of the run. */
   readonly state: string
   /** Entries of the list. The first one is the payload. */
   readonly entries: readonly RunHistoryEntry[]
-  /** Step that has begun and has no entry yet: a wait, a call, or an invocation. */
+  /** Step that has begun but has no entry yet: a wait, a call, or an invocation. */
   readonly open?: StepIdentity
-  /** One message for each thing that is missing, and how to provide it. */
+  /** One message per missing part, which also states how to provide it. */
   readonly missing?: readonly string[]
 }
 
 /** Options of `run.history()`. */
 export interface RunHistoryOptions {
-  /** Includes headers that look like secrets, and what the trigger redacts. Default: false. */
+  /** Whether to include headers that look like secrets and texts that the trigger redacts. Default: false. */
   readonly secrets?: boolean
 }
 
-/** First fields of every run history. */
+/** First fields of every run history, which identify the format. */
 export const historyHead = { format: 'stuntdouble/history', version: 1 } as const
 
 /**
- * Step types whose entry is added only after a third party, an event or another run has responded. [workflow.md 6 to
- * 9]
+ * Types of steps whose entry is added only after a third party, an event or another run has provided the result.
+ * [workflow.md 6 to 9]
  */
 const answeredByOthers: ReadonlySet<string> = new Set(['Call', 'Wait', 'WaitForWebhook', 'Invoke'])
 
@@ -95,7 +98,7 @@ export function historyOfRun(run: WorkflowRunState, { secrets = false }: RunHist
   }
 }
 
-/** Returns a step without its result. */
+/** Returns the body of a step without the step's result. */
 function withoutResult(body: Bytes): Bytes {
   const step = readStep(body)
   if (step?.out === undefined) return body
@@ -111,7 +114,7 @@ function openStep({ steps }: WorkflowRunState): StepIdentity | undefined {
 }
 
 const texts = new SecretTexts()
-/** Transport headers and headers of a single delivery, which mean nothing to the app. */
+/** Matches transport headers and headers of a single delivery, which the app does not use. */
 const ofDelivery =
   /^(?:connection|content-length|content-type|host|keep-alive|te|trailer|transfer-encoding|upgrade|accept-encoding|(?:upstash|service)-(?!label$).*)$/
 
@@ -137,12 +140,12 @@ export function shownHeaders(
 
 function hiddenIn(name: string, value: string): string {
   if (!isSecretName(name)) return texts.text(value)
-  // Receivers check the scheme, which is not a secret.
+  // The scheme stays visible, because receivers check it and it is not a secret.
   const scheme = /^(?:bearer|basic|digest)\s+/i.exec(value)?.[0] ?? ''
   return scheme + hidden
 }
 
-/** Returns whether a value differs from the one that the app had. */
+/** Returns whether a value was redacted, so that it differs from the value that the app had. */
 export function isHidden(value: string): boolean {
   return value.includes(hidden) || /\bREDACTED:/.test(value)
 }

@@ -2,14 +2,17 @@ import type { Bytes } from '../kernel/bytes.js'
 import type { Message } from '../queue/message/message.js'
 import type { RunEntry } from './run-list.js'
 
-/** Index over the entries and steps of a large run. It indexes new ones when it is queried. */
+/**
+ * Index of the entries and steps of a large run. A query first indexes the entries and steps that were added since the
+ * last one.
+ */
 export class RunIndex<Step extends { readonly stepId: number }> {
   readonly #submitted = new Map<Bytes, Message>()
-  /** Number of indexed entries. It begins at 1 because the first entry is the payload. */
+  /** Number of indexed entries. It begins at 1, because the first entry is the payload and not a step. */
   #looked = 1
   readonly #records = new Map<number, Step>()
 
-  /** Returns the first message of a step with this body. */
+  /** Returns the first message that submitted a step with this body. */
   submitted(entries: readonly RunEntry[], body: Bytes): Message | undefined {
     for (; this.#looked < entries.length; this.#looked++) {
       const { message, callType } = entries[this.#looked]!

@@ -3,13 +3,13 @@ import { GrowingHash } from '../kernel/digest.js'
 import type { Message } from '../queue/message/message.js'
 import { type CallType, rawStep } from './step.js'
 
-/** One entry of the list of a run: a submission, and the message that carries it. */
+/** One entry in the list of a run: a submission, and the message that delivers it. */
 export interface RunEntry {
   readonly message: Message
   readonly callType: CallType
 }
 
-/** The list of a run, up to and including an entry. */
+/** The list of a run up to and including one entry. */
 export interface ListUpTo {
   readonly size: number
   readonly text: Bytes
@@ -18,18 +18,21 @@ export interface ListUpTo {
 }
 
 /**
- * The list of a run as its deliveries carry it. It is built once and grows while the run lasts; each delivery carries
- * a prefix. Later deliveries of parallel branches may carry a shorter prefix than earlier ones. [workflow.md 3.1]
+ * The list of a run as text, of which each delivery contains the beginning. The text is built once and extended while
+ * the run continues.
+ * Later deliveries of parallel branches may contain fewer entries than earlier deliveries. [workflow.md 3.1]
  */
 export class RunList {
   #open = '['
-  /** Length of the text after each entry. */
+  /** Lengths of the text after each entry. */
   readonly #ends: number[] = []
   readonly #hash = new GrowingHash()
 
   constructor(private readonly first: Message) {}
 
-  /** Returns whether the list is still valid. The SDK may begin an announced run with another payload. */
+  /**
+   * Returns whether the text still belongs to these entries. The SDK may begin an announced run with another payload.
+   */
   isOf(entries: readonly RunEntry[]): boolean {
     return this.first === entries[0]?.message
   }

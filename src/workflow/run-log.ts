@@ -8,16 +8,18 @@ import type { StepRecord, WorkflowRunState } from './workflow-run.js'
 
 type Shape = Record<string, unknown>
 
-/** What the log of a run needs in addition to the run. */
+/** Functions with which the log of a run reads the messages of the run. */
 export interface LogView {
   readonly now: number
-  /** Failed attempts of a message, oldest first. */
+  /** Returns the failed attempts of a message, oldest first. */
   readonly errors: (message: Message) => readonly Shape[]
-  /** Returns the text as the log may show it, after `trimBody`. */
+  /** Returns a body as text, shortened to `trimBody` characters; `undefined` if the log shows no bodies. */
   readonly shown: (body: Bytes) => string | undefined
 }
 
-/** Returns a run as `GET /v2/workflows/logs` shows it. `JSON.stringify` omits undefined fields. [workflow.md 10] */
+/**
+ * Returns a run in the form of `GET /v2/workflows/logs`. `JSON.stringify` omits its undefined fields. [workflow.md 10]
+ */
 export function runShape(run: WorkflowRunState, view: LogView): Shape {
   const { labels, invoker, result, failure } = run
   return {
@@ -108,7 +110,7 @@ function stepShape(run: WorkflowRunState, record: StepRecord, attempted: Message
   }
 }
 
-/** Returns the result of a step as plain text, for every type of step. */
+/** Returns the result of a step as plain text, for any type of step. */
 function outOf({ result, message }: StepRecord, { shown }: LogView): string | undefined {
   const out = result?.out
   if (out === undefined || message === undefined) return undefined
@@ -125,7 +127,7 @@ function stateOf(run: WorkflowRunState, { result, message, plan }: StepRecord, n
   return plan !== undefined && message !== undefined && message.retried > 0 ? 'STEP_RETRY' : 'STEP_PROGRESS'
 }
 
-/** Returns a text that belongs to the run and not to a message. The run's trigger decides whether it is redacted. */
+/** Returns a text of the run that is not part of a message. The redaction in the run's trigger applies to it. */
 function ofRun({ configuration }: WorkflowRunState, body: Bytes, shown: LogView['shown']): string | undefined {
   return redactedBody(body, configuration.settings.redact) ?? shown(body)
 }
@@ -167,9 +169,7 @@ function invokeShape({ invoked }: StepRecord, { shown }: LogView): Shape {
   }
 }
 
-/**
- * Returns the message that is being attempted and is not a plan. After a failure, returns the message that failed.
- */
+/** Returns the message that is being delivered, except plans. If the run failed, returns the message that failed. */
 function nextOf({ entries, steps }: WorkflowRunState): Message | undefined {
   const isNext = ({ callType, message }: RunEntry): boolean => callType !== 'toCallback' && !hasDelivered(message)
   const open = entries.findLast(isNext)?.message
@@ -200,10 +200,10 @@ function nextState({ isStarted }: WorkflowRunState, message: Message): string {
   return message.retried > 0 ? 'STEP_RETRY' : 'STEP_PROGRESS'
 }
 
-/** [workflow.md 10] */
+/** State of a failure function, in the spelling of the service. [workflow.md 10] */
 export type FailureFunctionState = 'CALLBACK_INPROGRESS' | 'CALLBACK_SUCCESS' | 'CALLBACK_FAIL' | 'CALLBACK_CANCELED'
 
-/** Returns the state of a failure function; `undefined` if none was called or the endpoint has none. */
+/** Returns the state of a failure function, or `undefined` if none was called or the endpoint has no such function. */
 export function failureFunctionState({
   failureFunction,
   failureReply,

@@ -8,18 +8,18 @@ import { readStep, type StepBody } from './step.js'
 import { headerNamesIn, type RunDialect, respondedIn } from './workflow-protocol.js'
 import type { StepRecord, WorkflowRunState } from './workflow-run.js'
 
-/** Callbacks of the engine for what happens to a message of a run. */
+/** Functions that a message of a run calls when its state changes, and policies for its deliveries. */
 export interface RunHooks {
-  /** Size of a list in bytes above which deliveries are empty and the SDK fetches it. */
+  /** Size of the list in bytes above which deliveries are empty, so that the SDK fetches the list. */
   readonly workflowLazyBodyAbove: number | undefined
-  /** Whether deliveries include the configuration in force. [workflow.md 12] */
+  /** Whether deliveries contain the configuration that applies to them. [workflow.md 12] */
   readonly echoes: boolean
   began(run: WorkflowRunState, message: Message): void
   ended(run: WorkflowRunState, message: Message): void
   answered(run: WorkflowRunState, message: Message, reply: RunReply): void
   failed(run: WorkflowRunState, message: Message, reply: RunReply, dlqId: string): void
   stage(run: WorkflowRunState, index: number, delivery: StubbableDelivery): Promise<RawOutcome> | undefined
-  /** Called when a message will be retried, so that a test can skip the delay. */
+  /** Called when a message will be retried, so that the engine can skip the delay if the test requests it. */
   retries(message: Message): void
 }
 
@@ -92,7 +92,7 @@ abstract class RunMessageBase implements RunMessage {
       workflowCreatedAt: time,
       workflowUrl: url,
       failureFunctionState: state,
-      // A run has all of its labels here, as in its log. [workflow.md 10]
+      // The message has all labels of its run, as in the run's log. [workflow.md 10]
       ...(labels !== undefined && { label: labels.join(','), labels }),
       ...(failureFunction !== undefined && {
         failureCallbackInfo: {
@@ -124,7 +124,7 @@ abstract class RunMessageBase implements RunMessage {
     this.keeper.failed(this.run, message, reply, dlqId)
   }
 
-  /** [workflow.md 3.1] */
+  /** Returns the headers that describe the run. [workflow.md 3.1] */
   protected runHeaders(message: Message, init: boolean, callType?: string): [string, string][] {
     return headerNamesIn(message.settings.words).flatMap((words) => this.#headersIn(words, message, init, callType))
   }
@@ -138,7 +138,7 @@ abstract class RunMessageBase implements RunMessage {
       [words.createdAt, String(time)],
     ]
     if (callType !== undefined) headers.push([words.callType, callType])
-    // The SDK forwards its own label header.
+    // The label header is omitted here, because the SDK forwards its own label header.
     const label = words.label.toLowerCase()
     const own = message.settings.labels ?? (configuration.applies ? labels : undefined)
     if (own !== undefined && headerOf(message.headers, label) === undefined)
@@ -148,12 +148,12 @@ abstract class RunMessageBase implements RunMessage {
   }
 }
 
-/** Returns the run that a message belongs to, even if the run has been forgotten. */
+/** Returns the run to which a message belongs, even if the run was already removed. */
 export function runOf({ part }: Message): WorkflowRunState | undefined {
   return part instanceof RunMessageBase ? part.run : undefined
 }
 
-/** Returns the headers with the configuration in force, as newer servers send them. [workflow.md 12] */
+/** Returns headers with the configuration that applies to the message, which newer servers send. [workflow.md 12] */
 function echoed({ settings, retried }: Message, { echo }: RunDialect): [string, string][] {
   const { retries, retryDelay, flowControl } = settings
   const headers: [string, string][] = [
@@ -172,21 +172,21 @@ function echoed({ settings, retried }: Message, { echo }: RunDialect): [string, 
   return headers
 }
 
-/** Returns a text as a header value: one character per byte, without line breaks. */
+/** Returns a text as the value of a header: one character per byte, without line breaks. */
 function onWire(given: string): string {
   if (!/[\0\r\n\u0100-\uffff]/.test(given)) return given
   const line = given.replaceAll(/[\0\r\n]/g, ' ')
   return /[^\0-\xff]/.test(line) ? utf8(line) : line
 }
 
-/** Begins a run, or delivers a finished or planned step with the whole list before it. */
+/** Message that begins a run, or that delivers a finished or planned step with all entries before it. */
 export class StepMessage extends RunMessageBase {
   constructor(
     run: WorkflowRunState,
     keeper: RunHooks,
-    /** Position in the list of the run. */
+    /** Position of the message's entry in the list of the run. */
     readonly index: number,
-    /** Whether the delivery asks the SDK to begin the run itself. [workflow.md 2.4] */
+    /** Whether the delivery announces the run, so that the SDK begins it. [workflow.md 2.4] */
     readonly announces: boolean = false,
   ) {
     super(run, keeper)
@@ -221,8 +221,8 @@ export class StepMessage extends RunMessageBase {
   }
 
   /**
-   * Returns the list that the delivery carries. An announcement carries only itself, even after the SDK has begun the
-   * run with another first message.
+   * Returns the list that the delivery contains. An announcement contains only its own entry, even after the SDK has
+   * begun the run with another payload.
    */
   #list(message: Message): ListUpTo {
     if (!this.announces) return this.run.list(this.index)
@@ -235,8 +235,8 @@ export class StepMessage extends RunMessageBase {
   }
 
   /**
-   * Returns an error if the run exceeds a limit, or if the endpoint of a first delivery is not a workflow.
-   * [workflow.md 2.5]
+   * Returns an error text if the run exceeds a limit, or if the endpoint of the first delivery is not a workflow.
+   * Otherwise, returns `undefined`. [workflow.md 2.5]
    */
   override wrongWith(message: Message, { status, headers }: RunReply): string | undefined {
     if (this.run.exceeded !== undefined) return this.run.exceeded
@@ -262,13 +262,13 @@ export class StepMessage extends RunMessageBase {
   }
 }
 
-/** [workflow.md 0] */
+/** Error text of the service. [workflow.md 0] */
 const noWorkflow =
   'detected a non-workflow destination for trigger/invoke. make sure you are sending the request to the correct endpoint'
-/** [workflow.md 2.5] */
+/** Error text of the service. [workflow.md 2.5] */
 const tooOld = 'trigger rest api is only usable with sdk versions after v1.0.0 major version'
 
-/** A call to a third party, which receives no headers of the run. [workflow.md 6] */
+/** Message of a call to a third party. It has no headers of the run. [workflow.md 6] */
 export class CallMessage extends RunMessageBase {
   constructor(
     run: WorkflowRunState,
@@ -305,7 +305,7 @@ export class CallMessage extends RunMessageBase {
   override failed(): void {}
 }
 
-/** Reports the result of a call to the endpoint. */
+/** Message that reports the result of a call to the endpoint. */
 export class CallbackMessage extends RunMessageBase {
   constructor(
     run: WorkflowRunState,
@@ -356,15 +356,15 @@ export function isCallbackOf({ part }: Message, record: StepRecord): boolean {
 }
 
 /**
- * Calls the failure function of a failed run. If that fails too, only the dead letter of the run shows it.
- * [workflow.md 11]
+ * Message that calls the failure function of a failed run. If the failure function fails as well, only the dead letter
+ * of the run shows this. [workflow.md 11]
  */
 export class FailurePart extends RunMessageBase {
   override get isCall(): boolean {
     return true
   }
 
-  /** The failure function is called although, and because, the run is over. */
+  /** False, although the run has ended: the failure function is called because of this end. */
   override get isOver(): boolean {
     return false
   }
@@ -373,7 +373,7 @@ export class FailurePart extends RunMessageBase {
 
   headers(message: Message): HeaderList {
     const headers = this.runHeaders(message, false, 'failureCall')
-    // The SDK forwards these headers itself. A trigger by the REST API may lack them. [queue.md 14.7]
+    // The SDK adds these headers to its triggers, but a trigger by the REST API may lack them. [queue.md 14.7]
     for (const name of headerNamesIn(message.settings.words).flatMap(({ failure }) => failure))
       if (headerOf(message.headers, name.toLowerCase()) === undefined) headers.push([name, 'true'])
     return headers
@@ -394,7 +394,10 @@ export class FailurePart extends RunMessageBase {
   override failed(): void {}
 }
 
-/** Returns the report of a failed run, with its payload instead of the body of the failed step. [workflow.md 11] */
+/**
+ * Returns the report of a failed run. It contains the payload of the run in place of the failed step's body.
+ * [workflow.md 11]
+ */
 function failureOf(run: WorkflowRunState, body: Record<string, unknown>): Record<string, unknown> {
   const { sourceBody: _, ...others } = body
   return {

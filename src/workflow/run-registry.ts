@@ -6,18 +6,21 @@ import type { QueueEngine } from '../queue/queue-engine.js'
 import { refusals } from '../queue/settings/queue-rejections.js'
 import type { WorkflowRunState } from './workflow-run.js'
 
-/** Length of the random part of a run ID, after `wfr_`. [workflow.md 2.1] */
+/** Number of random characters in the ID of a run, after `wfr_`. [workflow.md 2.1] */
 const runIdLength = 21
 
-/** The runs that are remembered. Ended runs are forgotten when their log expires. */
+/** The runs in memory. An ended run is removed when its log expires. */
 export class RunRegistry {
-  /** URLs that have responded as a workflow whose SDK supports triggers by the REST API. [workflow.md 2.4] */
+  /**
+   * URLs whose endpoint has responded as a workflow with an SDK that supports triggers by the REST API. [workflow.md
+   * 2.4]
+   */
   readonly proven: Set<string> = new Set()
   readonly #clock: ServiceClock
   readonly #retention: number
   readonly #byId = new Map<string, WorkflowRunState>()
   readonly #records = runRecords()
-  /** Ended runs in the order in which they ended. A run that is still running must not delay their removal. */
+  /** Ended runs in the order in which they ended, so that a run that has not ended does not delay their removal. */
   readonly #ended = new FifoList<WorkflowRunState>()
   readonly #ids: IdSource
   #sequence = 0
@@ -35,12 +38,12 @@ export class RunRegistry {
     this.#records.add(run)
   }
 
-  /** Marks a run as ended, so that it is forgotten with the log. */
+  /** Adds a run to the ended runs, so that it is removed when its log expires. */
   ended(run: WorkflowRunState): void {
     this.#ended.push(run)
   }
 
-  /** Restores the order of ended runs. A dump lists its runs by creation time. */
+  /** Restores the order of ended runs after a load, because a dump lists runs by their creation time. */
   loaded(): void {
     const over = this.#records.select({ only: ({ isStarted }) => !isStarted }).items
     for (const run of [...over].sort((one, other) => endOf(one) - endOf(other))) this.#ended.push(run)
@@ -51,7 +54,7 @@ export class RunRegistry {
     return this.#sequence + 1
   }
 
-  /** Returns an ID that no run has. */
+  /** Returns a new ID that no other run has. */
   nextId(): string {
     let id = this.#ids.next()
     while (this.#byId.has(id)) id = this.#ids.next()
@@ -64,13 +67,17 @@ export class RunRegistry {
     return this.#byId.get(id)
   }
 
-  /** All runs, oldest first, to be filtered. */
+  /** All runs with their indexes, oldest first. */
   get records(): Records<WorkflowRunState> {
     this.#prune()
     return this.#records
   }
 
-  /** Returns a running run. @param createdAt creation time, if the request states it @throws Refusal 400 */
+  /**
+   * Returns a running run, for a submission.
+   * @param createdAt creation time, if the request contains it
+   * @throws Refusal 400 when there is none
+   */
   started(id: string, createdAt?: string): WorkflowRunState {
     const run = this.#byId.get(id)
     if (run === undefined || !run.isStarted || !isOf(run, createdAt)) throw refusals.runOver(id)
@@ -81,7 +88,7 @@ export class RunRegistry {
     return run
   }
 
-  /** Returns a running run, for requests that do not submit a step. @throws Refusal 404 */
+  /** Returns a running run, for requests other than submissions. @throws Refusal 404 when there is none */
   running(id: string, createdAt?: string): WorkflowRunState {
     const run = this.get(id)
     if (run === undefined || !run.isStarted || !isOf(run, createdAt)) throw refusals.runNotFound(id)

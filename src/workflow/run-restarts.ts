@@ -21,7 +21,8 @@ export class RunRestarts {
   }
 
   /**
-   * Creates a run with the input of a failed one. It resumes where that one failed, or begins again. [workflow.md 11]
+   * Creates a run with the payload of a failed run. The new run resumes at the step that failed, or begins again.
+   * [workflow.md 11]
    */
   run(
     run: WorkflowRunState,
@@ -36,7 +37,8 @@ export class RunRestarts {
     if (!resume || failure === undefined || run.entries.length === 1) return this.#triggers.begin(next).run
     const resumed = this.#triggers.newRun(next)
     this.#engine.note(resumed, 'RUN_STARTED', cause)
-    // The failed run keeps what its steps waited for. The endpoint submits those waits again.
+    // The new run omits the waits, calls and invocations of unfinished steps, because the endpoint submits them again.
+    // The failed run keeps them.
     for (const record of run.steps)
       resumed.steps.push(
         record.result === undefined
@@ -64,7 +66,9 @@ export class RunRestarts {
     return resumed
   }
 
-  /** Reads the overrides. Deliveries keep the dialect of the app that began the run. */
+  /**
+   * Reads the settings that a request overrides. The run's deliveries keep the dialect of the app that began the run.
+   */
   #read(overrides: RawSettings, words: QueueDialect, before: PublishSettings): PublishSettings {
     const settings = this.#settings.read(overrides, words, {}, { ...before, delay: 0, notBefore: undefined })
     return settings.words === before.words ? settings : { ...settings, words: before.words }
@@ -89,7 +93,7 @@ export class RunRestarts {
     })
   }
 
-  /** Returns only the settings that were overridden. */
+  /** Returns only those settings that the request overrides. */
   #overridden(overrides: RawSettings, settings: PublishSettings): Partial<PublishSettings> {
     const { retries, retryDelay, flowControl, labels, failureCallback } = settings
     return {
@@ -102,7 +106,10 @@ export class RunRestarts {
   }
 }
 
-/** Returns entries without a successful delivery, and delivered plans whose steps have no result. */
+/**
+ * Returns the entries that must be delivered again: entries without a successful delivery, and plans whose steps have
+ * no result.
+ */
 function openEntries({ entries, steps }: WorkflowRunState): ReadonlySet<RunEntry> {
   const unfinished = new Set(steps.filter(({ result }) => result === undefined).map(({ planMessage }) => planMessage))
   return new Set(

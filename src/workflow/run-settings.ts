@@ -8,16 +8,17 @@ import { refusals } from '../queue/settings/queue-rejections.js'
 import { cleanTrigger, rawOf, without } from './workflow-protocol.js'
 import type { HeaderLists, RunConfiguration, WorkflowRunState } from './workflow-run.js'
 
-/** Maximum number of cached settings per base settings, and of cached URLs. */
+/** Maximum number of cached settings per set of defaults, and of cached URLs. */
 const sharedAtMost = 256
 
 /**
- * Settings of the messages of runs, and the defaults that their runs add.
- * Runs of one workflow have equal settings apart from their IDs, so ten thousand runs share a few objects.
+ * Reads the settings of the messages of runs, and adds the defaults of their runs.
+ * Runs of one workflow have equal settings apart from their IDs. Equal settings are cached, so that ten thousand runs
+ * share a few objects.
  */
 export class RunSettings {
   readonly #queue: QueueEngine
-  /** Default settings by dialect. */
+  /** Default settings of runs without a configuration, by dialect. */
   readonly #silent = new Map<QueueDialect, PublishSettings>()
   readonly #read = new WeakMap<PublishSettings, Map<string, PublishSettings>>()
   readonly #triggers = new WeakMap<PublishSettings, PublishSettings>()
@@ -42,7 +43,7 @@ export class RunSettings {
     return this.#queue.publisher
   }
 
-  /** Returns one shared string per URL. Each request would otherwise keep its own copy. */
+  /** Returns one shared string for equal URLs. Otherwise, each request would keep its own copy in memory. */
   url(given: string): string {
     const known = this.#urls.get(given)
     if (known !== undefined) return known
@@ -51,7 +52,11 @@ export class RunSettings {
     return given
   }
 
-  /** Reads the settings of a message of a run, or of its trigger. @param base defaults @throws Refusal */
+  /**
+   * Reads the settings of a message or a trigger of a run.
+   * @param base default settings
+   * @throws Refusal when a setting is invalid
+   */
   read(
     raw: RawSettings,
     words: QueueDialect,
@@ -61,7 +66,7 @@ export class RunSettings {
     const own = withoutRun(raw)
     if (own.has('header-forward')) return this.#publisher.settings(own, words, headers, base)
     let key = `${words.name}\n${headers.contentType ?? ''}`
-    // The lengths make the key unambiguous, because a value can contain any character.
+    // The key contains the lengths of names and values, because a value can contain any character.
     for (const [name, value] of own) key += `\n${name.length} ${value.length} ${name}${value}`
     const shared = this.#read.get(base) ?? new Map<string, PublishSettings>()
     this.#read.set(base, shared)
@@ -73,10 +78,10 @@ export class RunSettings {
     return settings
   }
 
-  /** Reads the settings of a trigger. @throws Refusal */
+  /** Reads the settings of a trigger. @throws Refusal when a setting is invalid */
   ofTrigger({ headers, queue, words }: PublishCall, raw: RawSettings): PublishSettings {
     const read = this.read(cleanTrigger(raw, words), words, headers)
-    // Labels travel as a header.
+    // Labels are sent as a header, which cannot contain line breaks.
     if (read.labels?.some((label) => /[\0\r\n]/.test(label)))
       throw refusals.invalid(words.header('Label'), 'it has a line break')
     if (queue !== undefined) return finished(read, queue)
@@ -85,7 +90,7 @@ export class RunSettings {
     return settings
   }
 
-  /** Returns the configuration that the trigger sets for the later messages of its run. */
+  /** Returns the configuration that a trigger sets for all later messages of its run. */
   configuration(settings: PublishSettings, features: ReadonlySet<string>): RunConfiguration {
     let both = this.#configurations.get(settings)
     if (both === undefined) {
@@ -100,14 +105,15 @@ export class RunSettings {
     return both[features.has('WF_TriggerOnConfig') ? 1 : 0]
   }
 
-  /** Returns the defaults for a message of a run. [workflow.md 4] */
+  /** Returns the default settings for a message of a run. [workflow.md 4] */
   base(configuration: RunConfiguration, raw: RawSettings): PublishSettings {
     const { settings, applies } = configuration
     if (!applies) return this.#silentIn(settings.words)
     let both = this.#bases.get(configuration)
     if (both === undefined) {
       const { words, retries, retryDelay, flowControl, labels, redact, failureCallback } = settings
-      // Steps have their own content type. The callback of a call must not claim to carry steps.
+      // The content type is omitted, because steps have their own. The SDK version is omitted, because it would mark
+      // the callback of a call as a delivery of steps.
       const headers = without(settings.headers, ['Content-Type', ...words.headers('Workflow-Sdk-Version')])
       const ownFlow = { ...this.#silentIn(words), retries, retryDelay, headers, labels, redact, failureCallback }
       both = [{ ...ownFlow, flowControl }, ownFlow]
@@ -117,22 +123,24 @@ export class RunSettings {
   }
 
   /**
-   * Reads settings from headers that an earlier request stored, in their own dialect or else that of the run. @throws
-   * Refusal
+   * Reads settings from headers that an earlier request stored. They are parsed in the dialect of their names, or in
+   * the dialect of the run.
+   * @throws Refusal when a setting is invalid
    */
   ofHeaders(run: WorkflowRunState, headers: HeaderLists): PublishSettings {
     const words = this.#queue.wordsAmong(Object.keys(headers)) ?? run.configuration.settings.words
     return this.ofStep(run, rawOf(headers, words), words)
   }
 
-  /** Reads the settings of a step whose result the service creates. @throws Refusal */
+  /** Reads the settings of a step whose result the service creates. @throws Refusal when a setting is invalid */
   ofStep({ configuration }: WorkflowRunState, raw: RawSettings, words: QueueDialect): PublishSettings {
     return this.read(raw, words, { contentType: 'application/json' }, this.base(configuration, raw))
   }
 
   /**
-   * Reads the settings of a call, whose callback is a message of the run. The run's redaction applies to both.
-   * [workflow.md 4, 6] @throws Refusal
+   * Reads the settings of a call, whose callback is a message of the run. The redaction of the run applies to the call
+   * and to its callback. [workflow.md 4, 6]
+   * @throws Refusal when a setting is invalid
    */
   ofCall(configuration: RunConfiguration, raw: RawSettings, { words, headers }: PublishCall): PublishSettings {
     const settings = this.read(raw, words, headers)
@@ -162,7 +170,8 @@ export class RunSettings {
 }
 
 /**
- * Completes the settings of a trigger. The failure callback inherits the redaction of the run unless it has its own.
+ * Completes the settings of a trigger. The failure callback has the redaction of the run, unless it has its own
+ * redaction.
  */
 function finished(settings: PublishSettings, queue: string | undefined): PublishSettings {
   const { failureCallback, redact } = settings
@@ -171,7 +180,7 @@ function finished(settings: PublishSettings, queue: string | undefined): Publish
   return { ...settings, queue, failureCallback: { url, settings: { ...own, redact: own.redact ?? redact } } }
 }
 
-/** Settings that identify a run or its SDK, and are not settings of a message. */
+/** Matches settings that identify a run or its SDK and are not settings of a message. */
 const aboutRuns = /^(?:(?:failure-)?callback-)*(?:workflow-|telemetry-|feature-set$)/
 
 function withoutRun(raw: RawSettings): RawSettings {

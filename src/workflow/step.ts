@@ -1,6 +1,6 @@
 import { type Bytes, text, toBase64, utf8 } from '../kernel/bytes.js'
 
-/** Step types, as the SDK names them. [workflow.md 5 to 9] */
+/** Types of steps, in the spelling of the SDK. [workflow.md 5 to 9] */
 export type StepType =
   | 'Initial'
   | 'Run'
@@ -13,14 +13,17 @@ export type StepType =
   | 'CreateWebhook'
   | 'Invoke'
 
-/** A step as the SDK submits it: finished, or with `targetStep` one of several planned steps. [workflow.md 5] */
+/**
+ * A step in the form in which the SDK submits it. With `targetStep`, it is the plan of a parallel step; otherwise, it
+ * is finished. [workflow.md 5]
+ */
 export interface StepBody {
   readonly stepId: number
   readonly stepName: string
   readonly stepType: string
   /** Number of steps that run in parallel, including this one. */
   readonly concurrent: number
-  /** Set for a plan: the ID that its result will have. */
+  /** ID that the result of the step will have; set only for a plan. */
   readonly targetStep?: number | undefined
   readonly out?: unknown
   readonly sleepFor?: string | number | undefined
@@ -30,7 +33,7 @@ export interface StepBody {
   readonly waitTimeout?: boolean | undefined
 }
 
-/** Types of the known fields of a step. Other fields are kept unchanged. */
+/** Names and types of the known fields of a step. Other fields are kept unchanged. */
 const fields: readonly (readonly [keyof StepBody, types: readonly string[]])[] = [
   ['stepId', ['number']],
   ['stepName', ['string']],
@@ -44,7 +47,7 @@ const fields: readonly (readonly [keyof StepBody, types: readonly string[]])[] =
   ['waitTimeout', ['boolean', 'undefined']],
 ]
 
-/** Parses a submitted step. Returns `undefined` if the body is not a step, which the SDK will report. */
+/** Parses a submitted step. Returns `undefined` if the body is not a step. The SDK reports that error later. */
 export function readStep(body: Bytes): StepBody | undefined {
   try {
     return checkedStep(JSON.parse(text(body)))
@@ -65,12 +68,12 @@ export function writtenStep(step: object): Bytes {
 }
 
 /**
- * How an entry was added to the list of a run: as a step, as a call to a third party and its callback, or as the
- * configuration of the next step.
+ * Origin of an entry in the list of a run: a step, a call to a third party, its callback, or the configuration of the
+ * next step.
  */
 export type CallType = 'step' | 'toCallback' | 'fromCallback' | 'stepConfig'
 
-/** One entry of the list that a delivery carries. [workflow.md 3.1] */
+/** Returns one entry of the list in a delivery, as JSON. [workflow.md 3.1] */
 export function rawStep(messageId: string, body: Bytes, callType: CallType): string {
   return `{"messageId":"${messageId}","body":"${toBase64(body)}","callType":"${callType}"}`
 }

@@ -9,23 +9,23 @@ import type { WorkflowRunState } from './workflow-run.js'
 
 // Stubs are applied to a delivery before the body of any step runs.
 
-/** What stubbing needs from the engine. */
+/** Functions and data of the engine that stubs need. */
 export interface StubContext {
   readonly verbs: Stubs
-  /** Adds a step to the list of a run, as if its endpoint had submitted it. */
+  /** Adds a step to the list of a run, as if the endpoint of the run had submitted the step. */
   submit(run: WorkflowRunState, delivery: StubbableDelivery, step: StepBody): void
 }
 
-/** Name that no real step has. The SDK's error names the step that it expected instead. */
+/** Step name that no real step has. The SDK responds with an error that names the step that it expected instead. */
 const probeStepName = '(stuntdouble asks: which step is next?)'
 
-/** Beginning of the SDK's error when it expects several parallel steps. */
+/** Beginning of the SDK's error message if it expects several parallel steps. */
 const parallelRefusal = 'Incompatible number of parallel steps'
 
-/** Step types whose result is submitted directly. For other types the service creates the result. */
+/** Types of steps whose result the endpoint submits. The service creates the result of other types. */
 const ownResult = new Set(['Run', 'Notify', 'CreateWebhook'])
 
-/** Returns the outcome of a delivery, if a stub may apply to it. */
+/** Delivers a message, applies a stub if one matches, and returns the outcome. */
 export function stubDelivery(
   stage: StubContext,
   run: WorkflowRunState,
@@ -40,7 +40,7 @@ export function stubDelivery(
   return isBranchOpen(list) ? undefined : sequential(stage, run, index, list, delivery)
 }
 
-/** Returns the submitted steps up to an entry, as the SDK reads them. */
+/** Returns the submitted steps up to an entry, as the SDK parses them. */
 function stepsUpTo(run: WorkflowRunState, index: number): StepBody[] {
   const steps: StepBody[] = []
   for (let at = 1; at <= index; at++) {
@@ -50,19 +50,19 @@ function stepsUpTo(run: WorkflowRunState, index: number): StepBody[] {
   return steps
 }
 
-/** Returns whether the last step was submitted before. The SDK ignores a repeated step. [workflow.md 5] */
+/** Returns whether the last step was already submitted before. The SDK ignores the repeated step. [workflow.md 5] */
 function isRepeated(list: readonly StepBody[]): boolean {
   const { stepId, targetStep } = list.at(-1)!
   return list.slice(0, -1).some((one) => one.stepId === stepId && one.targetStep === targetStep)
 }
 
-/** Returns whether other steps of the same group are unfinished. The SDK discards the delivery. */
+/** Returns whether other parallel steps of the same group are unfinished. The SDK then ignores the delivery. */
 function isBranchOpen(list: readonly StepBody[]): boolean {
   const done = new Set(list.filter(({ targetStep }) => targetStep === undefined).map(({ stepId }) => stepId))
   return list.some(({ targetStep }) => targetStep !== undefined && !done.has(targetStep))
 }
 
-// ── parallel steps: the plan contains the name
+// ── parallel steps: their plan contains the name of the step
 
 function planned(
   stage: StubContext,
@@ -77,7 +77,7 @@ function planned(
   return Promise.resolve(met(stage, run, verb, step, delivery))
 }
 
-/** Returns the number of a step among those of this name in its run. */
+/** Returns the number of a step among the steps with the same name in its run, from 1. */
 export function placeOf(run: WorkflowRunState, stepName: string, stepId: number): number {
   const same = run.steps.filter((one) => one.stepName === stepName)
   const at = same.findIndex((one) => one.stepId === stepId)
@@ -100,8 +100,7 @@ async function sequential(
     run.probe = probe
     try {
       const body = `${run.listUpTo(index).slice(0, -1)},${rawStep(delivery.message.id, step, 'step')}]` as Bytes
-      // The SDK logs every error to the console. The error of a probe is expected, so its lines are muted in this
-      // process.
+      // The SDK logs every error to the console. The error of a probe is expected, so the lines about it are hidden.
       const reply = await withMutedConsole(
         (line) => isAnswer(line, run),
         () => delivery.probe(body),
@@ -113,7 +112,8 @@ async function sequential(
   }
   const asked = await ask(probeStepName, 'Run')
   const stepName = told(asked.reply, 'name', probeStepName)
-  // The route ended or failed before its next step, so the probe counts as the delivery.
+  // No further step was named, so the endpoint ended or failed. The probe then counts as the delivery, unless it tried
+  // to submit something.
   if (stepName === undefined) return asked.refused || isParallel(asked.reply) ? delivery.send() : asked.reply
   const verb = stage.verbs.forStep(stepName, placeOf(run, stepName, stepId))
   if (verb === undefined) return delivery.send()
@@ -124,11 +124,11 @@ async function sequential(
 
 interface ProbeResult {
   readonly reply: RawOutcome
-  /** Whether the endpoint tried to submit a step. */
+  /** Whether the endpoint tried to submit a step during the probe, which is always rejected. */
   readonly refused: boolean
 }
 
-/** Returns what the SDK expected in the place of the probed step. */
+/** Returns the name or type of the step that the SDK expected instead of the probe's step, or `undefined`. */
 function told({ status, body }: RawOutcome, what: 'name' | 'type', got: string): string | undefined {
   if (status !== 500) return undefined
   const message = messageIn(body)
@@ -142,7 +142,7 @@ function isParallel({ status, body }: RawOutcome): boolean {
   return status === 500 && messageIn(body)?.startsWith(parallelRefusal) === true
 }
 
-/** Returns whether a console line is the SDK's error about a probe. */
+/** Returns whether a line on the console contains the SDK's error about a probe. */
 function isAnswer(line: string, run: WorkflowRunState): boolean {
   return line.includes(probeStepName) || (line.includes(run.id) && line.includes(parallelRefusal))
 }
@@ -153,11 +153,11 @@ function messageIn(body: Bytes): string | undefined {
   return typeof message === 'string' ? message : undefined
 }
 
-// ── outcomes of stubs
+// ── effects of stubs
 
 /**
- * Returns whether a stub applies to the delivery. Results of calls, waits, invocations and sleeps are stubbed when
- * they are submitted.
+ * Returns whether a stub applies during the delivery. Stubs of calls, waits, invocations and sleeps apply later, when
+ * these steps are submitted.
  */
 function concerns({ fate }: StepStub, stepType: string): boolean {
   if (fate.does === 'returns') return ownResult.has(stepType)
@@ -180,7 +180,7 @@ function met(
   if (fate.does === 'timesOut') return { ...nothing, error: 'no response', never: true, note }
   if (fate.does === 'throws') return { ...failure(delivery.message, step, fate.error), note }
   const { concurrent, ...own } = step
-  // The fields have the order of the SDK, which omits undefined ones.
+  // The SDK writes the fields in this order and omits undefined fields.
   stage.submit(run, delivery, { ...own, out: JSON.stringify(fate.value), concurrent })
   const body = utf8(JSON.stringify({ workflowRunId: run.id, finishCondition: 'success' }))
   return { status: 200, headers: sdkHeaders(delivery.message), body, note: `${note}: its body did not run` }
@@ -196,7 +196,7 @@ function sdkHeaders({ settings }: Message): [string, string][] {
   return [...own, ['content-type', 'application/json']]
 }
 
-/** Returns the response with which the SDK reports an error of a step. [workflow.md 3.4] */
+/** Returns the response with which the SDK reports the error of a step. [workflow.md 3.4] */
 function failure(delivered: Message, { stepName, concurrent }: StepBody, error: StepFailure): RawOutcome {
   const { settings } = delivered
   const { name = 'Error', message, stack, retryAfter } = error
@@ -212,7 +212,7 @@ function failure(delivered: Message, { stepName, concurrent }: StepBody, error: 
     }
   if (name === 'WorkflowRetryAfterError')
     return { status: 429, headers: [...sdkHeaders(delivered), ['retry-after', String(retryAfter ?? 0)]], body: plain }
-  // The SDK cleans step names in the same way.
+  // The SDK removes control characters from step names in the same way.
   const shown = stepName.replace(/[\u0000-\u001F\u007F]+/g, ' ').trim()
   const headers: [string, string][] = []
   for (const { sdkVersion, errorStepName } of headerNamesIn(settings.words)) {
@@ -226,7 +226,7 @@ function failure(delivered: Message, { stepName, concurrent }: StepBody, error: 
 
 type StepFailure = Extract<StepStub['fate'], { does: 'throws' }>['error']
 
-/** Returns whether a header can hold the value. */
+/** Returns whether a text can be the value of a header. */
 function isHeaderText(value: string): boolean {
   return value !== '' && /^[\u0020-\u00FF]*$/.test(value)
 }

@@ -12,7 +12,7 @@ import { callResult, eventBytes, invokeOut, type StepStub, type StubbedStep, Stu
 import { forwardedIn, forwardNames } from './workflow-protocol.js'
 import type { StepRecord, Wait, WorkflowRunState } from './workflow-run.js'
 
-/** Applies the stubs of a test in the engine. */
+/** Applies the stubs of a test to the runs of an engine. */
 export class StubRunner implements StepScript {
   readonly verbs: Stubs = new Stubs()
   readonly #engine: RunEngine
@@ -28,7 +28,7 @@ export class StubRunner implements StepScript {
     }
   }
 
-  /** One message per stub that was never used. */
+  /** Messages about unused stubs. */
   get unused(): readonly string[] {
     for (const { steps } of this.#engine.records.select({}).items)
       for (const one of steps) this.verbs.hear(one.stepName)
@@ -39,7 +39,7 @@ export class StubRunner implements StepScript {
     return stubDelivery(this.#stage, run, index, delivery)
   }
 
-  /** Submits a stubbed step as if its endpoint had submitted it. */
+  /** Submits the result of a stubbed step, as if the endpoint had submitted it. */
   #submit(run: WorkflowRunState, { message, seq }: StubbableDelivery, step: StepBody): void {
     const engine = this.#engine
     const settings = engine.stepSettings(run, stepSettings(message), message.settings.words)
@@ -54,7 +54,7 @@ export class StubRunner implements StepScript {
     return verb
   }
 
-  /** Returns the result of a call that is stubbed. */
+  /** Returns the result of a call if the call is stubbed, or `undefined`. */
   calls(
     run: WorkflowRunState,
     step: StepBody,
@@ -73,7 +73,7 @@ export class StubRunner implements StepScript {
     return { message: engine.append(run, run.url, result, settings, cause), deduplicated: false }
   }
 
-  /** Returns the result of an invocation that is stubbed. */
+  /** Returns the result of an invocation if the invocation is stubbed, or `undefined`. */
   invokes({ workflowRunId, workflowUrl, headers, step }: InvokeBody): AcceptedPublish | undefined {
     const engine = this.#engine
     const parent = engine.started(workflowRunId)
@@ -84,7 +84,7 @@ export class StubRunner implements StepScript {
     return { message: engine.append(parent, workflowUrl, result, settings, undefined), deduplicated: false }
   }
 
-  /** Applies stubs to a wait that has just begun. */
+  /** Applies a stub to a wait that has just begun. */
   waits(wait: Wait, cause?: number): void {
     const { waits } = this.#engine
     const { run, record, eventId, step } = wait
@@ -98,13 +98,16 @@ export class StubRunner implements StepScript {
     else this.meetEvent(eventId, cause)
   }
 
-  /** Schedules an event for runs that already wait, after the code that stubs the event has finished. */
+  /**
+   * Schedules a stubbed event for runs that already wait for it. It is sent after the code that creates the stub has
+   * finished.
+   */
   soon(eventId: string): void {
     if (!this.#engine.waits.isAwaited(eventId)) return
     this.#clock.schedule(this.#engine.now(), `event ${JSON.stringify(eventId)}`, () => this.meetEvent(eventId))
   }
 
-  /** Sends a stubbed event if a run waits for it. */
+  /** Sends a stubbed event if a run is waiting for it. */
   meetEvent(eventId: string, cause?: number): void {
     const engine = this.#engine
     if (!engine.waits.isAwaited(eventId)) return
@@ -115,7 +118,7 @@ export class StubRunner implements StepScript {
     else for (const wait of engine.waits.of(eventId)) engine.waits.finish(wait, undefined)
   }
 
-  /** Removes the delay of a sleep if the test skips sleeps. */
+  /** Returns settings without the delay of a sleep if the test skips sleeps, or the given settings. */
   awake(run: WorkflowRunState, step: StepBody, settings: PublishSettings): PublishSettings {
     if (!isSleep(step) || (settings.delay === 0 && settings.notBefore === undefined)) return settings
     const skips = this.verbs.skips('sleeps')
@@ -124,7 +127,7 @@ export class StubRunner implements StepScript {
     return { ...settings, delay: 0, notBefore: undefined }
   }
 
-  /** Skips current and future sleeps. */
+  /** Ends current and future sleeps immediately. */
   skipSleeps(): void {
     this.verbs.skip('sleeps')
     this.#releaseAll('sleeps', (run, message) => {
@@ -133,7 +136,7 @@ export class StubRunner implements StepScript {
     })
   }
 
-  /** Skips current and future delays before retries. */
+  /** Removes the delays of current and future retries. */
   skipRetryDelays(): void {
     this.verbs.skip('retryDelays')
     this.#releaseAll('retryDelays', (_, message) => message.state === 'RETRY')
@@ -155,7 +158,7 @@ export class StubRunner implements StepScript {
   retries(message: Message): void {
     if (message.state !== 'RETRY' || !this.verbs.skips('retryDelays')) return
     this.verbs.skipped('retryDelays')
-    // The retry is planned only after the attempt has been settled.
+    // The timer fires after the present attempt has been settled, because the retry is planned only then.
     this.#clock.schedule(this.#engine.now(), 'a retry whose delay is skipped', () =>
       this.#engine.queue.courier.release(message),
     )
@@ -170,7 +173,7 @@ function isSleep({ stepType }: StepBody): boolean {
   return stepType === 'SleepFor' || stepType === 'SleepUntil'
 }
 
-/** Returns the settings that the SDK sends with each step. [workflow.md 5] */
+/** Returns the settings that the SDK sends with every step. [workflow.md 5] */
 function stepSettings({ headers, settings: { words } }: Message): Map<string, string> {
   const got = (name: string): string | undefined =>
     words
@@ -182,7 +185,7 @@ function stepSettings({ headers, settings: { words } }: Message): Map<string, st
   return new Map([['method', 'POST'], ...forwarded])
 }
 
-/** Returns settings that forward the service's own headers, in each spelling of the dialect. */
+/** Returns settings that forward the service's own headers, with the names in each spelling of the dialect. */
 function forwarding(headers: Readonly<Record<string, string | undefined>>, words: QueueDialect): Map<string, string> {
   return new Map(
     Object.entries(headers).flatMap(([name, value]) =>

@@ -2,16 +2,16 @@ import { type Bytes, fromArray, toBase64, utf8 } from '../kernel/bytes.js'
 import { compactJson } from '../kernel/compact-json.js'
 import { nearestName } from '../kernel/nearest-name.js'
 
-/** Error of a step, as its endpoint would report it. */
+/** Error of a stubbed step, in the form in which its endpoint reports it. */
 export interface StubError {
   /**
-   * `WorkflowNonRetryableError` fails the run immediately; `WorkflowRetryAfterError` waits for `retryAfter`. Default:
-   * `Error`.
+   * Name of the error's class. `WorkflowNonRetryableError` fails the run immediately; `WorkflowRetryAfterError` retries
+   * after `retryAfter`. Default: `Error`.
    */
   readonly name?: string | undefined
   readonly message: string
   readonly stack?: string | undefined
-  /** Delay in seconds. */
+  /** Delay of the retry in seconds, for `WorkflowRetryAfterError`. */
   readonly retryAfter?: number | undefined
 }
 
@@ -25,14 +25,14 @@ export type StubbedStep =
 export type StubbedEvent = { readonly does: 'arrives'; readonly data: Bytes } | { readonly does: 'timesOut' }
 
 interface Verb {
-  /** The call as the test wrote it, for messages. */
+  /** The call that created the stub, as the test contains it, for messages. */
   readonly text: string
   used: number
 }
 
 export interface StepStub extends Verb {
   readonly step: string
-  /** Number of the step among those of this name in a run, from 1; `undefined` for all. */
+  /** Number of the step among the steps with this name in a run, from 1; `undefined` for all of them. */
   readonly nth: number | undefined
   readonly fate: StubbedStep
   readonly times: number
@@ -40,7 +40,7 @@ export interface StepStub extends Verb {
 
 export interface EventStub extends Verb {
   readonly eventId: string
-  /** Number of stubs of events that were created before this one. */
+  /** Number of event stubs that were created earlier. */
   readonly number: number
   fate: StubbedEvent
 }
@@ -50,7 +50,7 @@ export type Skip = 'sleeps' | 'retryDelays'
 /** Maximum number of step names and event IDs that are remembered for suggestions. */
 export const maxNames = 1000
 
-/** The stubs of a test for steps and events, and how often each was used. */
+/** The stubs of a test for steps and events, with the number of their uses. */
 export class Stubs {
   readonly #steps: StepStub[] = []
   readonly #events: EventStub[] = []
@@ -58,7 +58,7 @@ export class Stubs {
   readonly #stepNames = new Set<string>()
   readonly #eventIds = new Set<string>()
 
-  /** Whether any stub of a step can still apply. Deliveries are inspected only in this case. */
+  /** Whether any stub of a step can still apply. If not, deliveries are not inspected. */
   get awaitsSteps(): boolean {
     return this.#steps.some(isOpen)
   }
@@ -66,7 +66,8 @@ export class Stubs {
   addStep(step: string, nth: number | undefined, fate: StubbedStep, times: number = Number.POSITIVE_INFINITY): void {
     const name = nth === undefined ? quoted(step) : `${quoted(step)}, ${nth}`
     const verb = { text: `workflow.stubStep(${name}).${fate.does}(…)`, step, nth, fate, times, used: 0 }
-    // The latest stub without a limit replaces the earlier one. Stubs with a limit apply first, in their order.
+    // A stub without a limit replaces an earlier stub without a limit. Stubs with a limit apply first, in the order of
+    // their creation.
     const before = this.#steps.findIndex((one) => one.step === step && one.nth === nth && one.times === times)
     if (times === Number.POSITIVE_INFINITY && before >= 0) this.#steps.splice(before, 1)
     this.#steps.push(verb)
@@ -84,7 +85,7 @@ export class Stubs {
     return verb
   }
 
-  /** @throws RangeError when no stub has this number */
+  /** Returns an event stub by its number. @throws RangeError when no stub has this number */
   event(number: number): EventStub {
     const verb = this.#events[number]
     if (verb === undefined) throw new RangeError(`There is no event stub ${number}.`)
@@ -100,31 +101,31 @@ export class Stubs {
     return this.#skips.has(what)
   }
 
-  /** Counts one skipped delay. */
+  /** Counts a delay that was skipped. */
   skipped(what: Skip): void {
     const verb = this.#skips.get(what)
     if (verb !== undefined) verb.used++
   }
 
-  /** Remembers the name of a step that occurred. */
+  /** Remembers the name of a step that occurred, for messages about unused stubs. */
   hear(step: string): void {
     if (this.#stepNames.size < maxNames) this.#stepNames.add(step)
   }
 
-  /** Returns the stub for a step, if any. Stubs for this number come first, then stubs with a limit. */
+  /** Returns the stub for a step, or `undefined`. Stubs with this number take precedence, then stubs with a limit. */
   forStep(step: string, nth: number): StepStub | undefined {
     this.hear(step)
     const open = this.#steps.filter((one) => one.step === step && isOpen(one) && (one.nth ?? nth) === nth)
     return open.sort((one, other) => rank(one) - rank(other))[0]
   }
 
-  /** Returns the next stub for a wait for an event. */
+  /** Returns the unused stub for the next wait for an event, or `undefined`. */
   forEvent(eventId: string): EventStub | undefined {
     if (this.#eventIds.size < maxNames) this.#eventIds.add(eventId)
     return this.#events.find((one) => one.eventId === eventId && one.used === 0)
   }
 
-  /** One message per stub that was never used. */
+  /** Messages about unused stubs. */
   get unused(): readonly string[] {
     const steps = this.#steps.filter(isUnused).map(({ text, step, nth }) => {
       if (!this.#stepNames.has(step))
@@ -154,7 +155,8 @@ function rank({ nth, times }: StepStub): number {
 }
 
 /**
- * Returns a suggestion for a misspelled name, such as `; there is 'charge'`, or else up to five known names.
+ * Returns a suggestion for a misspelled name, such as `; there is 'charge'`. If no name is similar, returns up to five
+ * known names.
  */
 export function near(name: string, names: Iterable<string>): string {
   const all = [...names]
@@ -163,13 +165,13 @@ export function near(name: string, names: Iterable<string>): string {
   return all.length === 0 ? '' : `; there are ${all.slice(0, 5).map(quoted).join(', ')}`
 }
 
-/** Quotes a name as a test writes it, with control characters escaped. */
+/** Returns a name as a string literal, with control characters escaped. */
 export function quoted(name: string): string {
   const inside = JSON.stringify(name.length > 80 ? `${name.slice(0, 79)}…` : name).slice(1, -1)
   return `'${inside.replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
 }
 
-/** @throws TypeError when JSON cannot represent the value */
+/** Returns a value as JSON. @throws TypeError when JSON cannot represent the value */
 export function jsonOf(value: unknown, called: string): string | undefined {
   try {
     const json = JSON.stringify(value)
@@ -180,7 +182,7 @@ export function jsonOf(value: unknown, called: string): string | undefined {
   throw new TypeError(`${called}: JSON cannot represent the value (got a ${typeof value}).`)
 }
 
-/** Returns an event's data as `client.notify()` sends it. [workflow.md 7] */
+/** Returns the data of an event in the form in which `client.notify()` sends it. [workflow.md 7] */
 export function eventBytes(data: unknown): Bytes {
   if (data === undefined) return '' as Bytes
   if (data instanceof Uint8Array) return fromArray(data)
@@ -195,7 +197,8 @@ function partsOf(value: unknown, names: readonly string[]): UnknownStub | undefi
 }
 
 /**
- * Returns the result of a call: `{ status, body, header }`, or any other value as the body of a 200. [workflow.md 6]
+ * Returns the result of a call. A value other than `{ status, body, header }` is the body of a response 200.
+ * [workflow.md 6]
  */
 export function callResult(value: unknown): string {
   const parts = partsOf(value, ['status', 'header'])
@@ -209,7 +212,7 @@ export function callResult(value: unknown): string {
 }
 
 /**
- * Returns the result of an invoked run: `{ body, isFailed, isCanceled }`, or any other value as its body.
+ * Returns the result of an invoked run. A value other than `{ body, isFailed, isCanceled }` is the body of the result.
  * [workflow.md 9]
  */
 export function invokeOut(value: unknown): string {
@@ -219,8 +222,8 @@ export function invokeOut(value: unknown): string {
 }
 
 /**
- * Returns the event of a webhook: `{ method, header, body, url }` of the request, or any other value as its body.
- * [workflow.md 8]
+ * Returns the event of a webhook. A value other than a request `{ method, header, body, url }` is the body of a
+ * request. [workflow.md 8]
  */
 export function webhookData(value: unknown): Bytes {
   const parts = partsOf(value, ['method', 'header', 'url', 'body'])

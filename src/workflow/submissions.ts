@@ -14,7 +14,7 @@ import { readStep, type StepBody } from './step.js'
 import { forwardedIn } from './workflow-protocol.js'
 import type { WorkflowRunState } from './workflow-run.js'
 
-/** Submissions of the endpoint of a run: steps, and calls to third parties. [workflow.md 5, 6] */
+/** Processes submissions of a run's endpoint: steps, and calls to third parties. [workflow.md 5, 6] */
 export class Submissions {
   readonly #engine: RunEngine
   readonly #settings: RunSettings
@@ -26,13 +26,15 @@ export class Submissions {
     this.#traffic = traffic
   }
 
-  /** Prepares the submission of a step. @throws Refusal */
+  /**
+   * Prepares the submission of a step. The returned function makes it.
+   * @throws Refusal when the submission is invalid
+   */
   step(run: WorkflowRunState, call: PublishCall, url: string, raw: RawSettings): () => AcceptedPublish {
     const { body, cause } = call
     const settings = this.#settings.read(raw, call.words, call.headers, this.#settings.base(run.configuration, raw))
     const { policy } = this.#engine.queue
-    // Checked here so that a batch is rejected as a whole if its first item exceeds a limit, and again below for each
-    // later item.
+    // This check rejects a whole batch if its first item exceeds a limit. The check below applies to each later item.
     if (this.#knownStep(run, body) === undefined) checkRoom(run, readStep(body), body.length, policy)
     return () => {
       this.#engine.hide(run, cause)
@@ -48,8 +50,7 @@ export class Submissions {
   }
 
   /**
-   * Prepares a configuration for the next step. The endpoint is called once more with these settings. [workflow.md
-   * 12]
+   * Prepares a configuration of the next step. The endpoint is then called again with these settings. [workflow.md 12]
    */
   configuration(run: WorkflowRunState, call: PublishCall, url: string, raw: RawSettings): () => AcceptedPublish {
     const { body, cause } = call
@@ -75,7 +76,8 @@ export class Submissions {
   }
 
   /**
-   * Adds a step to the list and delivers it after its delay, and not before the submitting delivery has a response.
+   * Adds a step to the list of its run. The step is delivered after its delay, but not before the delivery that
+   * submitted it has a response.
    */
   append(run: WorkflowRunState, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message {
     const step = readStep(body)
@@ -131,8 +133,8 @@ export class Submissions {
   }
 
   /**
-   * Returns the deliveries whose responses a message of a run must wait for. A step of a branch was submitted by that
-   * branch only.
+   * Returns the messages in flight whose responses must precede the delivery of a step. If the step is in a branch,
+   * only the delivery of that branch can have submitted it.
    */
   #submitters(run: WorkflowRunState, step: StepBody | undefined): Set<Message> {
     const { running } = run
@@ -143,7 +145,10 @@ export class Submissions {
     return new Set([...running].filter((message) => message === record.message || isCallbackOf(message, record)))
   }
 
-  /** Prepares the submission of a call to a third party. @throws Refusal */
+  /**
+   * Prepares the submission of a call to a third party. The returned function makes it.
+   * @throws Refusal when the submission is invalid
+   */
   call(run: WorkflowRunState, call: PublishCall, url: string, raw: RawSettings): () => AcceptedPublish {
     const { body, cause } = call
     const settings = this.#settings.ofCall(run.configuration, raw, call)
@@ -177,7 +182,7 @@ export class Submissions {
     }
   }
 
-  /** Returns the step that a call is made for, as its callback will name it. */
+  /** Returns the step for which a call is made. The callback of the call contains its name. */
   #callStep(raw: RawSettings, words: QueueDialect): StepBody | undefined {
     const told = (name: string): string | undefined => forwardedIn(raw, name, words, 'callback-')
     const stepId = Number(told('Workflow-StepId') ?? Number.NaN)

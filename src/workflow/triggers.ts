@@ -25,24 +25,24 @@ export interface Trigger {
   readonly settings: PublishSettings
   readonly features: ReadonlySet<string>
   readonly origin: MessageOrigin
-  /** `false`: begun by a schedule while time was draining. */
+  /** `false` if a schedule began the run while time was draining. */
   readonly awaited?: boolean | undefined
-  /** Whether the SDK begins a run that was announced to it. */
+  /** Whether the trigger is sent by an SDK to which the run was announced. */
   readonly bySdk?: boolean
   readonly byRest?: boolean
-  /** Whether the first delivery asks the SDK to begin the run itself. [workflow.md 2.4] */
+  /** Whether the first delivery announces the run, so that the SDK begins it. [workflow.md 2.4] */
   readonly announce?: boolean
   readonly invoke?: InvokeBody | undefined
 }
 
-/** Result of a trigger. */
+/** Result of a trigger: the run, and whether it existed before. */
 export interface TriggeredRun {
   readonly run: WorkflowRunState
   readonly message: Message
   readonly deduplicated: boolean
 }
 
-/** [workflow.md 9] */
+/** Maximum depth of invocations. [workflow.md 9] */
 export const deepestInvocation = 100
 
 /** Begins runs. [workflow.md 2, 9] */
@@ -57,12 +57,16 @@ export class Triggers {
     this.#traffic = traffic
   }
 
-  /** Prepares a trigger by an SDK. @throws Refusal */
+  /**
+   * Prepares a trigger that an SDK sends. The returned function begins the run.
+   * @throws Refusal when the trigger is invalid
+   */
   prepare(call: PublishCall, url: string, raw: RawSettings, asked: RunRequests): () => AcceptedPublish {
     const invoke = asked.invoke ? readInvoke(call.body) : undefined
     if (invoke !== undefined) {
       this.#checkDepth(raw, call.words)
-      // Checks everything that the end of the invoked run will need, so that the invocation is rejected early.
+      // The data that is needed at the end of the invoked run is checked now, so that an invalid invocation is rejected
+      // early.
       const parent = this.#engine.started(invoke.workflowRunId)
       this.#settings.ofHeaders(parent, invoke.headers)
       checkRoom(parent, invoke.step, 0, this.#engine.queue.policy)
@@ -80,7 +84,10 @@ export class Triggers {
     return () => (invoke === undefined ? undefined : this.#engine.script.invokes(invoke)) ?? this.begin(trigger)
   }
 
-  /** Reads the settings and origin of a run from the publish that begins it. @throws Refusal */
+  /**
+   * Reads the settings and the origin of a run from the publish that begins the run.
+   * @throws Refusal when a setting is invalid
+   */
   read(call: PublishCall, url: string, raw: RawSettings): Omit<Trigger, 'runId' | 'features'> {
     const settings = this.#settings.ofTrigger(call, raw)
     const { callerIp, region, cause, schedule } = call
@@ -94,7 +101,7 @@ export class Triggers {
     throw refusals.quota('maxInvokeCount', deepestInvocation, this.#engine.queue.policy.quotaStatus)
   }
 
-  /** Begins a run, unless a run with this ID exists. [workflow.md 2.2] */
+  /** Begins a run, or returns the run with this ID if it exists. [workflow.md 2.2] */
   begin(trigger: Trigger): TriggeredRun {
     const { announce = false, origin } = trigger
     const known = this.#begun(trigger)
@@ -109,7 +116,7 @@ export class Triggers {
     return { run, message, deduplicated: false }
   }
 
-  /** Returns the run that an equal trigger began before, by its run ID or its deduplication ID. */
+  /** Returns the run that an equal trigger began earlier. The run ID or the deduplication ID identifies it. */
   #begun({ runId, url, body, settings }: Trigger): WorkflowRunState | undefined {
     const known = runId === undefined ? undefined : this.#engine.get(runId)
     if (known !== undefined) return known
@@ -118,7 +125,7 @@ export class Triggers {
     return first?.part === undefined ? undefined : this.#engine.get(first.part.runId)
   }
 
-  /** Creates a run that has no messages yet. */
+  /** Creates a run without messages. */
   newRun({
     runId = this.#engine.register.nextId(),
     url,
@@ -159,7 +166,9 @@ export class Triggers {
     return message
   }
 
-  /** Returns the existing run. If the run was announced to the SDK, the SDK begins it now. [workflow.md 2.4] */
+  /**
+   * Returns an existing run. If the run was announced to the SDK, this trigger of the SDK begins it. [workflow.md 2.4]
+   */
   #beginAgain(run: WorkflowRunState, trigger: Trigger): TriggeredRun {
     const first = run.entries[0]!.message
     if (!trigger.bySdk || !run.announced || !run.isStarted) {
@@ -172,7 +181,7 @@ export class Triggers {
     }
     run.announced = false
     run.features = trigger.features
-    // From here on, deliveries use the dialect of the app's SDK.
+    // The dialect of later deliveries is the dialect of the app's SDK.
     const { words } = trigger.settings
     const settings = { ...run.configuration.settings, words }
     const headers = withoutEcho(trigger.settings.headers, run.configuration.settings.words, words)
@@ -199,7 +208,9 @@ export class Triggers {
     })
   }
 
-  /** Returns whether `/v2/trigger` asks the SDK at this URL to begin the run itself. [workflow.md 2.4] */
+  /**
+   * Returns whether `/v2/trigger` announces a run to the SDK at this URL, so that the SDK begins it. [workflow.md 2.4]
+   */
   announcesTo(url: string, isAsked: boolean): boolean {
     const { workflowTwoPhaseTrigger } = this.#engine.queue.policy
     if (workflowTwoPhaseTrigger === 'always') return true
@@ -207,7 +218,9 @@ export class Triggers {
   }
 }
 
-/** Removes headers of the service in a dialect that the SDK does not use: the SDK forwards what it received. */
+/**
+ * Removes the service's headers in dialects that the SDK does not use. The SDK forwards all headers that it received.
+ */
 function withoutEcho(headers: HeaderList, said: QueueDialect, words: QueueDialect): HeaderList {
   const foreign = said.prefixes.filter((prefix) => !words.prefixes.includes(prefix))
   if (foreign.length === 0) return headers

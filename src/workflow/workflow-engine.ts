@@ -33,10 +33,10 @@ export interface WorkflowOptions {
   readonly traffic: TrafficLog
 }
 
-/** The workflow engine. A run is a list of steps, and every step is a message of the queue. */
+/** The workflow engine. A run is a list of entries, each of which is a message of the queue. */
 export class WorkflowEngine implements WorkflowPublisher, RunEngine {
   readonly queue: QueueEngine
-  /** The runs that are remembered. */
+  /** The runs in memory. */
   register: RunRegistry
   waits: Waits
   /** The stubs of a test for steps and events. */
@@ -52,8 +52,8 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
   readonly events: Events
   readonly completion: RunCompletion
   /**
-   * The run that last ended a delivery. Its caches are kept until another run does, because branches of a run end one
-   * after the other.
+   * The last run that ended a delivery. Its caches are kept until a delivery of another run ends, because the
+   * deliveries of parallel branches end one after the other.
    */
   #quick: WorkflowRunState | undefined
 
@@ -124,27 +124,33 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     return this.#clock.now()
   }
 
-  /** Returns a run by its ID, in any state. Ended runs are forgotten when their log expires. */
+  /** Returns a run by its ID, in any state. An ended run is removed when its log expires. */
   get(id: string): WorkflowRunState | undefined {
     return this.register.get(id)
   }
 
-  /** All runs, oldest first, to be filtered. */
+  /** All runs with their indexes, oldest first. */
   get records(): Records<WorkflowRunState> {
     return this.register.records
   }
 
-  /** Returns a running run. @param createdAt creation time, if the request states it @throws Refusal 400 */
+  /**
+   * Returns a running run, for a submission.
+   * @param createdAt creation time, if the request contains it
+   * @throws Refusal 400 when there is none
+   */
   started(id: string, createdAt?: string): WorkflowRunState {
     return this.register.started(id, createdAt)
   }
 
-  /** Returns a running run, for requests that do not submit a step. @throws Refusal 404 */
+  /** Returns a running run, for requests other than submissions. @throws Refusal 404 when there is none */
   running(id: string, createdAt?: string): WorkflowRunState {
     return this.register.running(id, createdAt)
   }
 
-  /** Prepares a publish that belongs to a workflow; returns `undefined` for others. [workflow.md 2, 5, 6, 9] */
+  /**
+   * Prepares a publish that belongs to a workflow. Returns `undefined` for other publishes. [workflow.md 2, 5, 6, 9]
+   */
   prepare(call: PublishCall, raw: RawSettings): (() => AcceptedPublish) | undefined {
     const asked = runSettingsOf(raw)
     if (asked === undefined) return undefined
@@ -161,8 +167,8 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
   }
 
   /**
-   * Runs a submission and keeps the reason if it is rejected. The SDK treats a 400 as a canceled run and reports no
-   * reason.
+   * Runs a submission. If it is rejected, stores the reason in the run, because the SDK treats a 400 as a cancellation
+   * and does not report the reason.
    */
   submitting<T>(run: WorkflowRunState | undefined, submission: () => T): T {
     try {
@@ -173,7 +179,10 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     }
   }
 
-  /** Returns the URL of a message of a run, which its deliveries repeat in a header. @throws Refusal 400 */
+  /**
+   * Returns the URL of a message of a run. Deliveries contain it in a header.
+   * @throws Refusal 400 when it is invalid
+   */
   urlOf(target: PublishTarget): string {
     if (target.group === '') throw refusals.noDestination()
     const { url } = target
@@ -184,7 +193,7 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     return this.#settings.url(url)
   }
 
-  /** Checks that an ID can travel as a header. @throws Refusal 400 */
+  /** Checks that an ID can be sent as a header. @throws Refusal 400 when it cannot */
   checkRunId(id: string | undefined, words: QueueDialect): void {
     if (id !== undefined && !/^[!-~]+$/.test(id))
       throw refusals.invalid(words.header('Workflow-RunId'), `${JSON.stringify(id)} is not an id`)
@@ -193,25 +202,28 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
   // ── steps
 
   /**
-   * Adds a step to the list and delivers it after its delay, and not before the submitting delivery has a response.
+   * Adds a step to the list of its run. The step is delivered after its delay, but not before the delivery that
+   * submitted it has a response.
    */
   append(run: WorkflowRunState, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message {
     return this.#submissions.append(run, url, body, given, cause)
   }
 
-  /** Hides the body of a request in the traffic log if the trigger of the run redacts bodies. */
+  /**
+   * Hides the body of a request in the traffic log if the trigger of its run redacts bodies. Returns whether it does.
+   */
   hide(run: WorkflowRunState, cause: number | undefined): boolean {
     const hides = run.configuration.settings.redact?.body === true
     if (hides && cause !== undefined) this.#traffic.hide(cause)
     return hides
   }
 
-  /** Reads settings from headers that an earlier request stored. @throws Refusal */
+  /** Reads settings from headers that an earlier request stored. @throws Refusal when a setting is invalid */
   settingsOf(run: WorkflowRunState, headers: HeaderLists): PublishSettings {
     return this.#settings.ofHeaders(run, headers)
   }
 
-  /** Reads the settings of a step whose result is stubbed. @throws Refusal */
+  /** Reads the settings of a step with a stubbed result. @throws Refusal when a setting is invalid */
   stepSettings(run: WorkflowRunState, raw: RawSettings, words: QueueDialect): PublishSettings {
     return this.#settings.ofStep(run, raw, words)
   }
@@ -219,9 +231,9 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
   // ── waits
 
   /**
-   * Sends an event to all waits for it. An event for one run is kept for the next wait of that run if it does not
-   * wait.
-   * @returns the waits that ended
+   * Sends an event to all waits for it, or to one run. If that run does not wait for it, its next wait receives the
+   * event.
+   * @returns the waits that the event ended
    */
   notify(eventId: string, event: Bytes, runId: string | undefined, cause?: number): readonly ResolvedWait[] {
     return this.events.notify(eventId, event, runId, cause)
@@ -229,14 +241,14 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
 
   // ── ends
 
-  /** @returns `seq` of the entry in the traffic log */
+  /** Logs a change of a run's state. @returns `seq` of the entry in the traffic log */
   note(run: WorkflowRunState, state: VendorRunState, cause?: number): number {
     return this.#traffic.append({ type: 'workflow', runId: run.id, url: run.url, state }, cause).seq
   }
 
   // ── restarts
 
-  /** Calls the failure function of a run once more. [workflow.md 1] */
+  /** Calls the failure function of a run again. [workflow.md 1] */
   retryFailureFunction(run: WorkflowRunState, cause?: number): void {
     const { kind, url, body, settings, origin, part } = run.failureFunction!
     run.failureReply = undefined

@@ -7,10 +7,10 @@ import { writtenStep } from './step.js'
 import type { Wait } from './workflow-run.js'
 import type { ResolvedWait } from './workflow-waits.js'
 
-/** Input of a wait for an event, from the endpoint. `after`: timeout in milliseconds. */
+/** Parsed request of the endpoint to wait for an event. `after` is the timeout in milliseconds. */
 export type WaitInput = Omit<Wait, 'run' | 'record' | 'state' | 'deadline'> & { readonly after: number }
 
-/** Waits for events, and the events that end them. [workflow.md 7] */
+/** Begins waits for events, and sends the events that end them. [workflow.md 7] */
 export class Events {
   readonly #engine: RunEngine
   readonly #traffic: TrafficLog
@@ -20,15 +20,15 @@ export class Events {
     this.#traffic = traffic
   }
 
-  /** Begins a wait. @throws Refusal 400 */
+  /** Begins a wait. @throws Refusal 400 when it is invalid */
   wait(runId: string, wait: WaitInput, cause: number, createdAt?: string): void {
     const run = this.#engine.started(runId, createdAt)
     const { eventId, step, url, timeout, timeoutUrl, timeoutHeaders, after } = wait
-    // Checks everything that the timeout will need, so that the wait is rejected early.
+    // The data that is needed at the timeout is checked now, so that an invalid wait is rejected early.
     this.#engine.settingsOf(run, timeoutHeaders)
     checkRoom(run, wait.step, 0, this.#engine.queue.policy)
     const record = run.record(wait.step, this.#engine.now())
-    // The response to the first request was lost: the step already waits, or has received its event.
+    // This is a repetition of a request whose response was lost. The step already waits or has received its event.
     if (this.#engine.queue.policy.workflowDeduplicateSteps && record.wait?.eventId === eventId) return
     const deadline = this.#engine.now() + after
     const made: Wait = {
@@ -51,9 +51,9 @@ export class Events {
   }
 
   /**
-   * Sends an event to all waits for it. An event for one run is kept for the next wait of that run if it does not
-   * wait.
-   * @returns the waits that ended
+   * Sends an event to all waits for it, or to one run. If that run does not wait for it, its next wait receives the
+   * event.
+   * @returns the waits that the event ended
    */
   notify(eventId: string, event: Bytes, runId: string | undefined, cause?: number): readonly ResolvedWait[] {
     const run = runId === undefined ? undefined : this.#engine.running(runId)
@@ -78,7 +78,7 @@ export class Events {
     return this.#engine.waits.notify(eventId, event, run)
   }
 
-  /** Submits the result of a wait: its event, or `undefined` after its timeout. */
+  /** Ends a wait by submitting its result. @param event data of the event, or `undefined` after the timeout */
   wake(wait: Wait, event: Bytes | undefined): Message {
     const { run, step, eventId, url, timeoutUrl, timeoutHeaders } = wait
     const settings = this.#engine.settingsOf(run, timeoutHeaders)

@@ -4,27 +4,27 @@ import { type HeaderValue, joined, type RawSettings } from '../queue/settings/me
 import type { QueueDialect } from '../queue/settings/queue-dialect.js'
 import type { HeaderLists } from './workflow-run.js'
 
-/** Settings of a publish that belong to the workflow engine. [workflow.md 2, 5, 6, 9] */
+/** Settings of a publish that the workflow engine uses. [workflow.md 2, 5, 6, 9] */
 export interface RunRequests {
   /** Whether the publish begins a run. */
   readonly init: boolean
   readonly runId: string | undefined
   readonly url: string | undefined
-  /** `toCallback`: a call to a third party for a step. */
+  /** Type of the publish; `toCallback` for a call to a third party in a step. */
   readonly callType: string | undefined
   readonly features: ReadonlySet<string>
   /** Whether the publish begins a run for a step of another run. */
   readonly invoke: boolean
-  /** Whether the SDK begins a run that the queue has announced to it. */
+  /** Whether the publish is the SDK's trigger of a run that was announced to it. */
   readonly bySdk: boolean
-  /** Creation time of the run, as newer SDKs send it to exclude other runs with the same ID. [workflow.md 12] */
+  /** Creation time of the run. Newer SDKs send it to exclude other runs with the same ID. [workflow.md 12] */
   readonly createdAt: string | undefined
 }
 
-/** Features of the workflow SDK, as it states them in its messages. [workflow.md 2.1] */
+/** Features of the workflow SDK, which it names in its messages. [workflow.md 2.1] */
 export type Feature = 'LazyFetch' | 'InitialBody' | 'WF_DetectTrigger' | 'WF_TriggerOnConfig'
 
-/** Features of a run whose trigger names none, because no SDK sent it. */
+/** Features of a run whose trigger names no features, because it was not sent by an SDK. */
 export const allFeatures: ReadonlySet<string> = new Set<Feature>([
   'LazyFetch',
   'InitialBody',
@@ -32,7 +32,7 @@ export const allFeatures: ReadonlySet<string> = new Set<Feature>([
   'WF_TriggerOnConfig',
 ])
 
-/** Returns the workflow settings of a publish; `undefined` if it does not belong to a workflow. */
+/** Returns the workflow settings of a publish, or `undefined` if the publish does not belong to a workflow. */
 export function runSettingsOf(raw: RawSettings): RunRequests | undefined {
   const init = isTrue(joined(raw.get('workflow-init')))
   const runId = joined(raw.get('workflow-runid'))?.trim()
@@ -53,7 +53,7 @@ function isTrue(text: string | undefined): boolean {
   return text !== undefined && /^\s*true\s*$/i.test(text)
 }
 
-/** Shared sets of features. There are few different ones. */
+/** Cached sets of features by their text, because only few sets occur. */
 const featureSets = new Map<string, ReadonlySet<string>>()
 
 function featuresOf(text: string): ReadonlySet<string> {
@@ -65,16 +65,18 @@ function featuresOf(text: string): ReadonlySet<string> {
   return features
 }
 
-/** Headers of the service that are forwarded because the SDK at the endpoint needs them. All others are dropped. */
+/**
+ * Service headers that are forwarded, because the SDK at the endpoint needs them. Other service headers are dropped.
+ */
 const keptOwn = ['label', 'workflow-sdk-version', 'workflow-invoke-count', 'workflow-unknown-sdk']
 
-/** Headers that are not forwarded, in addition to those of one connection. */
+/** Headers that are not forwarded, in addition to the headers of a connection. */
 const transport = new Set(['accept-encoding'])
 
 /**
- * Returns the settings of a trigger without the forwarded headers that would disturb later deliveries.
- * A trigger by a direct POST forwards everything that it received, including transport headers and an old message ID.
- * [workflow.md 0, 3.3]
+ * Returns the settings of a trigger without forwarded headers that are wrong in later deliveries.
+ * A trigger by a direct POST forwards all headers that it received, including transport headers and the ID of an old
+ * message. [workflow.md 0, 3.3]
  */
 export function cleanTrigger(raw: RawSettings, words: QueueDialect): Map<string, HeaderValue> {
   const clean = new Map<string, HeaderValue>()
@@ -90,14 +92,17 @@ export function cleanTrigger(raw: RawSettings, words: QueueDialect): Map<string,
   return clean
 }
 
-/** Returns settings such as `forward-<prefix>workflow-invoke-count`, in each spelling of the dialect. */
+/**
+ * Returns the names of the setting that forwards a service header, such as `forward-<prefix>workflow-invoke-count`, in
+ * each spelling of the dialect.
+ */
 export function forwardNames(header: string, words: QueueDialect): readonly string[] {
   return words.headers(header).map((name) => `forward-${name.toLowerCase()}`)
 }
 
 /**
- * Returns the value that a publish forwards to the SDK in this header. @param before prefix of the settings of a
- * callback
+ * Returns the value of a service header that a publish forwards to the SDK.
+ * @param before prefix of the settings of a callback; default: none
  */
 export function forwardedIn(raw: RawSettings, header: string, words: QueueDialect, before = ''): string | undefined {
   for (const name of forwardNames(header, words)) {
@@ -107,7 +112,7 @@ export function forwardedIn(raw: RawSettings, header: string, words: QueueDialec
   return undefined
 }
 
-/** Spellings of the headers that runs add to deliveries. */
+/** Names of the headers that runs add to deliveries, in one spelling. */
 export interface RunDialect {
   readonly runId: string
   readonly url: string
@@ -117,14 +122,14 @@ export interface RunDialect {
   readonly label: string
   readonly unknownSdk: string
   readonly stepConfig: string
-  /** Lower case, for lookups in responses. */
+  /** Name of the header in lower case, to find it in responses. */
   readonly sdkVersion: string
   readonly sdk: string
   readonly errorStepName: string
   readonly failureNotFound: string
-  /** Headers by which the SDK recognizes a call of its failure function. */
+  /** Names of the headers by which the SDK recognizes a call of its failure function. */
   readonly failure: readonly string[]
-  /** Headers with the configuration in force. [workflow.md 12] */
+  /** Names of the headers with the configuration that applies. [workflow.md 12] */
   readonly echo: Readonly<
     Record<'maxRetries' | 'retries' | 'retryDelay' | 'flowControlKey' | 'flowControlValue', string>
   >
@@ -132,7 +137,7 @@ export interface RunDialect {
 
 const spelled = new WeakMap<QueueDialect, readonly RunDialect[]>()
 
-/** Returns the spellings in each dialect in which a message is delivered. */
+/** Returns the header names for each dialect in which a message is delivered. */
 export function headerNamesIn(words: QueueDialect): readonly RunDialect[] {
   let spellings = spelled.get(words)
   if (spellings === undefined) {
@@ -142,7 +147,7 @@ export function headerNamesIn(words: QueueDialect): readonly RunDialect[] {
   return spellings
 }
 
-/** Returns a header of a response, which uses one of the dialects of the delivered message. */
+/** Returns a header of a response. The response can use any dialect in which the message was delivered. */
 export function respondedIn(
   headers: HeaderList,
   { settings }: Pick<Message, 'settings'>,
@@ -182,13 +187,13 @@ function spelledBehind(prefix: string): RunDialect {
   }
 }
 
-/** Returns headers without those of the given names, in any case. */
+/** Returns headers without the headers with the given names, in any case. */
 export function without(headers: HeaderList, names: readonly string[]): HeaderList {
   const lower = names.map((name) => name.toLowerCase())
   return headers.filter(([key]) => !lower.includes(key.toLowerCase()))
 }
 
-/** Converts headers of a JSON body to settings: `Service-Forward-X: [a]` → `forward-x: a`. */
+/** Converts headers in a JSON body to settings: `Service-Forward-X: [a]` becomes `forward-x: a`. */
 export function rawOf(headers: HeaderLists, words: QueueDialect): Map<string, string> {
   const raw = new Map<string, string>()
   for (const [name, values] of Object.entries(headers)) {

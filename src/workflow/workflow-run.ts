@@ -10,7 +10,7 @@ import { readStep, type StepBody } from './step.js'
 /** State of a run, in the spelling of the service. [workflow.md 10] */
 export type VendorRunState = 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'
 
-/** Stored response of a third party or of a failure function. */
+/** Stored response of a third party or of a failure function to the queue. */
 export interface StoredReply {
   readonly status: number
   readonly headers: readonly (readonly [string, string])[]
@@ -18,7 +18,7 @@ export interface StoredReply {
   readonly error?: string | undefined
 }
 
-/** Headers in JSON. */
+/** Headers in JSON: lists of values by name. */
 export type HeaderLists = Readonly<Record<string, readonly string[]>>
 
 /** State of one step of a run. */
@@ -28,13 +28,13 @@ export interface StepRecord {
   readonly stepType: string
   readonly concurrent: number
   readonly createdAt: number
-  /** Latest message of the step: of its plan, its call, or its result. */
+  /** Latest message of the step: the message of its plan, its call, or its result. */
   message: Message | undefined
-  /** The finished step as it was submitted; `undefined` while it is unfinished. */
+  /** The finished step in the form in which it was submitted; `undefined` until the step has finished. */
   result: StepBody | undefined
-  /** Plan of a parallel step. */
+  /** Plan of the step, if it is a parallel step. */
   plan?: StepBody
-  /** Message that carries the plan. */
+  /** Message that delivers the plan. */
   planMessage?: Message
   call?: { readonly message: Message; reply?: StoredReply } | undefined
   wait?: Wait | undefined
@@ -48,7 +48,7 @@ export interface Wait {
   readonly step: StepBody
   readonly url: string
   readonly timeout: string
-  /** Virtual milliseconds since the epoch. */
+  /** Virtual time of the timeout, in milliseconds since the epoch. */
   readonly deadline: number
   readonly timeoutUrl: string
   readonly timeoutHeaders: HeaderLists
@@ -57,7 +57,7 @@ export interface Wait {
   state: 'waiting' | 'notified' | 'timed-out' | 'dropped'
 }
 
-/** The step of another run that waits for the end of this one. [workflow.md 9] */
+/** Step of another run that invoked this run and waits for its end. [workflow.md 9] */
 export interface Invoker {
   readonly runId: string
   readonly url: string
@@ -66,25 +66,25 @@ export interface Invoker {
   readonly step: StepBody
 }
 
-/** Configuration for every later message of a run. [workflow.md 4] */
+/** Configuration that applies to every later message of a run. [workflow.md 4] */
 export interface RunConfiguration {
   /** Settings of the trigger. */
   readonly settings: PublishSettings
-  /** Whether the settings are defaults for the steps. Otherwise each message uses only its own settings. */
+  /** Whether the settings are defaults for the steps. If not, each message has only its own settings. */
   readonly applies: boolean
 }
 
-/** Number of steps from which an index is cheaper than a scan. */
+/** Number of steps at and above which an index is faster than a search of all steps. */
 const many = 20
 
 /**
- * Shared empty collections, which are never modified. Most runs sleep most of the time, and an empty set of their own
- * would weigh as much as the rest of the run.
+ * Shared empty collections, which are never modified. Most runs sleep most of the time. Empty collections of each run
+ * would use as much memory as the rest of the run.
  */
 const none: Set<Message> = new Set()
 const nothingHeld: Map<Message, Set<Message>> = new Map()
 
-/** State of one workflow run: its list of steps, and what it waits for. */
+/** State of one workflow run: its list, its steps, and the events and messages for which it waits. */
 export class WorkflowRunState implements IndexedRecord {
   gone = false
   state: VendorRunState = 'RUN_STARTED'
@@ -95,31 +95,35 @@ export class WorkflowRunState implements IndexedRecord {
   steps: StepRecord[] = []
   /** Messages with an attempt in flight. */
   running: Set<Message> = none
-  /** Messages that were submitted during other attempts, and are delivered when those have a response. */
+  /**
+   * Messages that wait for the end of other attempts, during which they were submitted. The value is the set of these
+   * attempts' messages.
+   */
   held: Map<Message, Set<Message>> = nothingHeld
   declare waits?: Set<Wait>
-  /** Events that arrived before the run waited for them, by event ID. */
+  /** Data of events that arrived before the run waited for them, by event ID. */
   declare early?: Map<string, Bytes[]>
   declare invoker?: Invoker
-  /** Callbacks, not yet delivered, of the calls of this run. */
+  /** Callbacks of this run's calls that have not been delivered yet. */
   declare callbacks?: Set<Message>
   declare failureFunction?: Message
   declare failureReply?: StoredReply | undefined
-  /** What made the run fail. */
+  /** Response, message and dead letter of the failed delivery that made the run fail. */
   declare failure?: (StoredReply & { readonly message: Message; readonly dlqId: string }) | undefined
-  /** Whether the queue announced the run to the SDK, which has not begun it yet. [workflow.md 2.4] */
+  /** Whether the queue announced the run to the SDK and the SDK has not begun it yet. [workflow.md 2.4] */
   announced = false
   /**
-   * Set while the endpoint is probed for its next step, when all submissions are rejected. `refused`: it made one.
+   * Set while the endpoint is probed for its next step; all submissions are then rejected. `refused`: the endpoint made
+   * a submission.
    */
   declare probe?: { refused: boolean } | undefined
-  /** Why the queue rejected the submission of the latest delivery. */
+  /** Reason why the queue rejected a submission of the latest delivery. */
   declare refused?: string | undefined
-  /** Limit that the run exceeds, as a message. The next delivery that ends fails the run. */
+  /** Message about the limit that the run exceeds. The next delivery that ends makes the run fail. */
   declare exceeded?: string | undefined
   /** Name of the step that failed in the last attempt. */
   failingStep: string | undefined
-  /** Whether `/v2/trigger` began the run, whose endpoint must then be new enough. [workflow.md 2.5] */
+  /** Whether `/v2/trigger` began the run. The SDK at its endpoint must then support this. [workflow.md 2.5] */
   byRest = false
 
   constructor(
@@ -130,12 +134,12 @@ export class WorkflowRunState implements IndexedRecord {
     readonly url: string,
     public features: ReadonlySet<string>,
     public configuration: RunConfiguration,
-    /** IP address of the client that triggered the run, and the region. */
+    /** IP address and region of the client that triggered the run. */
     readonly callerIp: string,
     readonly region: string,
   ) {}
 
-  /** Returns the origin of a message of the run. @param cause `seq` of the entry that led to it */
+  /** Returns the origin of a message of the run. @param cause `seq` of the entry that caused the message */
   originFor(cause: number | undefined): MessageOrigin {
     const { callerIp, region } = this
     return { callerIp, region, cause }
@@ -149,19 +153,19 @@ export class WorkflowRunState implements IndexedRecord {
     return this.configuration.settings.labels
   }
 
-  /** Initial payload. */
+  /** Payload with which the run began. */
   get payload(): Bytes {
     return this.entries[0]?.message.body ?? ('' as Bytes)
   }
 
-  /** Records that an attempt has begun. */
+  /** Records that a delivery attempt of a message has begun. */
   began(message: Message): void {
     if (this.running === none) this.running = new Set()
     this.running.add(message)
     if (this.refused !== undefined) this.refused = undefined
   }
 
-  /** Records that an attempt has ended. @returns the messages that waited only for this attempt */
+  /** Records that a delivery attempt has ended. @returns the messages that waited only for this attempt */
   ended(message: Message): readonly Message[] {
     const { held } = this
     this.running.delete(message)
@@ -178,7 +182,7 @@ export class WorkflowRunState implements IndexedRecord {
     this.held.set(message, behind)
   }
 
-  /** Frees caches and spare array capacity while the run is idle. */
+  /** Frees caches and unused array capacity, while no delivery of the run is in flight. */
   rest(): void {
     this.#list = undefined
     this.#index = undefined
@@ -192,12 +196,12 @@ export class WorkflowRunState implements IndexedRecord {
 
   #list: RunList | undefined
 
-  /** Returns the list up to an entry, as the delivery of that entry carries it. [workflow.md 3.1] */
+  /** Returns the list up to an entry, as the delivery of that entry contains it. [workflow.md 3.1] */
   listUpTo(index: number): Bytes {
     return this.list(index).text
   }
 
-  /** Returns the same list with its size and hash. */
+  /** Returns the list up to an entry, with its size and hash. */
   list(index: number): ListUpTo {
     const { entries } = this
     if (this.#list?.isOf(entries) !== true) this.#list = new RunList(entries[0]!.message)
@@ -207,17 +211,17 @@ export class WorkflowRunState implements IndexedRecord {
   #weighed = 0
   #weight = 0
 
-  /** Bytes of the payload and of all submissions. */
+  /** Number of bytes of the payload and of all submissions. */
   get weight(): number {
     for (; this.#weighed < this.entries.length; this.#weighed++)
       this.#weight += this.entries[this.#weighed]!.message.body.length
     return this.#weight
   }
 
-  /** Created when there are many steps. */
+  /** Index of the steps; created when the run has many steps. */
   #index: RunIndex<StepRecord> | undefined
 
-  /** Returns the message of the same step if it was submitted before, compared by body. [workflow.md 0] */
+  /** Returns the message of a step that was submitted before with the same body, or `undefined`. [workflow.md 0] */
   submittedBefore(body: Bytes): Message | undefined {
     const { entries } = this
     if (entries.length < many)
@@ -235,7 +239,7 @@ export class WorkflowRunState implements IndexedRecord {
     return this.#index.record(steps, targetStep)
   }
 
-  /** Returns the record of a step by its ID; creates it on first use. */
+  /** Returns the record of a step by its ID. Creates the record if there is none. */
   record(step: StepBody, now: number): StepRecord {
     const stepId = step.targetStep ?? step.stepId
     const known = this.recordOf(step)
@@ -254,7 +258,7 @@ export class WorkflowRunState implements IndexedRecord {
     return record
   }
 
-  /** Returns the step of an entry, parsed. */
+  /** Returns the parsed step of an entry. */
   stepOf({ message, callType }: RunEntry): StepBody | undefined {
     return callType === 'step' && message !== this.entries[0]?.message ? readStep(message.body) : undefined
   }

@@ -10,15 +10,15 @@ export interface ResolvedWait {
   readonly message: Message
 }
 
-/** Pending waits by event, and events that arrived too early. [workflow.md 7, 8] */
+/** The pending waits by event, and events that arrived before a run waited for them. [workflow.md 7, 8] */
 export class Waits {
   readonly #clock: ServiceClock
   readonly #policy: ResolvedPolicy
   readonly #wake: (wait: Wait, event: Bytes | undefined) => Message
-  /** Waits by event, in the order in which they began. */
+  /** Waits by event ID, in the order in which they began. */
   readonly #byEvent = new Map<string, Set<Wait>>()
 
-  /** @param wake delivers the result of a wait: the event, or `undefined` after its timeout */
+  /** @param wake submits the result of a wait: the data of the event, or `undefined` after the timeout */
   constructor(clock: ServiceClock, policy: ResolvedPolicy, wake: (wait: Wait, event: Bytes | undefined) => Message) {
     this.#clock = clock
     this.#policy = policy
@@ -30,7 +30,7 @@ export class Waits {
     this.#byEvent.clear()
   }
 
-  /** Begins a wait, or ends it immediately with an event that arrived before. */
+  /** Begins a wait. If an event for it arrived before, the wait ends immediately. */
   add(wait: Wait): void {
     const early = wait.run.early?.get(wait.eventId)
     const event = early?.shift()
@@ -43,7 +43,7 @@ export class Waits {
     this.restore(wait)
   }
 
-  /** Begins a wait until its deadline, without looking at earlier events. */
+  /** Begins a wait without using events that arrived before. */
   restore(wait: Wait): void {
     const label = `timeout of a wait for event ${JSON.stringify(wait.eventId)}`
     wait.timer = this.#clock.schedule(wait.deadline, label, () => this.finish(wait, undefined))
@@ -54,19 +54,19 @@ export class Waits {
     else waits.add(wait)
   }
 
-  /** Yields all waits; those for one event in the order in which they began. */
+  /** Yields all waits. The waits for one event are in the order in which they began. */
   *all(): Generator<Wait> {
     for (const waits of this.#byEvent.values()) yield* waits
   }
 
-  /** Returns in constant time whether any run waits for an event. */
+  /** Returns whether any run waits for an event, in constant time. */
   isAwaited(eventId: string): boolean {
     return this.#byEvent.has(eventId)
   }
 
-  /** Returns the waits for an event, in the order in which they are notified. */
+  /** Returns the waits for an event, in the order in which they receive it. */
   of(eventId: string, run?: WorkflowRunState): readonly Wait[] {
-    // A run has few waits, but an event may have very many.
+    // One run has few waits, but an event can have many, so the search begins at the run.
     const waits =
       run === undefined
         ? [...(this.#byEvent.get(eventId) ?? [])]
@@ -74,7 +74,7 @@ export class Waits {
     return this.#policy.workflowNotifyOrder === 'newest' ? waits.reverse() : waits
   }
 
-  /** @returns the waits that the event ended, with the messages that report it */
+  /** Ends the waits for an event. @returns the waits that the event ended, with the messages that report the event */
   notify(eventId: string, event: Bytes, run?: WorkflowRunState): readonly ResolvedWait[] {
     return this.of(eventId, run).map((wait) => {
       this.#leave(wait, 'notified')
@@ -82,13 +82,13 @@ export class Waits {
     })
   }
 
-  /** Ends one wait. @param event `undefined` after its timeout */
+  /** Ends one wait. @param event data of the event, or `undefined` after the timeout */
   finish(wait: Wait, event: Bytes | undefined): void {
     this.#leave(wait, event === undefined ? 'timed-out' : 'notified')
     this.#wake(wait, event)
   }
 
-  /** Keeps an event for a later wait of a run, oldest first. */
+  /** Stores an event for a later wait of a run. Events are used oldest first. */
   remember(run: WorkflowRunState, eventId: string, event: Bytes): void {
     run.early ??= new Map()
     const events = run.early.get(eventId)
@@ -96,7 +96,7 @@ export class Waits {
     else events.push(event)
   }
 
-  /** Drops the waits and kept events of a run that is over. */
+  /** Removes the waits and stored events of a run that has ended. */
   drop(run: WorkflowRunState): void {
     for (const wait of run.waits ?? []) this.#leave(wait, 'dropped')
     run.early?.clear()

@@ -14,12 +14,12 @@ import { readRunFilters } from './run-filters.js'
 
 /** Maximum number of runs per page. [workflow.md 10] */
 const runsOfPage = 10
-/** Maximum number of runs that one bulk cancel ends. [workflow.md 1] */
+/** Maximum number of runs that one bulk cancel cancels. [workflow.md 1] */
 const cancelledAtOnce = 100
 /** Maximum number of lines per page of the flat log. [queue.md 1.12] */
 const eventsOfPage = 1000
 
-/** Endpoints that read runs, and the bulk cancel, which takes the same filters. [workflow.md 1, 10] */
+/** Endpoints that read runs, and the bulk cancel, which has the same filters. [workflow.md 1, 10] */
 export function logEndpoints(workflows: WorkflowEngine): readonly QueueEndpoint[] {
   return [
     row('GET', '/v2/workflows/events', 'The log of runs, grouped by run or flat.', (call) =>
@@ -42,7 +42,9 @@ function runs(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   return json({ cursor: page.cursor ?? '', runs: page.items.map((run) => runShape(run, view)) })
 }
 
-/** `workflowRuns=ID@TS,ID@TS` disables all other filters. [queue.md 1.12] */
+/**
+ * Returns the query for the log. The parameter `workflowRuns=ID@TS,ID@TS` disables all other filters. [queue.md 1.12]
+ */
 function selectionOf(query: ReadonlyMap<string, readonly string[]>): RecordQuery<WorkflowRunState> {
   const named = query.get('workflowRuns')?.flatMap((value) => value.split(','))
   if (named !== undefined) {
@@ -56,7 +58,7 @@ function selectionOf(query: ReadonlyMap<string, readonly string[]>): RecordQuery
   return readRunFilters(query, rules, false)
 }
 
-/** Returns what the log of a run needs to know about its messages. */
+/** Returns the functions with which a run's log reads the messages of the run. */
 function viewOf(workflows: WorkflowEngine, trim: number | undefined): LogView {
   const { queue } = workflows
   return {
@@ -79,7 +81,7 @@ function viewOf(workflows: WorkflowEngine, trim: number | undefined): LogView {
   }
 }
 
-/** Returns lines of the flat log, latest first. Filters select runs; pages count lines. */
+/** Returns lines of the flat log, latest first. Filters apply to runs, and the page size counts lines. */
 function events(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   const query = new Map(queryOf(call))
   const [state, after] = [query.get('state'), cursorOf(query)]
@@ -99,7 +101,7 @@ function events(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   return json({ cursor, events: shown })
 }
 
-/** Returns the number of lines on earlier pages. @throws Refusal 400 */
+/** Returns the number of lines on earlier pages, which the cursor contains. @throws Refusal 400 */
 function cursorOf(query: ReadonlyMap<string, readonly string[]>): number {
   const given = query.get('cursor')?.[0]
   if (given === undefined || given === '') return 0
@@ -108,7 +110,7 @@ function cursorOf(query: ReadonlyMap<string, readonly string[]>): number {
   return sequence
 }
 
-/** Unknown IDs and ended runs are not counted. [workflow.md 1] */
+/** Cancels runs and returns their number. Unknown IDs and ended runs are not counted. [workflow.md 1] */
 function cancelMany(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   const query = queryAndBody(call)
   const ids = query.get('workflowRunIds')

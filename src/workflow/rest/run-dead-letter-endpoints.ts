@@ -14,7 +14,8 @@ import type { WorkflowRunState } from '../workflow-run.js'
 const atOnce = 50
 
 /**
- * Dead letters of runs: the endpoints of the queue, and those to resume, restart and call back. [workflow.md 1, 11]
+ * Endpoints for dead letters of runs: the endpoints of the queue, and endpoints to resume, restart and call back runs.
+ * [workflow.md 1, 11]
  */
 export function runDeadLetterEndpoints(workflows: WorkflowEngine): readonly QueueEndpoint[] {
   const again = (verb: 'resume' | 'restart', summary: string): QueueEndpoint[] => [
@@ -62,7 +63,7 @@ function nameOf(method: string, path: string): string {
   return one ? 'Delete the dead letter of a run.' : 'Delete many dead letters of runs, by ids or filters.'
 }
 
-/** Returns the same request, restricted to dead letters of runs. */
+/** Returns the request with a filter that selects only dead letters of runs. */
 function onlyRuns(call: ServiceRequest): ServiceRequest {
   const query = call.query === '' ? 'source=workflow' : `${call.query}&source=workflow`
   return Object.create(call, { query: { value: query } }) as ServiceRequest
@@ -73,7 +74,10 @@ function letterOf(call: ServiceRequest, { queue }: WorkflowEngine): DeadLetter {
   return found(queue.courier.deadLetters.get(id!), 'dlq message', id!)
 }
 
-/** Returns the failed run of a dead letter, which outlives the log. @throws Refusal 400 when it belongs to no run */
+/**
+ * Returns the run of a dead letter. It stays available after its log has expired.
+ * @throws Refusal 400 when the dead letter belongs to no run
+ */
 function failedRun(letter: DeadLetter): WorkflowRunState {
   const run = runOf(letter.message)
   if (run?.failure === undefined) throw refusals.invalid('dlqId', `${letter.id} is no failed run`)

@@ -4,14 +4,14 @@ import { refusals } from '../../queue/settings/queue-rejections.js'
 import { hostsOf, pathOf } from '../../queue/settings/url.js'
 import type { VendorRunState, WorkflowRunState } from '../workflow-run.js'
 
-/** Filters that an index serves: facts about a run that never change. [workflow.md 1] */
+/** Filters that an index supports, because they are facts about a run that never change. [workflow.md 1] */
 const indexed = ['workflowRunId', 'workflowCreatedAt', 'label', 'callerIp', 'flowControlKey']
 const states: readonly VendorRunState[] = ['RUN_STARTED', 'RUN_SUCCESS', 'RUN_FAILED', 'RUN_CANCELED']
 
-/** Page size of an endpoint, and the other query parameters that it reads. */
+/** Page size of an endpoint, and its query parameters that are not filters. */
 export type RunRules = Pick<FilterRules, 'defaultCount' | 'maxCount' | 'order' | 'others'>
 
-/** @throws Refusal 400 */
+/** Parses the filters of a request. @throws Refusal 400 */
 export function readRunFilters(
   query: QueryValues,
   rules: RunRules,

@@ -18,7 +18,7 @@ import type { WorkflowEngine } from '../workflow-engine.js'
 import { allFeatures, forwardNames } from '../workflow-protocol.js'
 import type { Wait } from '../workflow-run.js'
 
-/** Endpoints that begin runs, and those of running runs. [workflow.md 1] */
+/** Endpoints that begin runs, and endpoints for running runs. [workflow.md 1] */
 export function runningEndpoints(workflows: WorkflowEngine): readonly QueueEndpoint[] {
   return [
     row(
@@ -64,7 +64,7 @@ function begunShape({ run, deduplicated }: TriggeredRun): object {
 }
 
 /**
- * Prepares a run that begins by the REST API. The SDK is assumed to support all features until it reports which.
+ * Prepares a run that the REST API begins. The SDK is assumed to support all features until it reports its features.
  * [workflow.md 2.4]
  */
 function prepared(call: PublishCall, workflows: WorkflowEngine): () => TriggeredRun {
@@ -107,7 +107,10 @@ const waitBody = v.object({
   step: stepSchema,
 })
 
-/** Returns what fault rules can match on a wait. Invalid fields are reported later, when the request is parsed. */
+/**
+ * Returns the facts of a wait for fault rules. Invalid fields are ignored, because parsing the request reports them
+ * later.
+ */
 function waitFacts({ settings, body }: ServiceRequest, workflows: WorkflowEngine): FaultFacts {
   const runId = settings.get('workflow-runid')
   const workflow = settings.get('workflow-url') ?? (runId === undefined ? undefined : workflows.get(runId)?.url)
@@ -147,7 +150,10 @@ function waiting(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   return empty()
 }
 
-/** Handles a path with a run and an event, or only an event, whose ID may contain slashes. [workflow.md 7] */
+/**
+ * Sends an event. The path contains a run and an event, or only an event. The event's ID may contain slashes.
+ * [workflow.md 7]
+ */
 function notify(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   const slash = call.rest.indexOf('/')
   const first = slash < 0 ? '' : decodeSegment(call.rest.slice(0, slash))
@@ -166,7 +172,7 @@ function notify(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   )
 }
 
-/** [queue.md 1.12] */
+/** Returns a wait in the form of the API. [queue.md 1.12] */
 function waiterShape({ url, deadline, timeoutUrl, timeoutHeaders, step, eventId }: Wait): object {
   const timeoutBody = toBase64(utf8(JSON.stringify({ ...step, waitEventId: eventId, waitTimeout: true })))
   return {
@@ -179,7 +185,10 @@ function waiterShape({ url, deadline, timeoutUrl, timeoutHeaders, step, eventId 
   }
 }
 
-/** Returns the creation time that newer SDKs send to distinguish runs with the same ID. [workflow.md 12] */
+/**
+ * Returns the creation time of the run in a request. Newer SDKs send it to distinguish runs with the same ID.
+ * [workflow.md 12]
+ */
 function createdAt(call: ServiceRequest): string | undefined {
   return call.settings.get('workflow-createdat')
 }
@@ -190,7 +199,7 @@ function steps(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   return { status: 200, headers: [['content-type', 'application/json']], body: run.listUpTo(run.entries.length - 1) }
 }
 
-/** `cancel=false` ends the run with the result in the body; otherwise the run is canceled. [workflow.md 1] */
+/** Ends a run. With `cancel=false`, the body is the run's result; otherwise, the run is canceled. [workflow.md 1] */
 function end(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   const { id } = call.params
   const cancel = new URLSearchParams(call.query).get('cancel')
@@ -199,7 +208,10 @@ function end(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   return empty()
 }
 
-/** A request to a webhook becomes an event for one run. It is kept if the run does not wait yet. [workflow.md 8] */
+/**
+ * Converts a webhook request to an event for one run. If the run does not wait yet, its next wait receives the event.
+ * [workflow.md 8]
+ */
 function hook(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   const { run: runId } = call.params
   const eventId = decodeSegment(call.rest)
@@ -210,7 +222,7 @@ function hook(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   return empty()
 }
 
-/** Returns the JSON from which the SDK creates a `Request`, whose URL is that of the webhook. */
+/** Returns the JSON from which the SDK creates a `Request` with the URL of the webhook. */
 function webhookCall(call: ServiceRequest): object {
   const base = new URL(call.base)
   const query = call.query === '' ? '' : `?${call.query}`
