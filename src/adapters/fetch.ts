@@ -27,8 +27,7 @@ export function replaceFetch(
 ): (() => void) & Disposable {
   const endLayer = layOver((url, input, init, pass) => {
     if (sandbox.owns(url)) return sandbox.fetch(input, init)
-    // A real host of the service that is registered in `sandbox.outbound` gets its response from there and is never
-    // contacted.
+    // A real host that is registered in `sandbox.outbound` gets its response from there and is never contacted.
     if (sandbox.outbound?.takes(methodOf(input, init), url)) return sandbox.outbound.fetch(input, init)
     if (!isReal(url)) return pass()
     const error = strayed(url, sandbox)

@@ -1,5 +1,5 @@
-// A client over node:http never calls a replaced `fetch`, but it looks up the host name. This look-up can fail with an
-// error that explains the cause. Browsers have no such look-up.
+// A client over node:http never calls a replaced `fetch`, but it looks up the host name.
+// This look-up can fail with an error that explains the cause. Browsers have no such look-up.
 
 type Callback = (error: Error | null, ...found: unknown[]) => void
 type Lookup = (hostname: string, ...rest: [Callback] | [options: unknown, Callback]) => void
@@ -36,8 +36,8 @@ const ours = Symbol('stuntdouble.lookup')
 
 function watched(lookup: Lookup): Lookup {
   const replacement: Lookup = (hostname, ...rest) => {
-    // IP addresses are always looked up, because a server looks up the address on which it listens. Connections to an
-    // IP address need no look-up.
+    // IP addresses are always looked up, because a server looks up the address on which it listens.
+    // Connections to an IP address need no look-up.
     for (const refuse of isAddress(hostname) ? [] : refusals) {
       const error = refuse(hostname)
       if (error === undefined) continue

@@ -40,8 +40,8 @@ export function nockScopes(
   const forget = (): void => {
     for (const remove of foreign.splice(0)) remove()
   }
-  // nock must know each host in advance. A request to such a host for which nothing is registered continues to its
-  // original destination.
+  // nock must know each host in advance.
+  // A request to such a host for which nothing is registered continues to its original destination.
   const follow = (): void => {
     forget()
     const { outbound } = sandbox

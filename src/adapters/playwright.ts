@@ -83,8 +83,8 @@ async function fulfil(route: Route, answer: RawResponse, { serveStream }: RouteO
       "Playwright's route.fulfill() does not support event streams. Use the fixtures of stuntdouble/playwright, which serve them, or point the page at startServer().",
     )
   }
-  // The page is redirected to the URL of the stream on this machine. Browsers require a permission for such requests of
-  // public pages.
+  // The page is redirected to the URL of the stream on this machine.
+  // Browsers require a permission for such requests of public pages.
   const page = route.request().serviceWorker() === null ? route.request().frame().page() : undefined
   await page
     ?.context()
@@ -102,8 +102,8 @@ class RoutedCall implements RawRequest {
   constructor(request: Request) {
     this.method = request.method()
     this.url = request.url()
-    // `request.headers()` has no cookies, but the services do not read them. `allHeaders()` would need another round
-    // trip to the browser.
+    // `request.headers()` has no cookies, but the services do not read them.
+    // `allHeaders()` would need another round trip to the browser.
     this.headers = Object.entries(request.headers())
     this.#body = request.postDataBuffer()
   }

@@ -89,8 +89,8 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
     sample: ['5s'],
     shownAt: 'store.request',
     instead: {
-      msw: 'no headers either: msw forwards a response with the first bytes of its body',
-      nock: 'no headers either: nock takes complete responses only',
+      msw: 'no headers arrive, because msw forwards a response only with the first bytes of its body',
+      nock: 'no headers arrive, because nock accepts only complete responses',
     },
     at: {
       ...atRequestsAndOutbound<FaultOf<'half-open'>>(async ({ forMs }, moment) =>
@@ -116,8 +116,8 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
     sample: [8],
     shownAt: 'store.request',
     instead: {
-      msw: 'after 0 bytes a network error: msw forwards a response with the first bytes of its body',
-      nock: 'a network error, and no part of the body: nock takes complete responses only',
+      msw: 'a network error if `afterBytes` is 0, because msw forwards a response only with the first bytes of its body',
+      nock: 'a network error without any part of the body, because nock accepts only complete responses',
       playwright: unread,
     },
     at: {
@@ -183,8 +183,8 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
     sample: [10],
     shownAt: 'store.request',
     instead: {
-      msw: 'the headers come with the first bytes',
-      nock: 'the whole response at the end: nock takes complete responses only',
+      msw: 'the headers arrive together with the first bytes of the body',
+      nock: 'the whole response arrives at the end, because nock accepts only complete responses',
     },
     at: {
       ...atRequestsAndOutbound<FaultOf<'slow-body'>>(async ({ bytesPerSecond }, moment) =>

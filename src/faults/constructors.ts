@@ -1,5 +1,5 @@
-// The namespace `fault`: one constructor per kind of fault, whose name is the kind in camel case. Constructors take
-// durations and return plain data.
+// The namespace `fault`: one constructor per kind of fault, whose name is the kind in camel case.
+// Constructors take durations and return plain data.
 
 export * from './body-faults.js'
 export * from './connection-faults.js'

@@ -6,8 +6,8 @@ import answers from './response-faults.js'
 import services from './service-faults.js'
 import streams from './stream-faults.js'
 
-// The groups of faults, in the order of the reference page and of error messages. The default export of a group's
-// module is its table of definitions; the named exports are its public constructors.
+// The groups of faults, in the order of the reference page and of error messages.
+// The default export of a group's module is its table of definitions; the named exports are its public constructors.
 
 export const faultGroups: readonly [
   typeof answers,

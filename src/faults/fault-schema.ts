@@ -84,8 +84,8 @@ export function problemsWith(
   }
   const result = v.safeParse(schema, value)
   if (result.success) return []
-  // A misspelled field is also reported as missing. Only the unknown name is reported, because its message suggests the
-  // correct name.
+  // A misspelled field is also reported as missing.
+  // Only the unknown name is reported, because its message suggests the correct name.
   const unknown = result.issues.filter(isUnknownField)
   const others = result.issues.filter((issue) => !isUnknownField(issue))
   return [...unknown, ...others].slice(0, maxProblems).map((issue) => problem(issue, words))
@@ -97,8 +97,8 @@ function isUnknownField({ type, expected }: v.BaseIssue<unknown>): boolean {
 
 /** Converts an issue of the schema to a problem with a message. */
 function problem(issue: v.BaseIssue<unknown>, dialect: FaultWording): FaultProblem {
-  // `on` is a union of a point and a list of points. The issue inside the list is more precise than the issue of the
-  // union.
+  // `on` is a union of a point and a list of points.
+  // The issue inside the list is more precise than the issue of the union.
   const inner = issue.type === 'union' ? issue.issues?.find((other) => other.path !== undefined) : undefined
   if (inner !== undefined) {
     const path = [...(issue.path ?? []), ...(inner.path ?? [])]

@@ -15,13 +15,14 @@ import { networkErrors } from './network-errors.js'
 // Effects that several faults share.
 
 export const oneNetworkError: Partial<Record<Transport, string>> = {
-  msw: 'a network error without its cause: msw has only one kind of network error',
+  msw: 'a network error without a cause, because msw has only one kind of network error',
 }
 export const noConnection: Partial<Record<Transport, string>> = {
   ...oneNetworkError,
-  server: 'a connection reset: the server has accepted the connection already',
+  server: 'a connection reset, because the server has already accepted the connection',
 }
-export const unread = 'the last bytes may be missing: a browser drops what the page has not read when a body breaks off'
+export const unread =
+  'the last bytes may be missing, because a browser drops bytes that the page has not read when a body breaks off'
 
 // ---- texts -------------------------------------------------------------------------------------------------------
 

@@ -14,8 +14,8 @@ import {
 } from './fault-schema.js'
 import { headerRecord, isStatus, statusCode } from './fault-values.js'
 
-// Schemas of the responses and script steps of a destination. Destinations, the control API and scenario files share
-// them.
+// Schemas of the responses and script steps of a destination.
+// Destinations, the control API and scenario files share them.
 
 /** Maximum number of steps that are nested in `then`. This is a limit of this package, not of the service. */
 export const maxWaits = 100

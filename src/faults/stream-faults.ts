@@ -39,8 +39,8 @@ const rows: FaultGroup<never, StreamFault> = {
     sample: [2],
     shownAt: 'stream.open',
     instead: {
-      msw: 'the stream ends as if it were complete: msw cannot signal an interrupted body',
-      nock: 'nothing: nock does not support event streams',
+      msw: 'the stream ends as if it were complete, because msw cannot signal an interrupted body',
+      nock: 'no effect, because nock does not support event streams',
       playwright: unread,
     },
     at: { 'stream.open': async ({ afterEvents }, moment) => cutEvents(await moment.onwards(), afterEvents) },
@@ -58,7 +58,7 @@ const rows: FaultGroup<never, StreamFault> = {
     fields: { afterEvents: whole(0), forMs: optional(span) },
     sample: [1, '30s'],
     shownAt: 'stream.open',
-    instead: { nock: 'nothing: nock does not support event streams' },
+    instead: { nock: 'no effect, because nock does not support event streams' },
     at: {
       'stream.open': async ({ afterEvents, forMs }, moment) =>
         stalledEvents(await moment.onwards(), afterEvents, forMs, moment.clock),

@@ -61,8 +61,8 @@ export class CronExpression {
     const interval = this.#interval
     if (interval !== undefined) return (Math.floor(after / interval) + 1) * interval
     let at = after
-    // A skipped candidate is always near a change of the clocks, so few are skipped. The limit prevents an endless
-    // loop.
+    // A skipped candidate is always near a change of the clocks, so few are skipped.
+    // The limit prevents an endless loop.
     for (let tries = 0; tries < 1000; tries++) {
       const found = this.#cron.nextRun(dateOf(at))
       if (found === null) return undefined

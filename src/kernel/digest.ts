@@ -3,8 +3,8 @@ import { sha1 } from '@noble/hashes/legacy.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { type Bytes, fromArray, toArray, toHex } from './bytes.js'
 
-// These functions are synchronous, because a delivery would take several turns of the event loop with WebCrypto. The
-// host would then decide the order of two deliveries at the same virtual instant.
+// These functions are synchronous, because a delivery would take several turns of the event loop with WebCrypto.
+// The host would then decide the order of two deliveries at the same virtual instant.
 
 export function sha1Hex(bytes: Bytes): string {
   return toHex(fromArray(sha1(toArray(bytes))))

@@ -133,8 +133,8 @@ export class RunningTask implements Task {
       const timer = this.clock.schedule(
         at,
         `sleep in ${this.label}`,
-        // The client of a request awaits the response, so its sleep must reject. Other sleeps never end, so that they
-        // do not change the next state of the sandbox.
+        // The client of a request awaits the response, so its sleep must reject.
+        // Other sleeps never end, so that they do not change the next state of the sandbox.
         this.root.isTracked ? { fire: wake, stopped: () => reject(new SandboxDisposed()) } : wake,
         this.awaited ? undefined : notAwaited,
       )

@@ -1,7 +1,7 @@
 import type { HeaderList } from './http.js'
 
-// Estimated sizes of values in memory, in bytes. They are computed and never measured, so that a value has the same
-// size on every machine.
+// Estimated sizes of values in memory, in bytes.
+// They are computed and never measured, so that a value has the same size on every machine.
 
 /** Bytes of a string or an array without its content, including the reference to it. */
 const holder = 24

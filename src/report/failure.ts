@@ -1,7 +1,7 @@
 import { withoutColors } from './safe-text.js'
 
-// A failure is data before it is text. It is created where it is detected, attached to the error, and formatted where
-// it is shown.
+// A failure is data before it is text.
+// It is created where it is detected, attached to the error, and formatted where it is shown.
 
 /** Facts about a failed assertion or check: plain values without secrets. Each line is safe to print. */
 export interface FailureData {

@@ -104,7 +104,7 @@ export class Redaction {
     return this.#allBodies
   }
 
-  /** Returns whether the whole reply of a command is a secret, whatever its format is. */
+  /** Returns whether the whole reply of a command is a secret, independent of its format. */
   hidesReply(argv: readonly string[]): boolean {
     return isSecretReply(argv, this.#texts.isSecretName)
   }

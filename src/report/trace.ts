@@ -246,8 +246,8 @@ export class EntryWriter {
     if (Array.isArray(value)) return value.map((item) => this.#json(item))
     if (typeof value !== 'object' || value === null) return value
     if (value instanceof Set) return [...value].map((item) => this.#json(item))
-    // A captured field can be named `__proto__`. An assignment would set the prototype; `Object.fromEntries` creates a
-    // field.
+    // A captured field can be named `__proto__`.
+    // An assignment would set the prototype; `Object.fromEntries` creates a field.
     return Object.fromEntries(
       Object.entries(value)
         .filter(([, field]) => field !== undefined && typeof field !== 'function')

@@ -126,8 +126,8 @@ export class Faults {
    */
   add(rules: FaultRule | readonly FaultRule[] | undefined, options: { readonly location?: string } = {}): FaultHandle {
     checkOptionNames('faults.add()', options, { location: true })
-    // The stack is read only when `location` is needed. A replay passes the recorded error, so the location stays the
-    // same.
+    // The stack is read only when `location` is needed.
+    // A replay passes the recorded error, so the location stays the same.
     const place: Error | string = options.location ?? new Error('declared here')
     const [given] = this.#inputs.record('add', rules, { location: place })
     const list = givenRules(given)

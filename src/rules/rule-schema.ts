@@ -16,8 +16,8 @@ import { parseDuration } from '../kernel/duration.js'
 import { instant } from '../kernel/instant.js'
 import { once } from '../kernel/once.js'
 
-// The schema of a fault rule, which tests, scenario files and the control API share. Each error message names the
-// field.
+// The schema of a fault rule, which tests, scenario files and the control API share.
+// Each error message names the field.
 
 const count = (least: number, sentence: string): v.GenericSchema<number> =>
   v.pipe(v.number(sentence), v.integer(sentence), v.minValue(least, sentence))
@@ -130,7 +130,7 @@ const ruleEntries = once(() => ({
       'must be a pair [times, outOf]',
     ),
   ),
-  phase: v.optional(v.picklist(['before', 'after'], "must be 'before' or 'after' (the request is processed)")),
+  phase: v.optional(v.picklist(['before', 'after'], "must be 'before' or 'after' (the processing of the request)")),
   fault: faultSchema(),
 }))
 

@@ -23,7 +23,7 @@ export interface UnusedRule {
 interface Words {
   readonly one: string
   readonly many: string
-  /** Verb phrase for the event, such as `was made`. */
+  /** Predicate of a sentence about the event, such as `was made`. */
   readonly happens: string
   /** Possible reason why no such event occurred. */
   readonly none: string

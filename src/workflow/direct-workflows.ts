@@ -142,8 +142,8 @@ export class Workflow {
     if (!(given instanceof Uint8Array)) jsonOf(given, `workflow.stubEvent(${quoted(eventId)}, …)`)
     const { engine } = of(this)
     const verb = engine.script.verbs.addEvent(eventId, { does: 'arrives', data: eventBytes(given) })
-    // The caller may still call `timesOut()`. Therefore, runs that already wait receive the event only after the
-    // current code, or when time moves.
+    // The caller may still call `timesOut()`.
+    // Therefore, runs that already wait receive the event only after the current code, or when time moves.
     engine.script.soon(eventId)
     return this.promised(verb.number)
   }

@@ -4,8 +4,8 @@ import { timeOf, type UnknownRecord } from './history-file.js'
 import { alwaysDefined, groupsIn, isDone, type LoggedStep, RebuiltRunLog, type StepGroup } from './rebuilt-list.js'
 import { historyHead, type RunHistory, shownHeaders } from './run-history.js'
 
-// The grouped log of the API shows steps for people. This module reconstructs the list of entries that a delivery
-// contains. [workflow.md 3.1, 5 to 10]
+// The grouped log of the API shows steps for people.
+// This module reconstructs the list of entries that a delivery contains. [workflow.md 3.1, 5 to 10]
 
 /** Converts a run from `GET /v2/workflows/logs` to a run history. Its field `missing` lists data that the log omits. */
 export function historyOfLog(run: UnknownRecord, secrets: boolean): RunHistory {

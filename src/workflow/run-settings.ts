@@ -112,8 +112,8 @@ export class RunSettings {
     let both = this.#bases.get(configuration)
     if (both === undefined) {
       const { words, retries, retryDelay, flowControl, labels, redact, failureCallback } = settings
-      // The content type is omitted, because steps have their own. The SDK version is omitted, because it would mark
-      // the callback of a call as a delivery of steps.
+      // The content type is omitted, because steps have their own.
+      // The SDK version is omitted, because it would mark the callback of a call as a delivery of steps.
       const headers = without(settings.headers, ['Content-Type', ...words.headers('Workflow-Sdk-Version')])
       const ownFlow = { ...this.#silentIn(words), retries, retryDelay, headers, labels, redact, failureCallback }
       both = [{ ...ownFlow, flowControl }, ownFlow]

@@ -112,8 +112,8 @@ async function sequential(
   }
   const asked = await ask(probeStepName, 'Run')
   const stepName = told(asked.reply, 'name', probeStepName)
-  // No further step was named, so the endpoint ended or failed. The probe then counts as the delivery, unless it tried
-  // to submit something.
+  // No further step was named, so the endpoint ended or failed.
+  // The probe then counts as the delivery, unless it tried to submit something.
   if (stepName === undefined) return asked.refused || isParallel(asked.reply) ? delivery.send() : asked.reply
   const verb = stage.verbs.forStep(stepName, placeOf(run, stepName, stepId))
   if (verb === undefined) return delivery.send()

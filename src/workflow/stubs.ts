@@ -66,8 +66,8 @@ export class Stubs {
   addStep(step: string, nth: number | undefined, fate: StubbedStep, times: number = Number.POSITIVE_INFINITY): void {
     const name = nth === undefined ? quoted(step) : `${quoted(step)}, ${nth}`
     const verb = { text: `workflow.stubStep(${name}).${fate.does}(…)`, step, nth, fate, times, used: 0 }
-    // A stub without a limit replaces an earlier stub without a limit. Stubs with a limit apply first, in the order of
-    // their creation.
+    // A stub without a limit replaces an earlier stub without a limit.
+    // Stubs with a limit apply first, in the order of their creation.
     const before = this.#steps.findIndex((one) => one.step === step && one.nth === nth && one.times === times)
     if (times === Number.POSITIVE_INFINITY && before >= 0) this.#steps.splice(before, 1)
     this.#steps.push(verb)

@@ -1,7 +1,7 @@
 import type { CopyContext, Headers } from './selection.js'
 
-// Each secret is replaced by a variable. If its position shows which secret it is, the variable is the one that the
-// SDKs read.
+// Each secret is replaced by a variable.
+// If its position shows which secret it is, the variable is the one that the SDKs read.
 
 /** Text that replaces a secret in a trace. */
 export const hidden = '***'

@@ -1,7 +1,7 @@
 import { utf8 } from '../../kernel/bytes.js'
 
-// Quotes captured text as a literal of the language into which it is pasted. Unprintable characters are escaped, so
-// that no terminal, editor or page interprets them.
+// Quotes captured text as a literal of the language into which it is pasted.
+// Unprintable characters are escaped, so that no terminal, editor or page interprets them.
 
 /**
  * Matches C0 and C1 controls, line separators, direction marks, invisible characters, tags, and unpaired surrogates.
