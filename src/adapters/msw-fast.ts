@@ -68,8 +68,7 @@ export class FetchSource extends NetworkSource<FetchFrame> {
     globalThis.fetch = replacement
     this.#end = () => {
       isActive = false
-      // If other code has wrapped `fetch` in the meantime, the wrapper stays installed, and this replacement passes
-      // every request on.
+      // If other code has wrapped `fetch` in the meantime, its wrapper stays, and this replacement passes requests on.
       if (globalThis.fetch === replacement) globalThis.fetch = before
     }
   }

@@ -94,8 +94,8 @@ function answerAt(origin: string, answering: Answering, options: nock.Options): 
  */
 async function replyOf({ status, body, headers }: RawResponse): Promise<[number, Buffer, string[]]> {
   if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
-    // A fault can replace a body by a stream. nock sends the stream's content as a whole, or breaks the connection if
-    // the stream fails.
+    // A fault can replace a body by a stream.
+    // nock sends the stream's content as a whole, or breaks the connection if the stream fails.
     if (!isEventStream(headers)) return [status, await whole(body), headers.flat()]
     await body.cancel()
     throw new Error(

@@ -3,8 +3,8 @@ import { ConnectionBroken } from '../kernel/http.js'
 import type { Task } from '../kernel/time.js'
 import type { FaultyResponse as Answer } from './fault-context.js'
 
-// Response bodies that arrive slowly, in part or never. Each is a stream, so that each adapter breaks it in the manner
-// of its library: `fetch` rejects while the body is read, and a server closes the socket.
+// Response bodies that arrive slowly, in part or never. Each is a stream, so each adapter breaks it as its library does:
+// `fetch` rejects while the body is read, and a server closes the socket.
 
 /**
  * Milliseconds of virtual time after which a client stops waiting. In Node.js, `fetch` waits this long for headers and

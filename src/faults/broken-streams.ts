@@ -2,8 +2,8 @@ import { type Clock, letOutsideContinue } from '../kernel/clock.js'
 import { terminated } from './broken-bodies.js'
 import type { FaultyResponse as Answer } from './fault-context.js'
 
-// Event streams that break off or stall. Each chunk of a stream is one event. Comments and the first events, which
-// confirm the subscription, are not counted.
+// Event streams that break off or stall. Each chunk of a stream is one event.
+// Comments and the first events, which confirm the subscription, are not counted.
 
 const notCounted = /^(?::|data: (?:p?subscribe,|"OK"\n))/
 

@@ -4,8 +4,9 @@ import type { Task } from '../kernel/time.js'
 import type { DeliveryFault, FaultOf, HeaderRecord } from './fault.js'
 import type { DeliveryInjectionPoint, InjectionPoint, RequestInjectionPoint } from './points.js'
 
-// Interfaces through which a fault takes effect, one per kind of injection point. The service passes an object with
-// this interface to the fault's definition. A definition therefore depends on neither a protocol nor a service.
+// Interfaces through which a fault takes effect, one per kind of injection point.
+// The service passes an object with this interface to the fault's definition.
+// A definition therefore depends on neither a protocol nor a service.
 
 export type Phase = 'before' | 'after'
 

@@ -85,7 +85,7 @@ export function problemsWith(
   const result = v.safeParse(schema, value)
   if (result.success) return []
   // A misspelled field is also reported as missing.
-  // Only the unknown name is reported, because its message suggests the correct name.
+  // The unknown name comes first, because its message suggests the correct name.
   const unknown = result.issues.filter(isUnknownField)
   const others = result.issues.filter((issue) => !isUnknownField(issue))
   return [...unknown, ...others].slice(0, maxProblems).map((issue) => problem(issue, words))

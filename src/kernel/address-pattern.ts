@@ -1,9 +1,8 @@
 import { isAscii } from './bytes.js'
 
-// All URL patterns are parsed here; `*` matches any characters.
-// The scheme and host of a URL always ignore case. The path and query of a pattern with `*` ignore case in a
-// destination and in `url` of a rule. They are case-sensitive in a URL without `*`, in the `path` and `headers` of a
-// rule, and in the expected texts of matchers.
+// All URL patterns are parsed here; `*` matches any characters. The scheme and host of a URL always ignore case.
+// The path and query of a pattern with `*` ignore case in a destination and in `url` of a rule.
+// They are case-sensitive in `path` and `headers` of a rule, in expected texts of matchers, and in URLs without `*`.
 
 /** A URL in which `*` matches any characters. Without `?`, it matches every query of that URL. */
 export class AddressPattern {

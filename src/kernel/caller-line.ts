@@ -1,5 +1,4 @@
-// The path must be absolute, because a frame of Node.js such as `node:internal/process/task_queues:104:5` is not a
-// file.
+// The path must be absolute: a frame of Node.js such as `node:internal/process/task_queues:104:5` is not a file.
 const place = /(?:^|[\s(@])((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()\s]*?:\d+:\d+)\)?$/
 
 let knownRoot: string | undefined

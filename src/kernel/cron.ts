@@ -115,8 +115,8 @@ class Zone {
     } catch {
       throw unknownZone(name)
     }
-    // The service treats zone names as case-sensitive, but the host accepts any case and returns the correct spelling,
-    // except for aliases.
+    // The service treats zone names as case-sensitive.
+    // The host accepts any case and returns the correct spelling, except for aliases.
     const { timeZone } = this.#format.resolvedOptions()
     if (timeZone !== name && timeZone.toLowerCase() === name.toLowerCase()) throw unknownZone(name)
   }

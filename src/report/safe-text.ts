@@ -1,7 +1,7 @@
 import { type Bytes, isUtf8, text, utf8 } from '../kernel/bytes.js'
 
-// Captured text is untrusted. It may contain terminal escapes, line breaks that imitate lines of a report, characters
-// that reverse the reading direction, or syntax of the output format.
+// Captured text is untrusted. It may contain terminal escapes, line breaks that imitate lines of a report,
+// characters that reverse the reading direction, or syntax of the output format.
 
 /**
  * C0 and C1 controls, line and paragraph separators, direction marks, invisible joiners, tags, and lone surrogates.

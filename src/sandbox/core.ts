@@ -416,8 +416,7 @@ function destinationsOf(
     unhandled: policy.unhandledDestination,
     followRedirects: policy.followRedirects,
   })
-  // The queue can deliver a message to this sandbox, because a publish can have a store command or another publish as
-  // its destination.
+  // The queue can deliver to this sandbox, because a publish can have a store command or a publish as its destination.
   for (const address of new Set([addresses.store, addresses.queue, ...Object.values(addresses.regions)])) {
     destinationsInternals.of(destinations).serveOwn(`${address}/*`, answer, room === undefined ? undefined : 'in turn')
   }

@@ -185,8 +185,7 @@ export class JournalReplay implements JournalPlayer {
     for (let turn = 0; this.#next < end; turn++) {
       this.#check()
       const input = this.#inputs.get(this.#next)!
-      // The position must not change between this check and the replay of the input, so there is no `await` between
-      // them.
+      // The position must not change between this check and the replay of the input, so neither of them awaits.
       if (!this.#inputs.isFromWork(this.#next) && this.#isReached(input, turn)) {
         turn = -1
         this.#next++

@@ -168,7 +168,7 @@ export function checkJournaled({ fullAt }: InputJournal): void {
   if (fullAt === undefined) return
   throw new Error(
     `Can't go back: the journal of this sandbox reached its size limit and ended at ${iso(fullAt)}. ` +
-      'Start a new journal with sandbox.reset() or load(), or raise policy.maxTrafficBytes, of which the journal gets three eighths.',
+      'Start a new journal with sandbox.reset() or load(), or raise policy.maxTrafficBytes, three eighths of which are for the journal.',
   )
 }
 

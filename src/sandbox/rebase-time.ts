@@ -73,7 +73,7 @@ function shiftedRun(run: DumpedRun, by: number): DumpedRun {
   }
 }
 
-/** Moves counters by whole intervals, so that the counters of the present minute and day stay those of the present. */
+/** Moves counters by whole intervals, so that the counters of the present minute and day still belong to the present. */
 function shiftedCounts(dump: LedgerDump, from: number, to: number): LedgerDump {
   const rings = dump.rings.map(([interval, rows]) => {
     const by = Math.floor(to / interval) - Math.floor(from / interval)

@@ -35,7 +35,7 @@ export interface HistorySource extends RunHistoryOptions {
 /** ID of a run if neither the input nor the options contain the ID. */
 const unknownRun = 'wfr_unknown'
 /**
- * Parses a workflow run from what the service returns, for `replay()`.
+ * Parses a workflow run from a response of the service, for `replay()`.
  * Accepts the response of `GET /v2/workflows/runs/{id}` while the run lasts, of `GET
  * /v2/workflows/logs?workflowRunId={id}` at any time, or a saved run history.
  * @param json the response, parsed or as text

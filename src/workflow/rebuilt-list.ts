@@ -215,10 +215,10 @@ export class RebuiltRunLog {
 }
 
 const sentenceOf: Readonly<Record<Unknown, string>> = {
-  redacted: 'Redacted; what depends on it cannot be checked',
-  truncated: 'Truncated; what depends on it cannot be checked (request the log without trimBody)',
-  omitted: 'Not in the log; what depends on it cannot be checked (request it without trimBody)',
-  'maybe-undefined': 'Without a value in the log, treated as undefined',
+  redacted: 'Redacted; code that depends on these values cannot be checked',
+  truncated: 'Truncated; code that depends on these values cannot be checked (request the log without trimBody)',
+  omitted: 'Not in the log; code that depends on these values cannot be checked (request the log without trimBody)',
+  'maybe-undefined': 'No value in the log, so treated as undefined',
 }
 
 function identityOf({ stepId, stepName, stepType }: LoggedStep, concurrent: number): StepIdentity {

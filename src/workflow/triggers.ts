@@ -65,8 +65,7 @@ export class Triggers {
     const invoke = asked.invoke ? readInvoke(call.body) : undefined
     if (invoke !== undefined) {
       this.#checkDepth(raw, call.words)
-      // The data that is needed at the end of the invoked run is checked now, so that an invalid invocation is rejected
-      // early.
+      // The data for the end of the invoked run is checked now, so that an invalid invocation is rejected early.
       const parent = this.#engine.started(invoke.workflowRunId)
       this.#settings.ofHeaders(parent, invoke.headers)
       checkRoom(parent, invoke.step, 0, this.#engine.queue.policy)
