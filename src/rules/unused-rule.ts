@@ -23,7 +23,7 @@ export interface UnusedRule {
 interface Words {
   readonly one: string
   readonly many: string
-  /** Predicate of a sentence about the event, such as `was made`. */
+  /** Predicate that follows `one` in a message, such as `was made`. */
   readonly happens: string
   /** Possible reason why no such event occurred. */
   readonly none: string
