@@ -23,7 +23,7 @@ export interface UnusedRule {
 interface Words {
   readonly one: string
   readonly many: string
-  /** Predicate that follows `one` in a message, such as `was made`. */
+  /** Participle that follows `was` in a message, such as `made`. */
   readonly happens: string
   /** Possible reason why no such event occurred. */
   readonly none: string
