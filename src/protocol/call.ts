@@ -22,10 +22,13 @@ export class RoutedRequest implements ServiceRequest {
   /** Endpoint from the router; `undefined` if none has the method and path. */
   endpoint: Endpoint<unknown> | undefined
   params: Readonly<Record<string, string>> = {}
-  /** Number of path segments before the rest that the pattern does not name. */
+  /** Number of path segments before the part that `**` of the endpoint's pattern matches. */
   segmentsBeforeRest = 0
   user: unknown = undefined
-  /** Detected on first use. It is not `#private`, because endpoints create objects that inherit from requests. */
+  /**
+   * Dialect of the request, detected on first use. The field is not `#private`, because endpoints create objects that
+   * inherit from requests.
+   */
   private heard: DetectedDialect | undefined
   private isWatched = false
 
@@ -35,7 +38,7 @@ export class RoutedRequest implements ServiceRequest {
     private readonly location: ServiceUrl,
     private readonly hearing: DialectDetector,
     readonly cause: number,
-    /** Records what happens to the request with this number. */
+    /** Records events of the request, such as an abort, under its `number`. */
     private readonly journal?: InputJournal | undefined,
     private readonly number?: number | undefined,
   ) {
@@ -121,7 +124,8 @@ export class RoutedRequest implements ServiceRequest {
 }
 
 /**
- * Returns the token of `Authorization: Bearer …`. As in the store, a token without the word is accepted. [store.md 6.1]
+ * Returns the token of `Authorization: Bearer …`. As in the store, a token without the word `Bearer` is accepted.
+ * [store.md 6.1]
  */
 export function bearerToken(call: ServiceRequest): string | undefined {
   const header = call.header('authorization')?.trim()
@@ -174,7 +178,7 @@ export function empty(status = 200, headers: HeaderList = []): RawResponse {
   return { status, headers, body: null }
 }
 
-/** Returns the response as it is sent: without a body for HEAD. */
+/** Returns the response to send. The response to a HEAD request has no body. */
 export function sentTo({ method }: Pick<RawRequest, 'method'>, answer: RawResponse): RawResponse {
   return method === 'HEAD' ? { ...answer, body: null } : answer
 }

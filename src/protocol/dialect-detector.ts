@@ -6,12 +6,15 @@ import { type Dialect, dialectsOf, otherDialects, type SettingLists, type Settin
 export interface DetectedDialect {
   /** Dialect of the response: that of the request, or the neutral one if it has no names of any dialect. */
   readonly dialect: Dialect
-  /** Whether it has no names of any dialect. Always false if the sandbox accepts only one dialect. */
+  /** Whether the request or list has no names of any dialect. Always false if the sandbox accepts only one dialect. */
   readonly isUnmarked: boolean
   readonly settings: Settings
-  /** Headers to forward that occurred several times, value by value. */
+  /** Values of each header to forward that occurred several times. */
   readonly lists?: SettingLists | undefined
-  /** Note for the author of the request: it has names of two dialects, or of one that the sandbox does not accept. */
+  /**
+   * Note for the author of the request, if the request has names of two dialects or of one that the sandbox does not
+   * accept.
+   */
   readonly note?: string | undefined
 }
 
@@ -47,7 +50,7 @@ const caseBit = 0x20
 const none: Settings = new Map()
 /** Forwarded headers keep their values. Options of the service that occur several times are joined. */
 const toForward = /^(?:(?:failure-)?callback-)?forward-/
-/** `Service-Worker` is a header of browsers. */
+/** Matches the rest of `Service-Worker`, which is a header of browsers, not of the service. */
 const browsers = /^worker(?:-|$)/
 
 function add(found: DialectMatch, setting: string, value: string): void {
@@ -101,7 +104,10 @@ export class DialectDetector {
     return this.#speech(found, request)
   }
 
-  /** Matches by index of the dialect; `undefined` if there is no match, as in most requests of some services. */
+  /**
+   * Returns the matches in headers by index of the dialect, or `undefined` if there is none. For some services, most
+   * requests have none.
+   */
   #inHeaders(headers: HeaderList): (DialectMatch | undefined)[] | undefined {
     let found: (DialectMatch | undefined)[] | undefined
     const tongues = this.#tongues
@@ -159,7 +165,10 @@ export class DialectDetector {
     }
   }
 
-  /** Returns a note about a name that the sandbox does not accept. Each kind is reported once per dialect. */
+  /**
+   * Returns a note about a name of a dialect that the sandbox does not accept. Each kind of name is reported once per
+   * dialect.
+   */
   #foreign(found: readonly (DialectMatch | undefined)[], request: DialectInput | undefined): string | undefined {
     const stranger = found.find((one) => one !== undefined)
     if (stranger === undefined || request === undefined) return undefined

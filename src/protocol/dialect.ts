@@ -209,7 +209,10 @@ export function neutralManagementPath(path: string, dialect: Dialect): string {
 
 const caseBit = 0x20
 
-/** Returns the name of a setting, `service-retries` → `retries`, or `undefined` for headers of others. */
+/**
+ * Returns the name of a setting, `service-retries` → `retries`, or `undefined` for a header that is not the service's
+ * own.
+ */
 export function settingName(name: string, dialect: Dialect): string | undefined {
   const prefix = dialect.headerPrefix
   // The first letter excludes most names, and every header of every request is tested.
@@ -218,7 +221,7 @@ export function settingName(name: string, dialect: Dialect): string | undefined 
   return lower.startsWith(prefix.toLowerCase()) ? lower.slice(prefix.length) : undefined
 }
 
-/** Returns the header of a setting in a dialect: `Retries` → `Service-Retries`. */
+/** Returns the header name of a setting in a dialect: `Retries` → `Service-Retries`. */
 export function ownHeader(name: string, dialect: Dialect): string {
   return dialect.headerPrefix + name
 }

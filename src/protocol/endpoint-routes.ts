@@ -1,7 +1,7 @@
 import { addRoute, createRouter, type RouterContext } from 'rou3'
 import type { Endpoint } from './service.js'
 
-/** Match of a path in a list of endpoints. */
+/** Endpoint that matches a path, as a position in a list of endpoints. */
 export interface EndpointRoute {
   /** Index of the endpoint. */
   readonly index: number
@@ -12,7 +12,9 @@ export interface EndpointRoute {
   readonly hasNames: boolean
 }
 
-/** Method and path of an endpoint. The endpoint itself would keep its sandbox in memory. */
+/**
+ * Method and path of an endpoint. A cache of these does not keep a sandbox in memory, as a cache of endpoints would.
+ */
 interface RouteKey {
   readonly method: string
   readonly path: string

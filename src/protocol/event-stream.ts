@@ -19,7 +19,7 @@ export interface EventStream {
 }
 
 export interface EventStreamOptions {
-  /** Called once when the client disconnects, aborts, or its buffer is full. */
+  /** Called once when the client disconnects or aborts, or when its buffer is full. */
   onEnd(reason: 'aborted' | 'closed' | 'overflow'): void
   readonly signal?: AbortSignal | undefined
   /**
@@ -34,7 +34,8 @@ export interface EventStreamOptions {
 const defaultBufferLimit = 1_048_576
 
 /**
- * Maximum number of bytes for a reader that had taken everything, as redis-server limits its subscribers. [redis 7.0]
+ * Maximum number of bytes buffered for a reader that had taken everything. redis-server has the same limit for
+ * subscribers. [redis 7.0]
  */
 export const maxEvent = 33_554_432
 
@@ -67,10 +68,10 @@ export class HeldChunks {
   }
 }
 
-/** Counts chunks for a reader. */
+/** Counts the unread chunks of readers. */
 export type ChunkHolder = Pick<HeldChunks, 'hold' | 'letGo'>
 
-/** Streams whose readers do not modify chunks, and what counts their chunks. */
+/** Streams whose readers do not modify chunks, each with the object that counts its unread chunks. */
 const heldBy = new WeakMap<ReadableStream<Uint8Array>, ChunkHolder>()
 
 /**
@@ -91,7 +92,10 @@ export function chunkFor(body: ReadableStream<Uint8Array>, chunk: Uint8Array): U
   return held.hold(chunk) ? chunk : undefined
 }
 
-/** Size up to which a reader that has taken everything gets an event although there is no memory left. */
+/**
+ * Maximum bytes of an event that a reader gets even if no memory is left, provided that it has taken all earlier
+ * events.
+ */
 const always = 16_384
 
 /** Matches everything that readers of event streams treat as a line break. */
@@ -103,7 +107,7 @@ export function eventStream(options: EventStreamOptions): EventStream {
   /** Chunks that the reader has not taken, in addition to those in the stream's own queue. */
   const waiting: Uint8Array[] = []
   let size = 0
-  /** Turn of the event loop in which the reader had taken everything. */
+  /** Number of the event loop turn in which the reader had taken everything. */
   let upToDate = 0
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   let ended = false

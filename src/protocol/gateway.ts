@@ -136,7 +136,7 @@ export function createGateway(options: GatewayOptions): Exchange {
     if (note !== undefined) entry.note = note
   }
 
-  /** Routes of the queue that is not in `services`. */
+  /** Returns the routes of a queue that is not in `services`. */
   function routesAt(region: QueueRegion): Routes {
     if (options.regions === undefined) return routes.get('queue')!
     away ??= new Routes(options.regions.serviceAt(region))
@@ -152,13 +152,15 @@ export function createGateway(options: GatewayOptions): Exchange {
   }
 }
 
-/** Turns of the host's event loop within which a body that is complete can be read. */
+/**
+ * Maximum turns of the host's event loop to wait for a body. A body that has arrived completely is read within them.
+ */
 const turnsOfBody = 100
 
 /**
- * Returns a body, or `undefined` if it is still arriving.
- * A request runs from its last byte on. A complete request blocks virtual time immediately, and one whose body never
- * ends does not block it forever. The limit counts turns of the event loop, so it does not depend on speed.
+ * Returns a body, or `undefined` if it is still arriving. A request begins to run when its last byte has arrived. A
+ * complete request therefore blocks virtual time immediately, and a request whose body never ends does not block
+ * virtual time forever. The limit counts turns of the event loop, so it does not depend on speed.
  */
 export async function soon(body: Promise<Bytes>): Promise<Bytes | undefined> {
   let isOver = false
@@ -172,8 +174,8 @@ export async function soon(body: Promise<Bytes>): Promise<Bytes | undefined> {
 }
 
 /**
- * The log entry of a request. A class, because merging an object literal with the common fields costs several times as
- * much.
+ * The log entry of a request. This is a class, because merging an object literal with the common fields takes several
+ * times as long.
  */
 class Received implements RequestEntry, EntryBase {
   readonly type = 'request'
@@ -255,7 +257,7 @@ function isFixed(segment: string): boolean {
   return !segment.startsWith(':') && !segment.startsWith('**')
 }
 
-/** Returns a path with the fixed segments of the pattern that it matched regardless of case. */
+/** Returns a path whose fixed segments are spelled as in the pattern, which matched in any case. */
 function spelled(path: string, pattern: readonly string[]): string {
   let start = 1
   for (const segment of pattern) {

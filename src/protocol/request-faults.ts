@@ -60,7 +60,8 @@ export function injectionsFor(
 }
 
 /**
- * Applies the faults around each other, the first outermost. Rejects with `ConnectionBroken` when no response arrives.
+ * Applies the faults as nested wrappers, the first one outermost. Rejects with `ConnectionBroken` when no response
+ * arrives.
  */
 export async function serveFaulty(scene: RequestInjectionContext): Promise<RawResponse> {
   return play(scene, 0)

@@ -41,7 +41,7 @@ export interface ServiceRequest<U = unknown> {
   readonly query: string
   /** Decoded path parameters of the endpoint's pattern. */
   readonly params: Readonly<Record<string, string>>
-  /** Undecoded rest of the path, for a pattern that ends in `**`. */
+  /** Part of the path that `**` at the end of the pattern matches, undecoded. */
   readonly rest: string
   /** All headers, as received. */
   readonly headers: HeaderList
@@ -52,11 +52,11 @@ export interface ServiceRequest<U = unknown> {
    * `encoding`, `forward-x-id`.
    */
   readonly settings: Settings
-  /** Headers to forward that occurred several times, value by value. */
+  /** Values of each header to forward that occurred several times. */
   readonly lists: SettingLists | undefined
   /** Dialect of the response: that of the request, or the neutral one. */
   readonly dialect: Dialect
-  /** Whether it has no names of any dialect. */
+  /** Whether the request has no names of any dialect. */
   readonly isUnmarked: boolean
   /** Detects the dialect of a list of headers in the body. */
   hear(headers: HeaderList): DetectedDialect
@@ -84,7 +84,7 @@ export interface Endpoint<S, U = unknown> {
   readonly summary: string
   /** Whether the endpoint opens an event stream. */
   readonly opensStream?: boolean
-  /** Limit that its requests count against: `daily`, or the one for bursts. */
+  /** Limit that requests to this endpoint count against: the limit per day, or the limit for bursts. */
   readonly limit?: 'daily' | 'burst'
   run(call: ServiceRequest<U>, service: S): RawResponse | Promise<RawResponse>
   /** Additional injection point, whose rules are evaluated before those of every request to the service. */
@@ -101,7 +101,9 @@ export interface Service<S = unknown, U = unknown> {
   readonly name: ServiceName
   readonly state: S
   readonly endpoints: readonly Endpoint<S, U>[]
-  /** Whether the fixed segments of paths can have any case. Names, IDs and destinations keep theirs. */
+  /**
+   * Whether the case of the fixed segments of paths is ignored. The case of names, IDs and destinations always matters.
+   */
   readonly anyCase?: boolean
   /** Sets `call.user`, or returns the response that rejects the request. */
   authorize(call: ServiceRequest<U>, auth: 'bearer' | 'basic'): RawResponse | undefined
@@ -119,6 +121,6 @@ export interface ServiceFaults<S> {
   answer(fault: WordedFault, call: ServiceRequest, state: S): RawResponse
   /** Returns facts of any request to the service. Called only when a rule needs them. */
   facts?(call: ServiceRequest, state: S): FaultFacts
-  /** Restarts the service, which breaks everything in flight. */
+  /** Restarts the service, which breaks all requests in flight. */
   restart?(until: number, state: S): void
 }

@@ -3,8 +3,8 @@ import type { Gate } from '../kernel/gate.js'
 import { ConnectionBroken } from '../kernel/http.js'
 import type { Exchange, RawRequest, RawResponse } from './service.js'
 
-// Converts between the web's Request and Response and the plain values of the engine. Creating these objects costs more
-// than most responses, so a Request is created only for bodies and inputs that nothing else can read.
+// Converts between the web's Request and Response and the plain values of the engine. Creating a Request takes longer
+// than most responses do, so one is created only for bodies and inputs that only a Request can read.
 
 /** Converts the arguments of `fetch` to a raw request. */
 export function rawRequest(input: Request | string | URL, init?: RequestInit): RawRequest {
@@ -66,7 +66,7 @@ export async function fetchThrough(
   try {
     const answered = exchange(call)
     if (!(answered instanceof Promise)) return responseOf(answered)
-    // An asynchronous response passes the gate where it is logged.
+    // The gateway has an asynchronous response pass the gate when it logs the response.
     waits = false
     return responseOf(await (call.signal ? untilAborted(answered, call.signal) : answered))
   } catch (error) {
@@ -100,7 +100,7 @@ function pairsOf(headers: RequestInit['headers']): [string, string][] {
     .map(([name, value]) => [name, String(value)])
 }
 
-/** Hosts require `duplex` for a streamed body. */
+/** Returns the init with `duplex`, which hosts require for a streamed body. */
 function withDuplex(init: RequestInit): RequestInit {
   return { ...init, duplex: 'half' } as RequestInit
 }

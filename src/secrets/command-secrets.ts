@@ -13,13 +13,13 @@ const pairsSomewhere = /^(?:hsetex|xadd)$/i
 const paths = /^json\.(?:set|merge|mset|arrappend|arrinsert|strappend)$/i
 /** Commands whose arguments name what they read. */
 const reads = /^(?:hget|hmget|hgetdel|hgetex|json\.(?:get|mget|resp|arrpop|objkeys|strappend))$/i
-/** Commands whose reply alternates names and values. */
+/** Commands whose reply consists of alternating names and values. */
 const listsPairs =
   /^(?:hgetall|hrandfield|hscan|hgetdel|x(?:range|revrange|read|readgroup|claim|autoclaim)|config|eval|eval_ro|evalsha|evalsha_ro|fcall|fcall_ro)$/i
 const takesPassword = /^(?:auth|acl|config|hello|migrate)$/i
-/** Matches a command with passwords, also as one text with its arguments. */
+/** Matches the name of a command with passwords, even if the text also contains the arguments. */
 const beginsCommand = /^\s*(?:auth|acl|config|hello|migrate)(?:\s|$)/i
-/** Commands that can contain one of these commands, or a script that calls one. */
+/** Commands whose arguments can contain a command with passwords, or a script that calls one. */
 const mayTell = /^(?:command|script|function)$/i
 const setting = /pass|auth|secret/i
 
@@ -84,7 +84,7 @@ export function passwordWords(argv: readonly string[]): Map<number, string> {
         if (index > 1 && beginsCommand.test(word)) inner(index)
       })
   } else if (/\s/.test(name)) {
-    // The name is a whole command in one argument, or the beginning of one.
+    // The first argument contains a whole command with its arguments, or the beginning of a command.
     const [first = '', ...more] = argv[0]!.trim().split(/\s+/)
     if (!takesPassword.test(first)) return found
     from(1)
@@ -121,7 +121,8 @@ const permission = /^(?:[~&+%-].*|(?:all|reset)(?:keys|channels)|(?:all|no)comma
 function ruleWords(argv: readonly string[], found: Map<number, string>): void {
   let isSelector = false
   argv.forEach((word, index) => {
-    // The user name may be missing.
+    // Skips `ACL SETUSER` and the user name. If the user name is missing, the argument in its position is already a
+    // rule.
     if (index < 2 || (index === 2 && !/^[><#!(]/.test(word))) return
     if (!isSelector && /^[><#!]/.test(word)) {
       found.set(index, word[0] + hidden)

@@ -15,15 +15,15 @@ export interface QuotedReader {
 
 /** State of an open bracket as bits of one number, so that ten million of them fit into memory. */
 const isArray = 1
-/** A list directly below a secret name. A list of texts becomes one text. */
+/** The bracket is a list directly below a secret name. A list that contains only texts is replaced by one text. */
 const ownName = 2
 /** All texts in the bracket are secrets. */
 const secret = 4
-/** The bracket contains more than texts. */
+/** The bracket also contains values that are not texts. */
 const mixed = 8
-/** A name and its value as items: `{ name: 'Cookie', value: … }`, `['Cookie', …]`. */
+/** The bracket is a pair of a name and its value as items: `{ name: 'Cookie', value: … }`, `['Cookie', …]`. */
 const named = 16
-/** Number of texts so far, at most three. */
+/** Counts the texts in the bracket so far, up to three. */
 const oneText = 32
 const texts = 96
 
@@ -52,10 +52,10 @@ export function rewriteQuoted(given: string, reader: QuotedReader): string {
 class Pass {
   readonly #given: string
   readonly #reader: QuotedReader
-  /** Edits by their start. */
+  /** Edits by their start position. */
   readonly #edits = new Map<number, Edit>()
   readonly #brackets: number[] = []
-  /** Start of a list of secrets, and range of the value of a pair, by depth. */
+  /** Start of each open list of secrets, by depth of its bracket. */
   readonly #starts = new Map<number, number>()
   readonly #values = new Map<number, readonly [from: number, to: number]>()
   /** Name of the next value. */
@@ -202,7 +202,7 @@ class Pass {
     if (out !== raw) this.#edit(from, to, out)
   }
 
-  /** Reads up to the next unescaped quote. */
+  /** Reads a fragment up to the next unescaped quote and returns the position at which to continue. */
   #fragment(at: number): number {
     const given = this.#given
     this.#gap(at - 1)

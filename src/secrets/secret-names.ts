@@ -6,7 +6,10 @@ const within =
   /token|secret|passw(?:or)?d|passphrase|apikey|accesskey|accountkey|privatekey|signingkey|encryptionkey|authorization|cookie|signature|credential|session(?:id|key)|bearer|hmac|bypass|[cx]srf|cardnumber/
 /** Matches a separate word of a name: `x-auth`, `user_pin`, `cardCvc`. */
 const word = /(?:^|-)(?:auth|pwd|pin|sid|sig|jwt|otp|cvc|cvv|iban|ssn|creds)(?:-|$)/
-/** Matches the whole name or its last word: `pass` of a mail account, `session` of a visitor. */
+/**
+ * Matches words that are secret only as the whole name or as its last word: `pass` of a mail account, `session` of a
+ * visitor.
+ */
 const lastWord = /^pass$|(?:^|-)session$/
 /** Ordinary words that contain one of the secret words. */
 const ordinary = /secretar(?:y|ies|iat)|tokeni[sz](?:e[rds]?|ing|ation)|passwordless/g
@@ -24,7 +27,7 @@ export function plainName(name: string): string {
     .replace(/[^a-z0-9]/g, '')
 }
 
-/** Longer texts are not names. */
+/** Maximum characters of a name. A longer text is not a name. */
 const longest = 256
 /** Prefilter: matches every name that one of the patterns above can match, and few others. */
 const inkling =

@@ -30,7 +30,7 @@ const behindQuoted = /['"\n\\]/g
 const formPart = /(?<=name=")([\w.[\]-]{2,80})"(?:;[^\n]{0,200})?\r?\n(?:[\w-]{1,60}:[^\n]{0,200}\r?\n){0,3}\r?\n/g
 const line = /(?<=^|["\x00-\x1f])[\x09 -]{0,40}([\w.-]{2,80}):[\x09 ]{1,20}/gm
 const behindLine = /[\r\n"\\]/g
-/** Headers whose values contain spaces. */
+/** Names of headers whose secret values contain spaces. */
 const spacious = /authorization|cookie/i
 
 /**

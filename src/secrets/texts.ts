@@ -36,7 +36,7 @@ export class SecretTexts {
     this.#names = new Set(names.map(plainName))
   }
 
-  /** A bound property, because it is passed on as a function. */
+  /** This is a property, not a method, because callers pass it on as a function without `this`. */
   readonly isSecretName = (name: string): boolean =>
     isSecretName(name) || (this.#names.size > 0 && this.#names.has(plainName(name)))
 

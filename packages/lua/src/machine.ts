@@ -47,7 +47,7 @@ export function createEnvironment(host: Readonly<Record<string, LuaValue>>): Lua
   return closeEnvironment(globals, host)
 }
 
-/** Returns globals with only the values of the host, for code that is only loaded. */
+/** Returns globals with only the values of the host, for code that is loaded as a library. */
 export function createBareEnvironment(host: Readonly<Record<string, LuaValue>>): LuaTable {
   return closeEnvironment(new LuaTable(), host)
 }
@@ -73,7 +73,7 @@ const shared: readonly (readonly [string, LuaValue])[] = [
   ['table', tableLibrary],
 ]
 
-/** Reading an unknown name is an error, so that a typo is not read as nil. */
+/** Metatable of the globals. Reading an unknown name is an error, so that a typo does not become nil. */
 export const protection: LuaTable = new LuaTable()
 protection.set('__index', (_table: LuaValue, name: LuaValue): Result => {
   throw hostError(`Script attempted to access nonexistent global variable '${plainText(name)}'`)

@@ -16,7 +16,7 @@ const standard: User = {
   denial: () => undefined,
 }
 
-/** `+@read -@dangerous`, and PING and ECHO. [store.md 6.2] */
+/** User with read-only permissions: `+@read -@dangerous`, and PING and ECHO. [store.md 6.2] */
 const readOnly: User = {
   name: 'default_ro',
   unrestricted: false,
@@ -121,7 +121,7 @@ export class AccessControl {
 
   // ---- users ----------------------------------------------------------------------------------------------------
 
-  /** Applies rules to a user, which is created if missing. */
+  /** Applies rules to a user, and creates a missing user. */
   setUser(name: Bytes, rules: readonly Bytes[], rights: Pick<RuleContext, 'dialect' | 'hasCommand'>): void {
     if (/[ \0]/.test(name)) throw replyError('userName')
     if (isBuiltIn(name)) throw refusedRule(rules[0] ?? name, `The '${name}' user cannot be changed`)
@@ -177,7 +177,7 @@ export class AccessControl {
 
   // ---- tokens ---------------------------------------------------------------------------------------------------
 
-  /** Returns a token for a user, who need not exist yet. The same password gives the same token. */
+  /** Returns a token for a user that may not exist yet. The same user and password always give the same token. */
   generateToken(user: Bytes, password: Bytes | undefined): string {
     if (password === undefined) return this.#tokenOf(user, latin1(this.#randomBytes(secretLength)))
     if (password.length < shortestPassword) throw replyError('weakPassword')
@@ -185,7 +185,8 @@ export class AccessControl {
   }
 
   /**
-   * Returns the REST token of a user, given the password of GENTOKEN, that token itself, or the user's own password.
+   * Returns the REST token of a user. @param password the password that GENTOKEN received, the token that it returned,
+   * or the user's own password
    */
   tokenFor(name: Bytes, password: Bytes): string | undefined {
     if (name === standard.name) return password === this.#tokens.standard ? password : undefined
@@ -207,7 +208,10 @@ export class AccessControl {
     return hmacSha256(this.#key, latin1(`password\0${user}\0${password}`)).slice(0, secretLength) as Bytes
   }
 
-  /** Returns the REST token of a user with its own password, of which only the hash is stored. */
+  /**
+   * Returns the REST token of a user whose password was not created by GENTOKEN. Only the hash of such a password is
+   * stored.
+   */
   #restToken(user: AclUser, hash: string): string {
     return this.#tokenOf(
       user.name,

@@ -5,7 +5,7 @@ import type { AclUser } from './user.js'
 
 // The rules of ACL SETUSER, one argument each. [store.md 6.3]
 
-/** Applies all of the rules, or none. Passes the first invalid rule to `refused`, and throws its result. */
+/** Applies all of the rules, or none. @throws the error that `refused` returns for the first invalid rule */
 export function applyRules(
   rules: readonly Bytes[],
   user: AclUser,
@@ -119,7 +119,7 @@ const prefixedPermissions: ReadonlyMap<string, PrefixedPermission> = new Map(
   }),
 )
 
-/** Applies a rule about commands, keys or channels. Returns whether it was one. */
+/** Applies a rule if it is about commands, keys or channels. Returns whether it was such a rule. */
 function applyPermission(rule: Bytes, permissions: Permissions, context: RuleContext): boolean {
   const simple = simplePermissions.get(rule.toLowerCase())
   if (simple !== undefined) {

@@ -5,12 +5,12 @@ import type { KeyUse, Names } from '../command/arguments.js'
 import type { Denial } from '../command/errors.js'
 import { type Category, categoriesOf, isCategory, type Permissible } from './categories.js'
 
-/** Reason why a rule was rejected. The texts are those of redis-server if it rejects the same. */
+/** Reason why a rule was rejected. If redis-server rejects the same rule, the text is that of redis-server. */
 export class RefusedRule extends Error {}
 
-/** What a user needs from the store to check a rule. */
+/** Facts about the store that are needed to check a rule. */
 export interface RuleContext {
-  /** Accepted rules: those of the service's page, or also those of redis-server. */
+  /** Accepted rules: `service` for those that the service documents, `redis` for all rules of redis-server. */
   readonly dialect: 'service' | 'redis'
   /** Returns whether a command with this lower-case name exists; a subcommand follows after `|`. */
   hasCommand(name: string): boolean
@@ -78,7 +78,10 @@ export class Permissions {
     return this.#keys.some((rule) => [...use].every((each) => rule.use.includes(each)) && rule.matches(key, work))
   }
 
-  /** A pattern must be written exactly as in the rules, unless all channels are allowed. */
+  /**
+   * Returns whether a channel, or a pattern of channels, is allowed. A pattern must be written exactly as in the rules,
+   * unless all channels are allowed.
+   */
   #mayUseChannel(channel: Bytes, kind: Named['kind'], work: Work | undefined): boolean {
     work?.charge(this.#channels.length)
     return this.#channels.some(({ pattern, matches }) =>
@@ -188,14 +191,14 @@ export class Permissions {
     ]
   }
 
-  /** Rules that create the same permissions from empty ones. */
+  /** Rules that, applied to empty permissions, create the same permissions. */
   get rules(): readonly string[] {
     const keys = this.keyPatterns.map((pattern) => (pattern.startsWith('%') ? pattern : `~${pattern}`))
     const channels = this.channelPatterns.map((pattern) => `&${pattern}`)
     return [...keys, ...channels, ...this.commandText.split(' ')]
   }
 
-  /** Patterns of keys; those only for reading or only for writing have a prefix. */
+  /** Patterns of keys. A pattern that allows only reading or only writing has a prefix. */
   get keyPatterns(): readonly string[] {
     return this.#keys.map(({ pattern, use }) => (use === 'RW' ? pattern : `%${use}~${pattern}`))
   }

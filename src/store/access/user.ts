@@ -22,9 +22,9 @@ export class AclUser implements User {
   enabled = false
   /** Whether every password is accepted. */
   hasNoPassword = false
-  /** Permissions by the user's own rules. */
+  /** Permissions from the user's own rules. */
   permissions: Permissions = new Permissions()
-  /** Further permissions; each allows commands independently. */
+  /** Additional permissions. A command is allowed if any one of them allows it. */
   selectors: readonly Permissions[] = []
   /** Passwords by the hash that ACL GETUSER shows. Only tokens of GENTOKEN are kept in plain text. */
   #passwords = new Map<string, string | undefined>()
@@ -37,7 +37,10 @@ export class AclUser implements User {
     return this.permissions.mayRun(command) || this.selectors.some((one) => one.mayRun(command))
   }
 
-  /** If all permissions deny a command, the denial that came furthest is returned. [redis 7.0] */
+  /**
+   * Returns `undefined` if the user's own rules or one of its selectors allow the command. Otherwise returns the denial
+   * of the latest check: first commands, then keys, then channels are checked. [redis 7.0]
+   */
   denial(command: Permissible, named: Named, work?: Work): Denial | undefined {
     let furthest: Denial | undefined
     for (const one of [this.permissions, ...this.selectors]) {
@@ -54,7 +57,7 @@ export class AclUser implements User {
 
   // ---- passwords ------------------------------------------------------------------------------------------------
 
-  /** Passwords by hash, with the token if the password is one. */
+  /** Passwords by hash. The value is the token if the password is a token of GENTOKEN, otherwise `undefined`. */
   get passwords(): ReadonlyMap<string, string | undefined> {
     return this.#passwords
   }
@@ -108,7 +111,7 @@ export class AclUser implements User {
     return copy
   }
 
-  /** Copies the rules of another user with this name. */
+  /** Replaces the rules of this user with those of another object for the same user. */
   take(other: AclUser): void {
     this.enabled = other.enabled
     this.hasNoPassword = other.hasNoPassword
@@ -132,7 +135,7 @@ export class AclUser implements User {
   }
 }
 
-/** Order in which a command is checked. */
+/** Order in which the parts of a command are checked. */
 const order: readonly Denial['of'][] = ['command', 'key', 'channel']
 
 function hashOf(password: Bytes): string {

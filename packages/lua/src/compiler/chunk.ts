@@ -3,7 +3,7 @@ import { LuaSyntaxError } from '../syntax/lexer.js'
 import { parse } from '../syntax/parser.js'
 import { compileChunk } from './compile.js'
 
-/** Compiled source. A call creates the main function for a new run; it belongs to no machine. */
+/** Compiled source. A call creates the main function for a new run. The chunk belongs to no machine. */
 export type Chunk = () => LuaFunction
 
 /** Limits of the cache of compiled sources. Chunks have no state, so all machines of the process share one cache. */

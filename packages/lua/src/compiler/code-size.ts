@@ -1,16 +1,17 @@
 import type { Block, Expression, Statement, TableItem } from '../syntax/syntax-tree.js'
 
-// Estimates how much code a block runs each time, so that a loop over a long body costs more than one over a short
-// body.
+// Estimates how much code a block runs each time, so that a loop with a long body costs more steps than one with a
+// short body.
 
-/** Nodes of the tree that run in the time of a step. */
+/** Number of syntax tree nodes that run in the time of one step. */
 const nodesPerStep = 2
 
-/** Steps that the price of a loop iteration or a call already includes. */
+/** Steps of a block that the cost of a loop iteration or call already includes. */
 const freeSteps = 4
 
 /**
- * Returns the steps of a block in addition to its loops and calls. Inner blocks and functions are charged separately.
+ * Returns the steps that a block costs in addition to its loops and calls. Inner blocks and functions have their own
+ * steps.
  */
 export function stepsOfBlock(block: Block): number {
   let nodes = 0

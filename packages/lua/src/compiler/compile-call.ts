@@ -11,10 +11,16 @@ import { isMulti, titleOf } from './operands.js'
 /** Use of the values of a call: only the first, all, or as the result of the function. */
 export type WantedValues = 'one' | 'all' | 'tail'
 
-/** Frames below which tail calls are deferred, so that a chain of them does not use up the stack. */
+/**
+ * Number of remaining JavaScript frames below which tail calls are deferred, so that a chain of tail calls does not use
+ * up the stack.
+ */
 export const roomForTailCalls = 4800
 
-/** Begins a call: charges it, records its site, and returns the depth to restore afterwards. */
+/**
+ * Begins a call: deducts one step and the frames of the call, records its site, and returns the call depth to restore
+ * afterwards. @param weight JavaScript frames that the call uses
+ */
 export function begin(site: CallSite, weight: number): number {
   if (--remaining.steps < 0) exhausted()
   vm.room -= weight
@@ -25,7 +31,7 @@ export function begin(site: CallSite, weight: number): number {
   return depth
 }
 
-/** Reduces a result to one value, or runs its deferred calls. */
+/** Runs the deferred calls of a result, and reduces the result to one value if `isOne` is set. */
 function reduce(result: readonly LuaValue[], isOne: boolean): Result {
   const settled = result instanceof TailCall ? settle(result) : result
   return isOne && isMany(settled) ? settled[0] : settled
@@ -37,9 +43,9 @@ export interface CallParts {
   readonly weight: number
 }
 
-/** Frames of a call: the closure, the called function and its body. */
+/** JavaScript frames of a call: the closure, the called function and its body. */
 const framesOfCall = 2
-/** Frames of a call whose arguments are collected in an array and spread. */
+/** JavaScript frames of a call whose arguments are collected in an array and spread. */
 const framesOfOpenCall = 4
 
 export function callParts(compiler: Compiler, node: CallNode | MethodNode, want: WantedValues): CallParts {

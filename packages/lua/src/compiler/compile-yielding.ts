@@ -45,7 +45,7 @@ function* runSteps(code: CompiledFunction, upvalues: Cell[], args: readonly LuaV
 
 /** Function `coroutine.yield`, set by the coroutine library; generators stop at its calls. */
 export const yieldFunction: LuaFunction = () => {
-  // A library function calls even the main function of a script, so there is always a boundary.
+  // Even the main function of a script is called by a library function, so a C-call boundary always exists.
   throw hostErrorValue('attempt to yield across metamethod/C-call boundary')
 }
 
@@ -76,7 +76,10 @@ function compileSteps(code: CompiledFunction): (frame: Frame) => Steps {
   }
 }
 
-/** A generator uses more stack than a closure: the delegation, and the engine's resumption. */
+/**
+ * JavaScript frames of a generator. It uses more than a closure, for its delegation and for its resumption by the
+ * engine.
+ */
 const framesPerStep = 4
 
 class YieldingCompiler {

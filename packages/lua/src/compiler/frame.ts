@@ -24,7 +24,7 @@ export type CompiledCondition = (frame: Frame) => boolean
 export type Completion = Result
 export type Execute = (frame: Frame) => Completion
 
-/** Never a Lua value, because tables are not arrays. */
+/** Result of `break`. It never equals a Lua value, because tables are not arrays. */
 export const broken: readonly LuaValue[] = Object.freeze(['break'])
 
 /** Compiled function before it has upvalues. */
@@ -37,7 +37,7 @@ export interface CompiledFunction {
   steps: ((frame: Frame) => Steps) | undefined
 }
 
-/** Compiler of one function as the compilers of its nodes see it. */
+/** Interface of a function's compiler for the compilers of its nodes. */
 export interface Compiler {
   readonly chunk: string
   /** Closures between the function's entry and the current node; each is a JavaScript frame at run time. */
@@ -60,7 +60,10 @@ export function capture(value: LuaValue): Cell {
   return { v: value }
 }
 
-/** Engines allocate literals of fixed size fastest. */
+/**
+ * Creates the frame of a call. Small sizes have their own literals, because engines allocate literals of fixed size
+ * fastest.
+ */
 export function newFrame(slots: number, upvalues: readonly Cell[]): Frame {
   if (slots <= 4) return [upvalues, undefined, undefined, undefined]
   if (slots <= 8) return [upvalues, undefined, undefined, undefined, undefined, undefined, undefined, undefined]

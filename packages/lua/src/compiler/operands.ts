@@ -3,7 +3,7 @@ import { cString } from '../syntax/lexer.js'
 import type { Expression, Variable } from '../syntax/syntax-tree.js'
 import type { Compiler } from './frame.js'
 
-/** Returns whether an expression may have more or fewer values than one. */
+/** Returns whether an expression may have several values or none. */
 export function isMulti(node: Expression | undefined): boolean {
   return node !== undefined && (node.kind === 'vararg' || node.kind === 'call' || node.kind === 'method')
 }
@@ -52,7 +52,10 @@ export function isReadLate(node: Expression, other: Expression): boolean {
   return node.kind === 'local' && node.local.isCaptured && !isPlain(other)
 }
 
-/** Returns the same for `t[k]` among several targets. Locals that the statement itself assigns are read earlier. */
+/**
+ * Returns whether an operand of the target `t[k]` in a multiple assignment is a local that is read only when the
+ * assignment runs. Locals that the statement itself assigns are read earlier.
+ */
 export function isTargetReadLate(node: Expression, targets: readonly Variable[]): boolean {
   if (node.kind === 'single') return isTargetReadLate(node.inner, targets)
   if (node.kind !== 'local' || !node.local.isCaptured) return false

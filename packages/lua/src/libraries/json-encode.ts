@@ -72,7 +72,7 @@ class Encoder {
     else this.#object(table, depth)
   }
 
-  /** Returns the largest key if all keys are positive integers and most of them exist, else -1. */
+  /** Returns the largest key if all keys are positive integers without large gaps, otherwise -1. */
   #arrayLength(table: LuaTable): number {
     let largest = 0
     let count = 0
@@ -116,7 +116,7 @@ class Encoder {
   }
 }
 
-/** Work for a number, whose digits depend on the settings. */
+/** Steps for encoding a number, with the number of digits that the settings require. */
 const stepsPerNumber = 48
 const stepsPerValue = 12
 

@@ -53,7 +53,7 @@ const onOff = { off: false, on: true }
 const invalidNumbers = { off: 'error', on: 'allow', null: 'null' } as const
 
 function functionsOf(settings: Settings): Record<string, LuaFunction> {
-  /** Returns a function that changes one setting, or returns it without an argument. */
+  /** Creates a library function that changes one setting. Called without an argument, it returns the setting. */
   function setting<
     K extends 'decodeInvalidNumbers' | 'decodeMaxDepth' | 'encodeMaxDepth' | 'keepBuffer' | 'numberPrecision',
   >(name: K, read: (args: Arguments, now: JsonSettings[K]) => JsonSettings[K]): LuaFunction {

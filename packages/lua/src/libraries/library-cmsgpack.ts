@@ -73,7 +73,7 @@ class Packer {
     else this.#wide(BigInt.asUintN(64, BigInt(value)))
   }
 
-  /** Writes 64 bits. Doubles lose digits near -2^63 + 2^64. */
+  /** Writes a 64-bit integer. It is a bigint, because a double would lose the low digits of such large numbers. */
   #wide(bits: bigint): void {
     this.bytes += '\xd3'
     for (let shift = 56n; shift >= 0n; shift -= 8n) this.bytes += String.fromCharCode(Number((bits >> shift) & 0xffn))

@@ -9,7 +9,10 @@ function unary(compute: (value: number) => number): LuaFunction {
   return (...args: LuaValue[]) => compute(checkNumber(args, 0))
 }
 
-/** The second argument is checked first, as in the compiled reference implementation. */
+/**
+ * Returns a library function with two number arguments. The second argument is checked first, as in the compiled
+ * reference implementation.
+ */
 function binary(compute: (one: number, two: number) => number): LuaFunction {
   return (...args: LuaValue[]) => {
     const two = checkNumber(args, 1)

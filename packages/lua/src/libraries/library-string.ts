@@ -61,7 +61,7 @@ function reverse(...args: LuaValue[]): Result {
   return result
 }
 
-/** Only the 26 letters of the C locale have upper and lower case. */
+/** Implements `string.lower`. Only the 26 letters of the C locale have upper and lower case. */
 function lower(...args: LuaValue[]): Result {
   const text = checkString(args, 0)
   chargeBytes(text.length)
@@ -206,7 +206,7 @@ function fill(template: string, matcher: Matcher, start: number, end: number): s
       continue
     }
     at++
-    // The reference implementation reads the zero byte after the end.
+    // At the end of the template, the reference implementation reads the zero byte that follows.
     const digit = at < template.length ? template[at]! : '\0'
     if (digit < '0' || digit > '9') text += digit
     else if (digit === '0') text += matcher.source.slice(start, end)

@@ -168,7 +168,7 @@ function unpack(...args: LuaValue[]): Result {
   const data = checkString(args, 1)
   let at = optionalInteger(args, 2, 1) - 1
   if (at === -1) throw argumentError(3, 'offset must be 1 or greater')
-  // As an unsigned number, a negative offset is beyond all data.
+  // The reference implementation reads a negative offset as unsigned, so the offset is beyond all data.
   if (at < 0) at = Number.MAX_SAFE_INTEGER
   const values: LuaValue[] = []
   for (let option = format.next(); option !== undefined; option = format.next()) {
@@ -199,7 +199,7 @@ function unpack(...args: LuaValue[]): Result {
   return values
 }
 
-/** Returns the length for `c0`, which is the previous value. */
+/** Returns the number of characters for the format `c0`: the previously read value. */
 function previousSize(values: LuaValue[], available: number): number {
   const last = values[values.length - 1]
   const size = typeof last === 'string' ? parseNumber(last) : last

@@ -117,7 +117,7 @@ const noSite = { chunk: '', line: 0, name: undefined, isMethod: false, isTail: f
  * Quicksort with the median of three as pivot, in exactly the steps of the reference implementation: the order of equal
  * elements and of the calls to the order function is observable.
  */
-/** A comparison by a function of the script costs a call, in addition to the steps of its body. */
+/** Steps for calling a comparison function of the script, in addition to the steps of its body. */
 const callUnits = 6
 
 class Sorter {

@@ -173,12 +173,15 @@ function quoted(text: string): string {
   return `${result}"`
 }
 
-/** Returns a character, cut at the first zero byte as in C, which may be this character. */
+/** Formats a character. As in C, the text ends at the first zero byte, which may be the character itself. */
 function character(spec: Spec, code: number): string {
   return pad(spec, String.fromCharCode(code)).split('\0', 1)[0]!
 }
 
-/** C stops at a zero byte, but long strings without a precision are not passed to C. */
+/**
+ * Returns the text of a `%s` argument. C cuts it at a zero byte, but long strings without a precision are not passed to
+ * C.
+ */
 function stringArgument(spec: Spec, text: string): string {
   if (spec.precision === undefined && text.length >= 100) return text
   const zero = text.indexOf('\0')

@@ -23,7 +23,7 @@ export const vm: Registers = {
 interface Registers {
   /** Budget at the beginning of the run. */
   budget: number
-  /** The long string that was joined last: engines copy its parts at the first read. */
+  /** The long string that was joined last. The engine copies its parts when the string is first read. */
   joined: string
   /**
    * Remaining JavaScript stack in frames. It is counted, so that the depth of a stack overflow does not depend on the
@@ -36,7 +36,7 @@ interface Registers {
   coroutine: Coroutine | undefined
   /** Number of calls in progress from library functions and metamethods. */
   nested: number
-  /** Bytes that library functions can still allocate. */
+  /** Remaining bytes that library functions may allocate in this run. */
   memory: number
   globals: LuaTable
   state: MachineState
@@ -112,23 +112,24 @@ function noTarget(): Result {
 }
 
 /**
- * Work for objects that a script creates and may keep: creating and collecting them takes longer than a loop iteration.
+ * Steps for each object that a script creates and may keep. Creating and collecting an object takes longer than a loop
+ * iteration.
  */
 export const unitsOf = { table: 6, listOfTable: 4, closure: 16, join: 2, string: 3 }
 
-/** Charges reading every byte of a string: a comparison, a search, a copy. */
+/** Deducts the steps for reading every byte of a string, such as for a comparison, a search or a copy. */
 export function chargeReading(bytes: number): void {
   if (bytes >= bytesPerStep) charge(bytes >>> stepShift)
 }
 
-/** 32 bytes cost as much as a step. */
+/** Binary logarithm of the bytes that cost one step: 32 bytes. */
 const stepShift = 5
 const bytesPerStep = 1 << stepShift
 
-/** Most joined strings are shorter than this and copied immediately. */
+/** Minimum length of a joined string that engines do not copy immediately. Most joined strings are shorter. */
 export const longJoin = 16_384
 
-/** Charges the first read of a string that was joined from parts, which copies them. */
+/** Deducts the steps for the first read of a string that was joined from parts, because that read copies the parts. */
 export function chargeParts(text: string): void {
   if (text.length < longJoin || text !== vm.joined) return
   vm.joined = ''
@@ -136,8 +137,8 @@ export function chargeParts(text: string): void {
 }
 
 /**
- * Charges a joined string. One that continues the last one, as in a loop that builds a text, copies nothing yet; any
- * other long one counts as a new string.
+ * Deducts the steps for a joined string. If it continues the previously joined string, as in a loop that builds a text,
+ * nothing is copied yet. Any other long string costs the steps of a new string.
  */
 export function chargeJoin(left: string, right: string, joined: string): void {
   if (joined.length < longJoin) return
@@ -148,7 +149,8 @@ export function chargeJoin(left: string, right: string, joined: string): void {
 }
 
 /**
- * Charges a comparison. Strings of equal length are compared up to the end, ordered ones up to the first difference.
+ * Deducts the steps for a comparison of strings. Strings of equal length are compared up to the end, for an order only
+ * up to the first difference.
  */
 export function chargeComparison(left: LuaValue, right: LuaValue): void {
   if (typeof left !== 'string' || typeof right !== 'string') return
@@ -160,7 +162,10 @@ export function chargeComparison(left: LuaValue, right: LuaValue): void {
 /** Length below which comparing strings is free. */
 export const longComparison = 512
 
-/** Charges the bytes of a new string of a library function; throws the error of real Lua when malloc fails. */
+/**
+ * Deducts the steps and the memory for a new string of a library function. Throws the error that real Lua throws when
+ * memory allocation fails.
+ */
 export function chargeBytes(bytes: number): void {
   checkLength(bytes)
   vm.memory -= bytes
@@ -168,7 +173,7 @@ export function chargeBytes(bytes: number): void {
   if (vm.memory < 0) throw hostErrorValue('not enough memory')
 }
 
-/** Checks the length of a string that is still growing and is charged at the end. */
+/** Checks the length of a string that is still growing. Its bytes are deducted when the string is complete. */
 export function checkLength(bytes: number): void {
   if (bytes > maxString) throw hostErrorValue('not enough memory')
 }

@@ -31,7 +31,7 @@ export type Steps = Generator<Result, Result, readonly LuaValue[]>
 
 export class Coroutine {
   status: CoroutineStatus = 'suspended'
-  /** Starts the coroutine at the first resume, which has the arguments of the function. */
+  /** Starts the coroutine at the first resume, whose arguments are those of the function. */
   start: ((args: readonly LuaValue[]) => Steps) | undefined
   steps: Steps | undefined
   /** Call depth at which a yield left the body, and the JavaScript frames it needs again. */
@@ -68,14 +68,14 @@ class Entry {
   }
 }
 
-/** Maximum entries for which walking the list is faster than a `Map`. */
+/** Maximum number of entries for which a search through the list is faster than a `Map`. */
 const smallTable = 8
 
-/** Work for a new entry: in a list that is walked, and in a `Map` that grows and is rehashed. */
+/** Steps for a new entry: in a list that is searched, and in a `Map` that grows and is rehashed. */
 const unitsPerEntry = 3
 const unitsPerIndexed = 16
 
-/** Number of deleted elements that a traversal skips free of charge; two further ones cost a step. */
+/** Number of deleted elements that a traversal skips without cost. Every two further ones cost one step. */
 const fewPassed = 32
 const passedShift = 1
 
@@ -116,8 +116,8 @@ export class LuaTable {
   }
 
   /**
-   * Assigns a value without metamethods. The caller checks that the key is neither nil nor NaN, because it throws the
-   * error.
+   * Assigns a value without metamethods. The caller checks that the key is neither nil nor NaN, and throws the error if
+   * it is.
    */
   set(key: LuaValue, value: LuaValue): void {
     if (typeof key === 'number') this.setNumber(key, value)
@@ -166,7 +166,9 @@ export class LuaTable {
     if (this.#live !== 0) this.#adopt()
   }
 
-  /** Must be called after the list has grown without `setNumber`: entries may now continue it. */
+  /**
+   * Moves entries that continue the list into the list. Must be called after the list has grown without `setNumber`.
+   */
   continueList(): void {
     if (this.#live !== 0) this.#adopt()
   }
@@ -307,7 +309,7 @@ export class LuaTable {
     while (list.length > 0 && list[list.length - 1] === undefined) list.pop()
   }
 
-  /** Moves the entries that continue the list into it. */
+  /** Moves the entries whose keys follow the last index of the list into the list. */
   #adopt(): void {
     const list = this.list
     for (;;) {

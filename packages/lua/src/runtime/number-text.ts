@@ -94,8 +94,8 @@ function roundedDigits(value: number, precision: number): { digits: string; expo
   if (precision <= 17) {
     const short = value.toExponential(precision - 1)
     const mark = short.indexOf('e')
-    // A tie needs a decimal expansion that ends exactly one digit later; then the decimal with one more digit is the
-    // number itself.
+    // A number is a tie only if its decimal expansion ends exactly one digit later. In that case, the text with one
+    // more digit is exactly the number.
     if (Number(value.toExponential(precision)) !== value) {
       return { digits: short.slice(0, 1) + short.slice(2, mark), exponent: Number(short.slice(mark + 1)) }
     }

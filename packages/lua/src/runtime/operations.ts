@@ -14,9 +14,7 @@ import { first, LuaTable, typeName } from './lua-value.js'
 import { numberText, parseNumber } from './number-text.js'
 import { charge } from './steps.js'
 
-/**
- * Operations for all but the plain case: coercion, metamethods, errors. Compiled code handles the plain case inline.
- */
+/** Operations that need coercion, metamethods or errors. Compiled code handles all other operations inline. */
 
 /** Operation in a source, with the names of its operands there: `local 'x'`, or `undefined`. */
 export interface OperationSite {
@@ -142,7 +140,7 @@ export const arithmeticEvents: Readonly<Record<string, ArithmeticEvent>> = {
   '^': '__pow',
 }
 
-/** Formats a number. One with a fraction is formatted digit by digit, which is charged. */
+/** Formats a number. A number with a fraction is formatted digit by digit, which costs additional steps. */
 export function textOf(value: number): string {
   if (!Number.isInteger(value)) charge(80)
   return numberText(value)
@@ -287,7 +285,7 @@ function join(left: string | number, right: string | number, site: CallSite): st
   const b = typeof right === 'number' ? textOf(right) : right
   const { length } = a
   charge(unitsOf.join)
-  // Engines join by reference: a new string costs at most its shorter half.
+  // Engines join strings by reference, so a new string costs at most as much memory as its shorter part.
   const bytes = Math.min(length, b.length)
   if (bytes > 255) {
     vm.memory -= bytes

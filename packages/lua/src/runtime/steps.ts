@@ -1,5 +1,6 @@
 /**
- * Remaining budget of the current run: one unit per loop iteration and call, more for long work in a library function.
+ * Remaining steps of the current run. A loop iteration and a call cost one step each, long work in a library function
+ * costs more.
  */
 export const remaining: { steps: number } = { steps: 0 }
 
@@ -13,15 +14,15 @@ export function exhausted(): never {
   throw new BudgetExhausted()
 }
 
-/** Charges work that is not a call or a loop iteration. */
+/** Deducts steps for work that is not a call or a loop iteration. @param units number of steps */
 export function charge(units: number): void {
   remaining.steps -= units
   if (remaining.steps < 0) exhausted()
 }
 
 /**
- * Charges a place in a table without checking the budget, because tables are also filled outside scripts. The next step
- * checks it.
+ * Deducts steps for a new entry of a table without checking the budget, because tables are also filled outside scripts.
+ * The next step checks the budget. @param units number of steps
  */
 export function chargePlace(units: number): void {
   remaining.steps -= units

@@ -112,7 +112,7 @@ export class Lexer {
     return kind
   }
 
-  /** Returns one object for equal names and short strings, which engines compare by address. */
+  /** Returns the same object for equal names and short strings, so that engines can compare them by address. */
   #intern(text: string): string {
     if (text.length > 40) return text
     const known = this.#interned.get(text)
@@ -319,7 +319,7 @@ export class Lexer {
       this.#lineEnd()
       return '\n'
     }
-    // At the end of the source the string loop throws the error.
+    // At the end of the source, the loop that reads the string throws the error.
     if (at >= source.length) return ''
     if (!isDigit(code)) {
       this.#at++

@@ -29,7 +29,10 @@ export const maxLevels = 195
 /** Maximum length of a chain of operators or suffixes; each becomes a JavaScript frame. */
 export const maxChain = 1000
 
-/** Left and right binding strength; the right side of `..` and `^` is lower, so they are right-associative. */
+/**
+ * Left and right binding strength of each operator. For `..` and `^` the right one is lower, so that they are
+ * right-associative.
+ */
 const priorities: Readonly<Record<string, readonly [number, number]>> = {
   '+': [6, 6],
   '-': [6, 6],

@@ -110,12 +110,12 @@ export class Scopes {
   }
 
   /**
-   * Returns the index of an upvalue in the function, and creates it from the function with the local downwards; -1 for
-   * none.
+   * Returns the index of an upvalue in the function, or -1 if no enclosing function has such a local. Creates a missing
+   * upvalue in every function from the one with the local down to this one.
    */
   #upvalue(state: FunctionState, text: string): number {
     const known = state.upvalues.findIndex((upvalue) => upvalue.name === text)
-    // A parent declares nothing while its child is parsed, so an equal name is the same variable.
+    // A function declares no locals while an inner function is parsed, so an equal name means the same variable.
     if (known >= 0) return known
     const { parent } = state
     if (parent === undefined) return -1
