@@ -1,4 +1,4 @@
-// Comparison of two replies. Replies are as JSON has them, errors `{ error }`.
+// Compares two replies in the form of the REST API: plain JSON values, and `{ error }` for errors.
 
 /** Returns the error text of a reply in JSON or RESP2, or `undefined` if the reply is not an error. */
 export function errorIn(reply: unknown): string | undefined {
@@ -17,7 +17,7 @@ export function isUnknown(reply: unknown): boolean {
 
 /**
  * Returns whether two replies have the same shape and equal texts.
- * @param same whether two texts count as equal
+ * @param same returns whether two texts count as equal
  */
 export function isAlike(double: unknown, other: unknown, same: (double: string, other: string) => boolean): boolean {
   if (Array.isArray(double) && Array.isArray(other)) {
@@ -35,7 +35,7 @@ export function areNumbers(double: unknown, other: unknown): boolean {
   return typeof double === 'number' && typeof other === 'number'
 }
 
-/** Returns whether both replies are texts. RESP2 also sends errors as texts, but errors do not count. */
+/** Returns whether both replies are texts. Errors do not count, although RESP2 also sends them as texts. */
 export function areTexts(double: unknown, other: unknown): boolean {
   return [double, other].every((reply) => typeof reply === 'string' && errorIn(reply) === undefined)
 }

@@ -14,7 +14,7 @@ export interface ConnectionOptions {
 }
 
 /**
- * Connection that sends the store one command after another, each of which may wait. Created by
+ * Connection that sends one command after another to the store. Each command may wait. Created by
  * `sandbox.store.connect()`.
  */
 export class StoreConnection {
@@ -24,7 +24,7 @@ export class StoreConnection {
 
   readonly #journal: LoggedStore
   readonly #sender: Sender
-  /** The command that waits, and the commands that were sent after it. */
+  /** The command that waits. The next field has the commands that were sent after it. */
   #blocked: Blocked | undefined
   readonly #queued: (() => void)[] = []
   /** Whether a command waits, or its reply has just arrived. */
@@ -41,8 +41,8 @@ export class StoreConnection {
   /**
    * Runs one command after the earlier ones have ended; an error reply rejects with `ReplyError`.
    *
-   * A wait ends when another client brings an element, or with `null` after its virtual time. It never ends after the
-   * sandbox was reset, loaded or disposed.
+   * A wait ends when another client adds an element, or with `null` after its timeout in virtual time. If the sandbox
+   * is reset, loaded or disposed, the promise stays pending.
    * @example
    * const connection = sandbox.store.connect()
    * const job = connection.run('BLPOP', 'jobs', 5)
@@ -105,8 +105,8 @@ export class StoreConnection {
     this.#blocked = blocked
     this.#isBusy = true
     blocked.onEnd((end) => {
-      // A worker that the test does not await must not fail it after the sandbox was disposed, so its promise stays
-      // pending.
+      // A worker that the test does not await must not fail the test after the sandbox was disposed, so the worker's
+      // promise stays pending.
       if ('error' in end && end.error instanceof SandboxDisposed) return
       this.#blocked = undefined
       if ('reply' in end) answer(end.reply)

@@ -5,7 +5,10 @@ import type { CommandDescription } from './command/command-description.js'
 
 export const most = 1000
 
-/** Prints a warning once per process. @param about key of the warning, such as the name of a command */
+/**
+ * Prints a warning, unless this process has already printed one with the same key.
+ * @param about key of the warning, such as the name of a command
+ */
 export type WarnOnce = (about: string, sentence: string) => void
 
 /** Notes about commands that ran and that the service may reject. */
@@ -35,7 +38,7 @@ export class Diagnostics {
     this.#warn?.(about, sentence)
   }
 
-  /** Records that a command ran for which the service has no page. */
+  /** Records that a command ran although the service's documentation has no page for it. */
   noticeUndocumented({ name }: Pick<CommandDescription, 'name'>): void {
     this.notice(
       name,

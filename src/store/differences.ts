@@ -12,15 +12,15 @@ import { commandOf, hasNewerOption, isNewer, limitsRanks } from './newer-than-re
 import { asScriptFrame, asShortest, plainScriptError } from './redis-replies.js'
 
 // Known differences between the double and the systems that it is compared with, one row each. The systems are the
-// service and redis-server, which may run behind the same API. A row must not excuse more than its `about` describes,
+// service and redis-server, which may run behind the same API. A row must not match more than its `about` describes,
 // because it would hide new differences.
 
 /** System that is compared with the double. */
 export type ComparedSystem = 'service' | 'redis'
 
 /**
- * Replies of both systems to one command, or to one request without a command. Replies are as JSON has them, errors `{
- * error }`.
+ * Replies of both systems to one command, or to one request without a command. Replies have the form of the REST API:
+ * plain JSON values, and `{ error }` for errors.
  */
 export interface ComparedReplies {
   /** Empty if the request was not a command. */
@@ -231,7 +231,7 @@ const passedOver: readonly (readonly [words: RegExp, error: RegExp, reply: unkno
 
 const badPayload = /^ERR (?:DUMP payload version or checksum are wrong|Bad data format)/
 
-/** Replies that describe the server, and how they may differ. */
+/** Commands whose replies describe the server. Each has a function that returns whether a difference is acceptable. */
 const ofTheServer: Readonly<Record<string, (double: unknown, other: unknown) => boolean>> = {
   INFO: areTexts,
   COMMAND: (double, other) => Array.isArray(double) && double.length === 0 && Array.isArray(other),

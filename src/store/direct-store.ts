@@ -35,7 +35,7 @@ export type StoreEffects = MethodEffects<
   }
 >
 
-/** Direct access to the store from a test: no HTTP, no token, no limits, nothing billed. */
+/** Direct access to the store from a test, without HTTP, tokens, limits or billing. */
 export class Store {
   static {
     bindMethods(Store)
@@ -166,7 +166,7 @@ export class Store {
   }
 
   /**
-   * Returns the store itself. Exists so that code also works with `sandbox.snapshot()`.
+   * Returns the store itself. It exists so that code for a remote sandbox also works with this one.
    * @example expect(await sandbox.store.snapshot()).not.toHaveKey('cart:1')
    */
   snapshot(): this {

@@ -47,7 +47,7 @@ export class LoggedStore {
     }
     store.listen({
       keyspace: (eventClass, event, key) => {
-        // redis-server also separates new keys and misses from changes: `A` does not include them.
+        // New keys and misses are not changes. redis-server does not include them in `A` either.
         if (eventClass === 'n' || eventClass === 'm') return
         if (!this.#isRunning && !store.db.isAlarmed) inputs?.note('looked', key)
         if (traffic.keeps) traffic.adopt(new Change(event, key, this.#cause))
@@ -172,7 +172,7 @@ export class LoggedStore {
     }
   }
 
-  /** Changes during `run` have this cause. */
+  /** Runs `run`. The entries of all changes during it get this cause. */
   #during<T>(cause: number | undefined, run: () => T): T {
     const outer = [this.#cause, this.#isRunning] as const
     this.#cause = cause
@@ -184,7 +184,7 @@ export class LoggedStore {
     }
   }
 
-  /** @param took the non-blocking command with the same effect on the store */
+  /** @param took the non-blocking command that took the element, with the same effect on the store */
   #end(entry: Executed, end: WaitEnd, took: readonly Bytes[] | undefined): void {
     if (!this.traffic.keeps || ('error' in end && !(end.error instanceof ReplyError))) return
     if ('error' in end) entry.error = (end.error as ReplyError).message
@@ -194,7 +194,9 @@ export class LoggedStore {
     if (took !== undefined) this.#remember(entry, took)
   }
 
-  /** Executed commands are kept without replies: running them again gives the replies. */
+  /**
+   * Keeps an executed command for the history, without its reply, because running the command again returns the reply.
+   */
   #remember({ seq, at, error }: Executed, argv: readonly Bytes[]): void {
     const inputs = this.#inputs
     // A denied command changed nothing.
@@ -226,7 +228,10 @@ export class LoggedStore {
     inputs.hold(ranBytes + text.length)
   }
 
-  /** Commands that ran since the sandbox was created. Empty if its inputs are not kept, or were too many. */
+  /**
+   * Commands that ran since the sandbox was created. Empty if the sandbox does not keep its inputs, or had too many of
+   * them.
+   */
   get ran(): readonly ExecutedCommand[] {
     return this.#ran
   }

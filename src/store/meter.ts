@@ -31,17 +31,17 @@ const dayMs = 86_400_000
 export class CostMeter {
   #reads = 0
   #writes = 0
-  /** Billed commands that are neither reads nor writes. */
+  /** Number of billed MULTI and EXEC, which are neither reads nor writes. */
   #overhead = 0
   #bytesIn = 0
   #bytesOut = 0
-  /** Commands before the current day and the current month. */
+  /** Number of commands before the current day. The next field has the number before the current month. */
   #beforeToday = 0
   #beforeThisMonth = 0
   #dayEnds = 0
   #month = 0
   #paused = false
-  /** Counts that CONFIG RESETSTAT removed from INFO. */
+  /** Counters at the last CONFIG RESETSTAT, which INFO subtracts. */
   #forgotten: InfoStatistics = { commands: 0, reads: 0, writes: 0, bytesIn: 0, bytesOut: 0 }
 
   constructor(private readonly now: () => number) {}

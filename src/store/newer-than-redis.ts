@@ -15,7 +15,10 @@ export function isNewer(command: Command | undefined): boolean {
   return !(major < 7 || (major === 7 && minor === 0)) || command.group === 'json' || command.group === 'search'
 }
 
-/** Newer options of a command, and the position of the first argument that can be one. */
+/**
+ * Options of commands that are newer than redis-server 7.0, and the position of the first argument that can be one of
+ * them.
+ */
 const newerOptions: readonly (readonly [command: RegExp, from: number, option: RegExp])[] = [
   [/^SET$/i, 3, /^IF(?:EQ|NE|DEQ|DNE)$/i],
   [/^BITOP$/i, 1, /^(?:DIFF|DIFF1|ANDOR|ONE)$/i],

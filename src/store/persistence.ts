@@ -1,4 +1,7 @@
-/** Times and counts of saves, as LASTSAVE and INFO show them. Nothing is saved, because everything is in memory. */
+/**
+ * Times and counts of saves, as LASTSAVE and INFO show them. No data is written, because the store exists only in
+ * memory.
+ */
 export class Persistence {
   saves = 0
   rewrites = 0

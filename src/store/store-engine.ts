@@ -68,7 +68,10 @@ export class StoreEngine implements CommandStore {
   readonly #notifications: Notifications
   #commandListeners: NonNullable<StoreListener['executed']>[] = []
   #keyspaceListeners: NonNullable<StoreListener['keyspace']>[] = []
-  /** Incremented by every write, whether or not it changed anything; becomes the sync token. [store.md 2.2] */
+  /**
+   * Number of write commands so far, including those that changed nothing. The sync token is derived from it. [store.md
+   * 2.2]
+   */
   #writes = 0
   #context: CommandContext
   /** Whether commands share the work of one request. */
@@ -119,7 +122,7 @@ export class StoreEngine implements CommandStore {
     return this.#writes
   }
 
-  /** Counts a write to another store that this one represents. */
+  /** Counts a write to a store in another process that this one represents. */
   wroteElsewhere(): void {
     this.#writes++
   }
@@ -167,7 +170,7 @@ export class StoreEngine implements CommandStore {
     )
   }
 
-  /** Calls the listeners when the command has ended. */
+  /** Runs a command, and calls the listeners when it has ended. */
   #tellOf<T extends Reply | Blocked>(argv: readonly Bytes[], user: User, run: () => T): T {
     const tell = (reply: Reply | undefined, error: unknown): void => {
       for (const listener of this.#commandListeners) listener(argv, user, reply, error)
@@ -185,7 +188,7 @@ export class StoreEngine implements CommandStore {
     return reply
   }
 
-  /** Runs a command of an observer: with all checks, but without calling listeners or monitors. */
+  /** Runs a command for an observer such as a matcher: with all checks, but without calling listeners or monitors. */
   executeUnseen(argv: readonly Bytes[], user: User): Reply {
     if (!this.#isRequest) this.#beginWork()
     return this.diagnostics.pause(() => this.#run(argv, user, undefined))
@@ -228,7 +231,7 @@ export class StoreEngine implements CommandStore {
     }
   }
 
-  /** Runs something whose error texts point to this documentation address. */
+  /** Runs a function. Error texts that it produces refer to this documentation address. */
   inWordsOf<T>(docs: string, run: () => T): T {
     const outer = this.#docs
     this.#docs = docs
@@ -239,7 +242,9 @@ export class StoreEngine implements CommandStore {
     }
   }
 
-  /** Runs something whose work is not charged to the request, such as serving another client. */
+  /**
+   * Runs a function with a work budget of its own, not that of the request. It may serve another client, for example.
+   */
   atOwnCost<T>(run: () => T): T {
     const { left } = this.work
     this.work.renew(this.options.policy.maxWork)

@@ -10,7 +10,7 @@ import type { StoreEngine } from './store-engine.js'
 interface Connections {
   /** Ends the connections because the sandbox was disposed. */
   retire(): void
-  /** Closes all connections: a new state of the sandbox has none. */
+  /** Closes all connections, because the sandbox got a new state, which has none. */
   close(): void
 }
 

@@ -12,7 +12,7 @@ import type { StoreEngine } from './store-engine.js'
 
 // Limits of a plan, as policy. They apply to requests; direct use of the store in a test has none. [store.md 10]
 
-/** Commands that free memory, or can. They still work when the storage is full. */
+/** Commands that free memory, at least in some cases. They still work when the storage is full. */
 const freeing: ReadonlySet<string> = new Set(
   (
     'DEL UNLINK DELEX GETDEL EXPIRE PEXPIRE EXPIREAT PEXPIREAT FLUSHALL FLUSHDB HDEL HGETDEL LPOP RPOP LMPOP LREM LTRIM ' +
@@ -24,7 +24,9 @@ const freeing: ReadonlySet<string> = new Set(
 /** Commands that add to a string instead of replacing it. */
 const extending: ReadonlySet<string> = new Set(['APPEND', 'SETRANGE', 'SETBIT', 'BITFIELD', 'PFADD'])
 
-/** Returns the maximum number of rows in a pipeline or transaction, each of which costs work. */
+/**
+ * Returns the maximum number of commands in a pipeline or transaction. It is limited because each command costs work.
+ */
 export function maxRows({ options }: StoreEngine): number {
   return maxRowsOf(options.policy)
 }
@@ -55,7 +57,10 @@ export function refusedWork(
 
 const freesAll: ReadonlySet<string> = new Set(['FLUSHALL', 'FLUSHDB'])
 
-/** Further arguments are charged, because the command itself processes each of them. */
+/**
+ * Number of arguments without a cost of their own. If a command has more, each of its arguments costs work, because the
+ * command processes every one.
+ */
 export const freeWords = 256
 export const unitsPerWord = 4
 
@@ -65,7 +70,7 @@ export function isMetered(policy: ResolvedPolicy): boolean {
   return [dailyRequestLimit, monthlyRequestLimit, maxRecordSize, maxStorageSize].some((limit) => limit !== undefined)
 }
 
-/** Returns the error if this many more commands exceed the limit of the day or month. */
+/** Returns the error if this many further commands would exceed the daily or monthly limit. */
 export function refusedCount(commands: number, { options, meter, docs }: StoreEngine): ReplyError | undefined {
   const { dailyRequestLimit: daily, monthlyRequestLimit: monthly } = options.policy
   if (daily === undefined && monthly === undefined) return undefined
@@ -77,7 +82,7 @@ export function refusedCount(commands: number, { options, meter, docs }: StoreEn
 
 /**
  * Returns the error for a command that would exceed the storage limits.
- * @param tables where the command may be found; the store itself rejects commands in none of them
+ * @param tables tables in which the command is looked up. The store itself rejects a command that is in none of them.
  */
 export function refusedStorage(
   argv: readonly Bytes[],

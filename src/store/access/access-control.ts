@@ -185,8 +185,8 @@ export class AccessControl {
   }
 
   /**
-   * Returns the REST token of a user. @param password the password that GENTOKEN received, the token that it returned,
-   * or the user's own password
+   * Returns the REST token of a user.
+   * @param password password that GENTOKEN received, the token that it returned, or the user's own password
    */
   tokenFor(name: Bytes, password: Bytes): string | undefined {
     if (name === standard.name) return password === this.#tokens.standard ? password : undefined

@@ -5,7 +5,10 @@ import type { AclUser } from './user.js'
 
 // The rules of ACL SETUSER, one argument each. [store.md 6.3]
 
-/** Applies all of the rules, or none. @throws the error that `refused` returns for the first invalid rule */
+/**
+ * Applies all of the rules, or none.
+ * @throws the error which `refused` returns for the first invalid rule
+ */
 export function applyRules(
   rules: readonly Bytes[],
   user: AclUser,

@@ -14,27 +14,27 @@ export interface CommandClient {
   readonly address?: string
   /** Task of this process that awaits the replies, if any. It counts as asleep while a command waits. */
   readonly task?: Task
-  /** Bytes that are kept for the client, in addition to the keys that it waits for. */
+  /** Bytes that are kept for the client, without the names of the keys that it waits for. */
   readonly kept?: number
 }
 
-/** Receives the continuation of a wait; used by the log to record its result. */
+/** Observes how a wait continues and ends. The traffic log uses it to record the result. */
 export interface BlockObserver {
   /** Called when the wait is ended from outside, for example by CLIENT UNBLOCK. */
   unblocked(how: Unblocking): void
-  /** Wraps the command that takes the element. */
+  /** Runs `take`, which executes the command that takes the element for the blocked client. */
   during<T>(take: () => T): T
   /** @param took the command that took the element; `undefined` if nothing was taken */
   ended(end: WaitEnd, took: readonly Bytes[] | undefined): void
 }
 
-/** Collection of waiting commands that a blocked command belongs to. */
+/** Collection of all blocked commands of a store. */
 interface Room {
   forget(blocked: Blocked): void
   tell(listener: () => void): void
 }
 
-/** Command that waits. Its connection is not served until it has ended. */
+/** Command that waits. Its connection runs no further command until this one has ended. */
 export class Blocked {
   witness: BlockObserver | undefined
   #end: WaitEnd | undefined
@@ -47,14 +47,14 @@ export class Blocked {
     readonly user: User,
     readonly want: BlockingRequest,
     readonly client: CommandClient,
-    /** Bytes of the keys that it waits for. */
+    /** Bytes of the names of the keys that the command waits for. */
     readonly size: number,
     room: Room,
   ) {
     this.#room = room
   }
 
-  /** Result of the wait; `undefined` while it waits. */
+  /** Result of the wait; `undefined` while the command waits. */
   get end(): WaitEnd | undefined {
     return this.#end
   }
@@ -70,11 +70,11 @@ export class Blocked {
   }
 
   /**
-   * Calls back synchronously, after all clients were served for which the same command, transaction or script added
-   * something. If the wait has already ended, calls back immediately.
+   * Calls the listener synchronously when the wait has ended. All clients that get an element from the same command,
+   * transaction or script are served first. If the wait has already ended, calls the listener immediately.
    *
-   * The connection must run its next command later, at least after `await undefined`: that command is not part of the
-   * one that ended this wait.
+   * The connection must run its next command later, at least after `await undefined`, because that command does not
+   * belong to the command that ended this wait.
    */
   onEnd(listener: (end: WaitEnd) => void): void {
     if (this.#end === undefined) this.#listeners.push(listener)

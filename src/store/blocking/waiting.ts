@@ -13,7 +13,7 @@ import type { StoreClock } from '../keyspace/store-clock.js'
 import { Stream } from '../values/stream-value.js'
 import { Blocked, type CommandClient, type WaitEnd } from './blocked.js'
 
-/** Store as blocked commands see it. `executePart` takes the result of `lookup`. */
+/** Part of the store that blocked commands use. `executePart` receives the command that `lookup` returned. */
 interface WaitingStore {
   readonly db: Database
   readonly work: Work
@@ -36,8 +36,8 @@ interface Companions {
 }
 
 /**
- * Blocked commands by the keys that they wait for. The client that has waited longest for a key is served first, after
- * the whole command, transaction or script that added something. [redis 7.0]
+ * Blocked commands by the keys that they wait for. The client that has waited longest for a key is served first.
+ * Clients are served after the command, transaction or script that added elements has finished. [redis 7.0]
  */
 export class BlockedClients {
   /** Number of blocked commands. A plain field, because every command reads it. */
@@ -60,9 +60,9 @@ export class BlockedClients {
   #ready = new Set<Bytes>()
   #isHeld = false
   #isTransaction = false
-  /** Listeners that are called after all clients were served. */
+  /** Listeners to call after all clients were served. */
   readonly #untold: (() => void)[] = []
-  /** Whether the running command may wait, and what it then waits for. */
+  /** Whether the running command may wait. If it has to wait, the next field has its request. */
   #mayWait = false
   #want: BlockingRequest | undefined
   #took: readonly Bytes[] | undefined
@@ -81,7 +81,10 @@ export class BlockedClients {
     return [...this.#all].map(([blocked, { alarm }]) => ({ name: nameOf(blocked), hasTimer: alarm !== undefined }))
   }
 
-  /** Non-blocking command that took the element for the last command; `undefined` if that command took it directly. */
+  /**
+   * Non-blocking command that took the element for the last blocking command; `undefined` if the blocking command was
+   * not served this way.
+   */
   get took(): readonly Bytes[] | undefined {
     return this.#took
   }
@@ -91,7 +94,7 @@ export class BlockedClients {
     return this.#ready.size > 0 && !this.#isHeld
   }
 
-  /** Runs a looked-up and permitted command that may wait. It waits if it finds nothing. */
+  /** Runs a command that may wait, and was already looked up and permitted. It waits if it finds no element. */
   begin(command: CommandDescription, argv: readonly Bytes[], user: User, client: CommandClient): Reply | Blocked {
     this.#took = undefined
     // Commands called by a script do not wait.
@@ -111,8 +114,8 @@ export class BlockedClients {
   }
 
   /**
-   * Takes the first available element, key by key. If there is none, waits where waiting is possible. Called by
-   * commands.
+   * Takes the first available element, key by key. If there is none, the command waits where waiting is possible.
+   * Called by commands.
    */
   takeOrWait(want: BlockingRequest, user: User): Reply {
     const { db, work } = this.#store
@@ -136,7 +139,7 @@ export class BlockedClients {
     return want.atOnce === undefined ? want.nothing : want.atOnce
   }
 
-  /** Runs something and serves blocked clients only afterwards. */
+  /** Runs a function, and serves blocked clients only after it has returned. */
   after<T>(run: () => T): T {
     if (this.#isHeld) return run()
     this.#isHeld = true
@@ -150,7 +153,7 @@ export class BlockedClients {
     }
   }
 
-  /** Runs a transaction, in which no command waits: a command that finds nothing replies as after its timeout. */
+  /** Runs a transaction, in which no command waits. A command that finds no element replies as after its timeout. */
   transaction<T>(run: () => T): T {
     const outer = this.#isTransaction
     this.#isTransaction = true
@@ -161,7 +164,7 @@ export class BlockedClients {
     }
   }
 
-  /** Records an event at a key. */
+  /** Records an event that may have added an element to a key. */
   record(eventClass: EventClass, event: string, key: Bytes): void {
     if (!this.#byKey.has(key) || this.#ready.has(key)) return
     // Other events of a stream neither add entries nor delete a group.
@@ -262,7 +265,7 @@ export class BlockedClients {
     const size = costOfNames(want.keys)
     if ((client.kept ?? 0) + size > maxConnectionBytes) throw replyError('outOfMemory')
     const blocked = new Blocked(argv, user, want, client, size, this)
-    // Removing ended waits must be faster than adding new ones.
+    // Ended waits must be removed from more keys than the new wait adds.
     this.#tidy(2 * want.keys.length)
     for (const key of want.keys) {
       const waiters = this.#byKey.get(key)
@@ -285,7 +288,7 @@ export class BlockedClients {
     const at = clock.now() + timeout
     // A clock never reaches an instant after its end.
     if (timeout === 0 || at > endOfTime) return undefined
-    // Workers that wait again and again must not keep a drain from ending.
+    // A drain must end even if workers begin a new wait after each timeout.
     const awaited = !(clock.isDraining === true && clock.mode !== 'auto')
     const timeIsUp = (): void => void blocked.finish({ reply: blocked.want.nothing })
     return clock.schedule?.(at, `${nameOf(blocked)} waits until ${iso(at)}`, timeIsUp, { awaited })
@@ -323,7 +326,7 @@ export class BlockedClients {
     }
   }
 
-  /** Calls the listener after all clients were served. */
+  /** Calls the listener after all clients were served, or immediately if none is being served. */
   tell(listener: () => void): void {
     this.#untold.push(listener)
     if (!this.#isHeld) this.#tellAll()
@@ -345,7 +348,7 @@ const maxKey = 40
 /** Number of keys from which ended waits are removed in one step. */
 const tidied = 1_000
 
-/** Work to look up a key, and to begin and end waiting for it. [measured] */
+/** Units of work to look up a key, and to begin and end waiting for it. [measured] */
 const unitsPerKey = 4
 const unitsPerWait = 28
 

@@ -2,7 +2,7 @@ import type { Bytes } from '../../kernel/bytes.js'
 import { invalidExpire, replyError, wrongArity } from './errors.js'
 import { parseDouble, parseInt64 } from './text.js'
 
-/** Use of a key: `R` returns its content, `W` changes it, `''` reveals only whether it exists. */
+/** Use of a key by a command: `R` returns its content, `W` changes it, `''` reveals only whether the key exists. */
 export type KeyUse = '' | 'R' | 'W' | 'RW'
 
 /** Keys and channels that the arguments of one command name, for access control, scripts and faults. */
@@ -60,7 +60,7 @@ export class ArgReader {
     return this.#argv[this.#at]
   }
 
-  /** Consumes the next argument if it is this keyword, in any case. Returns whether it was. */
+  /** Consumes the next argument if it is this keyword, in any case. Returns whether it consumed one. */
   takes(keyword: string): boolean {
     const word = this.#argv[this.#at]
     if (word === undefined || word.length !== keyword.length || word.toUpperCase() !== keyword) return false
@@ -101,7 +101,7 @@ export const bytes: Arg<Bytes> = {
   read: (from) => from.next(),
 }
 
-/** Consumes no argument: the command's name as it was sent, for errors that repeat it. */
+/** Parser that consumes no argument and returns the command's name as it was sent, for errors that repeat the name. */
 export const nameAsSent: Arg<Bytes> = { usage: '', min: 0, max: 0, read: (from) => from.name }
 
 /** Returns a parser for one argument with a converted value. */
@@ -156,7 +156,7 @@ export function toInt(word: Bytes): number {
   return Number(toInt64(word))
 }
 
-/** Parses milliseconds to wait, 0 for unlimited. As in redis 7.0.15, the only limit is that of the integer. */
+/** Parses milliseconds to wait, 0 for unlimited. As in redis 7.0.15, the only limit is the range of the integer. */
 export function toWaitTime(word: Bytes): number {
   const time = parseInt64(word)
   if (time === undefined) throw replyError('timeoutNotInteger')
@@ -205,7 +205,9 @@ export function oneOrMore<T>(arg: Arg<T>): Arg<T[]> {
   }
 }
 
-/** Returns a parser for one or more repetitions of these plain arguments, all in one array. */
+/**
+ * Returns a parser for one or more repetitions of this sequence of plain arguments. It puts all of them into one array.
+ */
 export function inTurn(...args: readonly Arg<Bytes>[]): Arg<readonly Bytes[]> {
   const one = args.map((arg) => arg.usage).join(' ')
   return {
@@ -286,7 +288,8 @@ const seconds = named('seconds', bytes)
 const milliseconds = named('milliseconds', bytes)
 
 /**
- * Options that set an expiration, of which a command takes one. Times are parsed later, because their errors come last.
+ * Options that set an expiration. A command accepts one of them. Times are parsed after all options, because their
+ * errors come last.
  */
 export const deadlineOptions: {
   readonly ex: Arg<Bytes>
@@ -307,7 +310,10 @@ export interface ExpirationOptions {
   readonly pxat?: Bytes
 }
 
-/** Rejects more than one of the expiration options and of the flags that exclude them, such as KEEPTTL. */
+/**
+ * Throws a syntax error if several of the expiration options and of the flags that exclude them, such as KEEPTTL, are
+ * given.
+ */
 export function oneDeadline({ ex, px, exat, pxat }: ExpirationOptions, ...others: (true | undefined)[]): void {
   const given = [ex, px, exat, pxat, ...others].filter((option) => option !== undefined)
   if (given.length > 1) throw replyError('syntax')
@@ -324,8 +330,8 @@ export function deadlineOf(words: ExpirationOptions, now: number, command: strin
 }
 
 /**
- * Returns an instant `word` units after `from`, for a positive time in units of `unit` milliseconds. The result must
- * fit into 64 bits.
+ * Returns the instant that is `word` times `unit` milliseconds after `from`. The time must be positive, and the result
+ * must fit into 64 bits.
  */
 export function deadline(word: Bytes, unit: 1 | 1000, from: number, command: string): number {
   const time = toInt64(word)

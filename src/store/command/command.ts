@@ -39,17 +39,18 @@ export interface CommandRow<A extends ArgSpecs> {
    * arguments. Commands of fixed length always use the latter.
    */
   readonly surplus?: 'arity'
-  /** Version of redis-server that introduced it, or `service` for commands of the service itself. */
+  /** Version of redis-server that introduced the command, or `service` for commands of the service itself. */
   readonly since?: string
-  /** `redis`: the service has no page for it, so the policy `commands: 'documented'` rejects it. */
+  /** `redis`: the service has no page for the command, so the policy `commands: 'documented'` rejects the command. */
   readonly status?: CommandStatus
   /** Differences from redis-server, for the reference. */
   readonly deviations?: string
   /**
    * Returns the units of work that follow from the arguments and the sizes of their keys, see kernel/work.
    *
-   * It reads only sizes. The work is charged before the command runs, and before the first command of a transaction.
-   * Absent if the arguments already bound the cost. Other work is charged while the command runs.
+   * The function reads only sizes. Its units are charged to the work budget before the command runs, and before the
+   * first command of a transaction. The function is absent if the arguments already limit the cost. Other work is
+   * charged while the command runs.
    */
   work?(db: Database, ...values: Values<A>): number
   /** Runs the command synchronously: a transaction is a loop without `await`. */
@@ -111,7 +112,10 @@ type Body = (context: CommandContext, ...values: readonly unknown[]) => Reply
 
 const maxValues = 6
 
-/** Wraps a body so that its work is charged first. Commands without a `work` function are not wrapped. */
+/**
+ * Wraps a body so that its predictable work is charged to the work budget first. Commands without a `work` function are
+ * not wrapped.
+ */
 function charged(run: Body, work: Price): Body {
   return (context, ...values) => {
     context.db.work.charge(work(context.db, ...values))
@@ -131,10 +135,10 @@ class DeclaredCommand implements Command {
   readonly deviations: string
   readonly minWords: number
   readonly maxWords: number
-  /** Whether it can add members to a collection or keys to the store. */
+  /** Whether the command can add members to a collection or keys to the store. */
   readonly #adds: boolean
   readonly #specs: ArgSpecs
-  /** Number of elements in `argv` that the name takes. */
+  /** Number of elements of `argv` that are part of the name. */
   readonly #start: number
   readonly #run: Body
   readonly #work: Price | undefined
@@ -155,7 +159,8 @@ class DeclaredCommand implements Command {
     this.status = row.status ?? 'documented'
     this.deviations = row.deviations ?? ''
     this.minWords = minWords
-    // As in redis-server, only a fixed length has an upper limit; other commands check their own arguments.
+    // As in redis-server, only commands of fixed length have a maximum number of arguments. Other commands check their
+    // own arguments.
     this.maxWords = mostWords === minWords || row.surplus === 'arity' ? mostWords : Number.POSITIVE_INFINITY
     this.#specs = specs
     this.#start = words
@@ -183,7 +188,7 @@ class DeclaredCommand implements Command {
     try {
       return this.#call(this.#work, db, argv)
     } catch {
-      // Execution reports the same error with its text.
+      // `execute()` throws the same error with its text.
       return 0
     }
   }
@@ -194,7 +199,7 @@ class DeclaredCommand implements Command {
     try {
       for (const spec of this.#specs) spec.read(words)
     } catch {
-      // Execution reports this error with its text.
+      // `execute()` throws this error with its text.
     }
     return names
   }

@@ -3,12 +3,15 @@ import type { Bytes } from '../../kernel/bytes.js'
 // Limits of what a connection can keep in memory.
 
 /**
- * Maximum bytes for one connection: commands that wait for EXEC, names, subscriptions, watched keys and keys it waits
- * for.
+ * Maximum bytes for one connection: commands that wait for EXEC, names, subscriptions, watched keys and keys that its
+ * command waits for.
  */
 export const maxConnectionBytes = 67_108_864
 
-/** Maximum bytes of the name of a connection and of its library: CLIENT LIST returns those of all connections. */
+/**
+ * Maximum bytes of the name of a connection and of its library. They are limited because CLIENT LIST returns the names
+ * of all connections.
+ */
 export const maxName = 65_536
 
 /** Bytes kept in addition to a name: entries in two sets and a map. */

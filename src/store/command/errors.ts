@@ -234,7 +234,10 @@ export function requestTooLarge(limit: number, actual: number, docs: string): Re
   )
 }
 
-/** Returns the error when the replies exceed the size of one response. A limit of this package, not of the service. */
+/**
+ * Returns the error for replies that exceed the maximum size of one response. A limit of this package, not of the
+ * service.
+ */
 export function replyTooLarge(limit: number, hasRun: boolean): ReplyError {
   return new ReplyError(
     `ERR max response size exceeded. Limit: ${limit} bytes for all replies to one request. ${fate(hasRun)}: ask for less at once, or raise policy.maxResponseSize`,
@@ -242,8 +245,8 @@ export function replyTooLarge(limit: number, hasRun: boolean): ReplyError {
 }
 
 /**
- * Returns the error when the remaining work is not enough to encode the replies. A limit of this package, not of the
- * service.
+ * Returns the error for replies that need more than the remaining work to be encoded. A limit of this package, not of
+ * the service.
  */
 export function replyTooMuchWork(limit: number, hasRun: boolean): ReplyError {
   return new WorkExceeded(
@@ -255,7 +258,7 @@ function fate(hasRun: boolean): string {
   return hasRun ? 'The command ran, its reply is withheld' : 'The command was not run'
 }
 
-/** Returns the error when a request takes too much work. A limit of this package, not of the service. */
+/** Returns the error for a request that takes too much work. A limit of this package, not of the service. */
 export function tooMuchWork(limit: number): ReplyError {
   return new WorkExceeded(
     `ERR max work exceeded. Limit: ${limit} units for one request. Ask for less at once, or raise policy.maxWork`,
@@ -290,7 +293,10 @@ export function keyTooLarge(limit: number, actual: number): ReplyError {
   return new ReplyError(`ERR max key size exceeded. Limit: ${limit} bytes, Actual: ${actual} bytes`)
 }
 
-/** Returns the error for a legacy JSON path without a usable value. @param what such as `not an array` */
+/**
+ * Returns the error for a legacy JSON path without a usable value.
+ * @param what reason in the text of the error, such as `not an array`
+ */
 export function jsonPathMissing(what: string): ReplyError {
   return new ReplyError(`ERR Path does not exist or ${what}`)
 }
@@ -361,7 +367,7 @@ function sixDecimals(value: number): string {
   return Math.abs(value) < 1e21 ? value.toFixed(6) : `${BigInt(value)}.000000`
 }
 
-/** @param command as it was sent, because redis repeats it */
+/** @param command name of the command as it was sent, because redis repeats it */
 export function searchNeedsOne(choices: string, command: string): ReplyError {
   return new ReplyError(`ERR exactly one of ${choices} can be specified for ${command}`)
 }
@@ -374,7 +380,7 @@ export function noSuchGroupOfKey(key: Bytes, group: Bytes): ReplyError {
   return new ReplyError(`NOGROUP No such consumer group '${cText(group)}' for key name '${cText(key)}'`)
 }
 
-/** @param option such as `min-idle-time`, or `IDLE option` */
+/** @param option name of the option in the text of the error, such as `min-idle-time` or `IDLE option` */
 export function invalidClaimArgument(option: string, command = 'XCLAIM'): ReplyError {
   return new ReplyError(`ERR Invalid ${option} argument for ${command}`)
 }
@@ -390,7 +396,10 @@ export function subcommandSyntax(container: string, subcommand: Bytes | string):
   )
 }
 
-/** Returns the error when a consumer would exceed the pending entries of the plan. [store.md 7.2] */
+/**
+ * Returns the error for a read after which a consumer would have more pending entries than the plan allows. [store.md
+ * 7.2]
+ */
 export function pendingLimit(
   limit: number,
   pending: number,

@@ -1,7 +1,10 @@
-/** Maximum number of members in a collection and of keys in a store: a `Map` of the JavaScript engine ends at 2^24. */
+/**
+ * Maximum number of members in a collection and of keys in a store. A `Map` of the JavaScript engine is limited to 2^24
+ * entries.
+ */
 export const maxMembers = 16_000_000
 
-/** Write commands that free memory or need none. redis-server also runs them when memory is full. */
+/** Write commands that free memory or need none. redis-server runs them even when its memory is full. */
 export const frees: ReadonlySet<string> = new Set(
   `DEL UNLINK FLUSHALL FLUSHDB GETDEL EXPIRE PEXPIRE EXPIREAT PEXPIREAT PERSIST RENAME RENAMENX LPOP RPOP LMPOP LREM LTRIM SPOP
 SREM SMOVE HDEL ZREM ZPOPMIN ZPOPMAX ZMPOP ZREMRANGEBYLEX ZREMRANGEBYRANK ZREMRANGEBYSCORE XACK XDEL XTRIM BLPOP BRPOP
@@ -9,8 +12,8 @@ BZPOPMIN BZPOPMAX JSON.DEL JSON.FORGET JSON.CLEAR JSON.ARRPOP JSON.ARRTRIM SEARC
 )
 
 /**
- * Adding a member to a hash table takes 0.3 to 1 microsecond, including growth; its arguments are also charged.
- * [measured]
+ * Units of work for adding a member to a hash table, in addition to those for its arguments. It takes 0.3 to 1
+ * microsecond, including growth. [measured]
  */
 const unitsPerMember = 24
 

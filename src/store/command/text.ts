@@ -45,7 +45,10 @@ function parseLongInt64(bytes: Bytes): number | bigint | undefined {
 const decimalFloat = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/
 const hexFloat = /^([+-]?)0[xX](?=\.?[0-9a-fA-F])([0-9a-fA-F]*)(?:\.([0-9a-fA-F]*))?(?:[pP]([+-]?[0-9]+))?$/
 const infinity = /^([+-]?)inf(?:inity)?$/i
-/** Matches only zeros before the exponent: the number is exactly 0, not just too small for a double. */
+/**
+ * Matches a number that has only zeros before the exponent, and therefore is exactly 0 instead of too small for a
+ * double.
+ */
 const nothing = /^[+-]?(?:0[xX][0.]*(?:[pP]|$)|[0.]*(?:[eE]|$))/
 
 /**
@@ -185,7 +188,7 @@ export function parseLexRange(min: Bytes, max: Bytes): LexRange | undefined {
 function parseLexBound(bytes: Bytes): LexBound | undefined {
   const kind = bytes[0]
   if (kind === '[' || kind === '(') return { member: bytes.slice(1) as Bytes, exclusive: kind === '(' }
-  // Redis reads the first two bytes as C text, so it ignores what follows a zero byte.
+  // Redis reads a bound as C text, so it ignores everything after a zero byte.
   if ((kind === '-' || kind === '+') && (bytes.length === 1 || bytes[1] === '\0')) return kind
   return undefined
 }

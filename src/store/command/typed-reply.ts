@@ -3,7 +3,7 @@ import { type Reply, ReplyError } from './reply.js'
 
 // Types that only RESP3 has. Commands return RESP2 replies, and this module converts them to RESP3. [redis 7.0]
 
-/** Reply, or a type of RESP3. */
+/** Reply, possibly of a type that only RESP3 has. */
 export type TypedReply =
   | Reply
   | MapReply
@@ -46,7 +46,7 @@ const double: Shape = (reply) => (typeof reply === 'string' ? new DoubleReply(re
 const doubles: Shape = each(double)
 const maps: Shape = each(map)
 
-/** Returns a shape for maps in which some fields have their own shape. */
+/** Returns a shape that converts a list to a map, in which some fields have their own shape. */
 function record(fields: Readonly<Record<string, Shape>>): Shape {
   return (reply, argv) => {
     if (!isList(reply)) return reply
@@ -60,7 +60,10 @@ function each(shape: Shape): Shape {
   return (reply, argv) => (isList(reply) ? reply.map((item) => shape(item, argv)) : reply)
 }
 
-/** Returns a shape that splits a flat list into pairs. */
+/**
+ * Returns a shape that splits a flat list into pairs.
+ * @param second shape of the second item of each pair
+ */
 function pairs(second: Shape): Shape {
   return (reply, argv) => {
     if (!isList(reply)) return reply
@@ -70,20 +73,23 @@ function pairs(second: Shape): Shape {
   }
 }
 
-/** Returns a shape that applies only if the command has this argument. */
+/**
+ * Returns a shape that applies only if the command has this argument.
+ * @param word argument in upper case
+ */
 function having(word: string, shape: Shape): Shape {
   return (reply, argv) => (argv.some((given) => given.toUpperCase() === word) ? shape(reply, argv) : reply)
 }
 
 const scored = having('WITHSCORES', pairs(double))
 
-/** Converts popped elements, `[member, score]` each; with a count, a list of them. */
+/** Converts the reply of a pop: one `[member, score]`, or a list of such pairs if the command has a count. */
 const popped: Shape = (reply, argv) => {
   if (argv.length > 2) return pairs(double)(reply, argv)
   return isList(reply) ? reply.map((item, at) => (at % 2 === 0 ? item : double(item, argv))) : reply
 }
 
-/** `[key, [[member, score] …]]` */
+/** Converts a reply of the form `[key, [[member, score] …]]`. */
 const poppedOf: Shape = (reply, argv) => {
   if (!isList(reply)) return reply
   const [key, members] = reply
@@ -93,7 +99,7 @@ const poppedOf: Shape = (reply, argv) => {
 const lastIsDouble: Shape = (reply, argv) =>
   isList(reply) ? reply.map((item, at) => (at === reply.length - 1 ? double(item, argv) : item)) : reply
 
-/** Coordinates are the last item of a place. */
+/** Converts found positions, whose last item is a pair of coordinates. */
 const placed = having(
   'WITHCOORD',
   each((place, argv) => (isList(place) ? [...place.slice(0, -1), doubles(place.at(-1)!, argv)] : place)),
@@ -104,7 +110,10 @@ const streams: Shape = (reply) => {
   return new MapReply(reply.flatMap((stream) => stream as readonly Reply[]))
 }
 
-/** Flags, categories and tips are sets; subcommands are rows of the same shape. */
+/**
+ * Converts a row of COMMAND INFO: flags, categories, tips and key specifications become sets, subcommands are rows of
+ * the same shape.
+ */
 const commandRow: Shape = (row, argv) => {
   if (!isList(row)) return row
   const [flags, categories, tips, keys, subcommands] = [2, 6, 7, 8, 9].map((at) => row[at]!)

@@ -6,7 +6,7 @@ import { Stream } from '../values/stream-value.js'
 
 export interface PortableStream {
   readonly type: 'stream'
-  /** ID, then alternating names and values. */
+  /** Entries in order: the ID, then alternating field names and values. */
   readonly entries: readonly (readonly [id: string, ...fields: PortableString[]])[]
   /** Highest ID ever assigned, and highest deleted ID. */
   readonly topId: string

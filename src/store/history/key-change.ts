@@ -16,7 +16,7 @@ export interface KeyChange {
   readonly key: PortableString
   /** New state, without the list that `splice` changes; absent if the key was deleted. */
   readonly now?: DumpedKey
-  /** Difference from the previous change, for long collections. */
+  /** Difference of a long collection from its previous state: `remove` items at `at` are replaced by `insert`. */
   readonly splice?: {
     readonly of: CollectionPart
     readonly at: number

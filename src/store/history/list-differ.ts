@@ -1,9 +1,9 @@
 import type { DumpedKey } from '../dump/store-dump.js'
 import { type CollectionPart, type KeyChange, partOf } from './key-change.js'
 
-/** Maximum number of items that a change lists completely. */
+/** Maximum number of items in a collection whose changes contain the complete new state. */
 const fewItems = 64
-/** Maximum number of consecutive partial changes of a key, so that few must be combined to read one. */
+/** Maximum number of consecutive partial changes of a key, so that few changes must be combined to read its state. */
 const maxSplices = 64
 
 const parts: Readonly<Partial<Record<DumpedKey['type'], CollectionPart>>> = {
@@ -40,7 +40,7 @@ export class ListDiffer {
   }
 }
 
-/** Returns the range between the common beginning and the common end of two lists. */
+/** Returns the difference of two lists: the range between their common beginning and their common end. */
 function between(
   before: readonly unknown[],
   after: readonly unknown[],

@@ -24,7 +24,10 @@ export class StoreHistory {
     this.#ran = ran
   }
 
-  /** Reads the store as it was after `count` commands, at an instant not before the last of them. */
+  /**
+   * Reads the store as it was after `count` commands.
+   * @param now instant of the read, at or after the last of these commands
+   */
   look<T>(count: number, now: number, read: (store: StoreEngine) => T): T {
     const ran = this.#ran()
     const replica = this.#replicaFor(count, now)
@@ -58,7 +61,10 @@ export class StoreHistory {
     return changes.slice(low)
   }
 
-  /** Returns the replica with the least remaining commands. Replicas that are too far ahead cannot be used. */
+  /**
+   * Returns the replica that needs the fewest further commands to reach `count`, or a new one. A replica that has run
+   * more commands, or has removed keys that expired after `now`, cannot be used.
+   */
   #replicaFor(count: number, now: number): StoreReplica {
     const known = this.#replicas
       .filter((replica) => replica.done < count || (replica.done === count && replica.goneBy <= now))

@@ -10,7 +10,7 @@ import type { StoreOptions } from '../store-options.js'
 
 /** Initial state of a store. */
 export interface StoreOrigin extends Pick<StoreOptions, 'policy' | 'docs' | 'cursors'> {
-  /** Returns a new random source of the original store, at its beginning. */
+  /** Returns a new random source in the initial state of that of the original store. */
   random(): Random
   readonly at: number
   readonly stored?: StoreDump
@@ -22,7 +22,7 @@ export class StoreReplica {
   readonly store: StoreEngine
   /** Virtual time that its commands see. */
   now: number
-  /** Instant at which a read removed expired keys. The replica cannot show earlier instants. */
+  /** Latest instant at which a read removed expired keys. The replica cannot show earlier instants. */
   goneBy: number = Number.NEGATIVE_INFINITY
   /** Number of commands that were run again. */
   #done = 0

@@ -19,7 +19,8 @@ export const roomForTailCalls = 4800
 
 /**
  * Begins a call: deducts one step and the frames of the call, records its site, and returns the call depth to restore
- * afterwards. @param weight JavaScript frames that the call uses
+ * afterwards.
+ * @param weight number of JavaScript frames that the call uses
  */
 export function begin(site: CallSite, weight: number): number {
   if (--remaining.steps < 0) exhausted()

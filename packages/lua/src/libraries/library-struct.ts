@@ -106,7 +106,7 @@ class Format {
 
 function pack(...given: LuaValue[]): Result {
   const format = new Format(checkString(given, 0))
-  // A missing argument counts as nil: the reference implementation marks the end of the arguments with one.
+  // A missing argument counts as nil, because the reference implementation marks the end of the arguments with a nil.
   const args = [...given, undefined]
   let at = 1
   let data = ''
