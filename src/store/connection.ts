@@ -24,7 +24,7 @@ export class StoreConnection {
 
   readonly #journal: LoggedStore
   readonly #sender: Sender
-  /** The command that waits. The next field has the commands that were sent after it. */
+  /** The command that waits. `#queued` has the commands that were sent after it. */
   #blocked: Blocked | undefined
   readonly #queued: (() => void)[] = []
   /** Whether a command waits, or its reply has just arrived. */

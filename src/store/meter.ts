@@ -35,7 +35,7 @@ export class CostMeter {
   #overhead = 0
   #bytesIn = 0
   #bytesOut = 0
-  /** Number of commands before the current day. The next field has the number before the current month. */
+  /** Number of commands before the current day. */
   #beforeToday = 0
   #beforeThisMonth = 0
   #dayEnds = 0

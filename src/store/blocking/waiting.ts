@@ -62,7 +62,7 @@ export class BlockedClients {
   #isTransaction = false
   /** Listeners to call after all clients were served. */
   readonly #untold: (() => void)[] = []
-  /** Whether the running command may wait. If it has to wait, the next field has its request. */
+  /** Whether the running command may wait. If it then finds no element, `#want` is what it waits for. */
   #mayWait = false
   #want: BlockingRequest | undefined
   #took: readonly Bytes[] | undefined

@@ -185,7 +185,10 @@ function deniedIn(argv: readonly Bytes[], user: User, store: CommandStore): stri
   return denial && deniedText(command.name, denial)
 }
 
-/** Returns the denial for a command that is not in the table: subscriptions name channels, WATCH names keys. */
+/**
+ * Returns the denial for a command that only connections have and that is not in the command table. Subscriptions name
+ * channels, WATCH names keys.
+ */
 function boundDenial(
   bound: Permissible,
   words: readonly Bytes[],
@@ -199,8 +202,7 @@ function boundDenial(
   return denial && deniedText(name, denial)
 }
 
-/** Commands by category, in lower case; a subcommand follows after `|`. */
-/** Work to describe one user, which joins several texts. */
+/** Units of work to describe one user, which joins several texts. */
 const unitsPerUser = 80
 
 function described({ access, work }: CommandStore): ReturnType<CommandStore['access']['describe']> {
@@ -249,7 +251,7 @@ function details(
   ]
 }
 
-/** Returns the rules that create the same user. */
+/** Returns a line of ACL LIST: the rules that create the same user. */
 function line({ name, flags, passwords, commands, keys, channels, selectors }: UserDescription): Bytes {
   const hashes = passwords.map((hash) => `#${hash}`)
   const head = ['user', name, flags[0]!, ...(flags.includes('nopass') ? ['nopass'] : []), ...hashes]

@@ -60,7 +60,7 @@ class Field {
     return this.signed ? BigInt.asIntN(this.bits, value) : BigInt.asUintN(this.bits, value)
   }
 
-  /** Returns the value adapted to the type; `undefined` if it overflows and must fail. */
+  /** Returns the value within the range of the type; `undefined` if the value overflows and the command must fail. */
   fit(value: bigint, overflow: Overflow): bigint | undefined {
     if (value >= this.min && value <= this.max) return value
     if (overflow === 'FAIL') return undefined
@@ -129,7 +129,7 @@ function run(key: Bytes, list: readonly Operation[], { db }: CommandContext): Re
     const array = db.array(key) ?? new Uint8Array()
     return list.map(({ field, offset }) => asReply(field.get(array, offset)))
   }
-  // As in redis-server, the string grows for all writes together, even for those that then fail.
+  // As in redis-server, the string first grows to the size that all writes need, including writes that then fail.
   const needed = Math.ceil(end / 8)
   const string = db.rawString(key, 'create', needed)
   const { length } = string
@@ -150,7 +150,7 @@ interface Result {
 function apply({ kind, field, offset, value, overflow }: Operation, array: Uint8Array): Result {
   const before = field.get(array, offset)
   if (kind === 'GET') return { reply: asReply(before), before }
-  // A negative value for an unsigned field means the large one with the same 64 bits.
+  // A negative value for an unsigned field means the unsigned number with the same 64 bits.
   const given = field.signed ? value : BigInt.asUintN(64, value)
   const after = field.fit(kind === 'SET' ? given : before + value, overflow)
   if (after === undefined) return { reply: null, before }

@@ -8,7 +8,7 @@ import { RawString } from '../values/raw-string.js'
 import { bitfieldCommands } from './bitfield.js'
 import { maxStringLength } from './string.js'
 
-/** Parser for a bit position. Bits are counted from the most significant one of the first byte. */
+/** Parser for a bit position. Position 0 is the most significant bit of the first byte. */
 export const bitOffset: Arg<number> = word('offset', (text) => {
   const offset = parseInt64(text)
   if (offset === undefined || offset < 0 || offset >= 8 * maxStringLength) throw replyError('bitOffset')
@@ -58,7 +58,7 @@ function countOnes(array: Uint8Array, { from, to }: BitRange): number {
   const last = to >>> 3
   let count = 0
   for (let at = first; at <= last; at++) count += onesOf[array[at]!]!
-  // Bits of the outer bytes outside the range were also counted, so they are subtracted.
+  // The first and last byte were counted completely, so their bits outside the range are subtracted.
   count -= onesOf[array[first]! & ~(0xff >> (from & 7)) & 0xff]!
   count -= onesOf[array[last]! & (0x7f >> (to & 7))]!
   return count
@@ -105,7 +105,7 @@ function folded(sources: readonly Uint8Array[], length: number, fold: Fold): Uin
 
 type Combine = (sources: readonly Uint8Array[], length: number) => Uint8Array
 
-/** The newer operations combine the first source with the union of the others. */
+/** Operations by name. Those of newer versions combine the first source with the union of the others. */
 const operations: Readonly<Record<string, Combine>> = {
   AND: (sources, length) => folded(sources, length, and),
   OR: (sources, length) => folded(sources, length, or),
@@ -213,7 +213,7 @@ export const bitmapCommands: readonly Command[] = [
       if (unit !== undefined) isBitUnit(unit)
       const searched = bitRange(first, toInt(end ?? latin1('-1')), unit, array.length)
       const found = searched.from > searched.to ? -1 : findBit(array, bit, searched)
-      // Without an end, the string counts as followed by zeros.
+      // If no end is given, redis assumes that zeros follow the string, so a search for 0 always finds one.
       const reachesEnd = end === undefined && searched.from <= searched.to
       return found === -1 && bit === 0 && reachesEnd ? 8 * array.length : found
     },

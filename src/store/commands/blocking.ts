@@ -9,7 +9,7 @@ import { parseDouble } from '../command/text.js'
 import { numberedKeys, words } from './collection-arguments.js'
 import { popCount } from './list.js'
 
-// Commands that wait for elements. Each takes an element with the command that does the same without waiting.
+// Commands that wait for elements. Each one takes an element with the non-blocking command that has the same effect.
 
 const waits: readonly CommandFlag[] = ['write', 'slow', 'blocking', 'noscript']
 
@@ -139,6 +139,6 @@ function milliseconds(word: Bytes): number {
   if (seconds === undefined) throw replyError('timeoutNotFloat')
   // redis overflows to a negative number for values that are too large.
   if (seconds < 0 || seconds * 1000 >= 2 ** 63) throw replyError('timeoutNegative')
-  // Compensates for rounding: 1.1 seconds are 1100 ms, not 1101.
+  // Subtracts a rounding error, so that 1.1 seconds become 1100 ms instead of 1101.
   return seconds === 0 ? 0 : Math.max(1, Math.ceil(seconds * 1000 - 1e-6))
 }

@@ -32,7 +32,9 @@ export function intFrom(least: number, word: Bytes, error: ErrorName): number {
   return Number(value)
 }
 
-/** Returns a parser for an integer between two bounds, which rejects it before later arguments are read. */
+/**
+ * Returns a parser for an integer between two bounds. It rejects an invalid integer before later arguments are read.
+ */
 export function within(usage: string, least: number, most: number, error: ErrorName): Arg<number> {
   return {
     ...named(usage, int),
@@ -44,7 +46,10 @@ export function within(usage: string, least: number, most: number, error: ErrorN
   }
 }
 
-/** Parses a count with a meaningful sign. The smallest 64-bit integer has no positive counterpart and is rejected. */
+/**
+ * Parses a count whose sign has a meaning. The smallest 64-bit integer is rejected, because it has no positive
+ * counterpart.
+ */
 export function signedCount(word: Bytes): number {
   const value = parseInt64(word)
   if (value === -(2n ** 63n)) throw replyError('signedRange')
@@ -55,7 +60,11 @@ function positive(word: Bytes): number {
   return intFrom(1, word, 'numkeysPositive')
 }
 
-/** Returns a parser for `numkeys key [key …]`. Errors about the number have the wording of the command. */
+/**
+ * Returns a parser for `numkeys key [key …]`.
+ * @param tooMany name of the error for a number that is larger than the number of remaining arguments
+ * @param readCount parses the number, and throws the error of the command for an invalid one
+ */
 export function numberedKeys(
   use: KeyUse,
   tooMany: ErrorName,
@@ -88,7 +97,7 @@ export interface ScanOptions {
  */
 export const wideCursorArg: Arg<bigint> = { usage: 'cursor', min: 1, max: 1, read: (from) => toCursor(from.next()) }
 
-/** Parser for cursors of scans of one key, which are small. */
+/** Parser for the cursor of HSCAN, SSCAN and ZSCAN, which is a small number. */
 export const cursorArg: Arg<number> = { ...wideCursorArg, read: (from) => Number(toCursor(from.next())) }
 
 function toCursor(word: Bytes): bigint {
@@ -99,10 +108,13 @@ function toCursor(word: Bytes): bigint {
   return digits[1] === '-' ? BigInt.asUintN(64, -value) : value
 }
 
-/** Difference of all scans from redis-server. */
+/** Difference between redis-server and this store for all scans, as part of `deviations`. */
 export const wholePages = 'Without COUNT one call visits `policy.scanPageSize` (1000) keys, not 10.'
 
-/** Parses the options of a scan. @param pageSize COUNT if none is given */
+/**
+ * Parses the options of a scan.
+ * @param pageSize number of names per page if COUNT is absent
+ */
 export function toScanOptions(
   words: readonly Bytes[],
   pageSize: number,

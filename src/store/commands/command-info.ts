@@ -69,7 +69,8 @@ class CommandDocs {
   }
 
   /**
-   * Returns the row of COMMAND INFO for a name and charges its work; empty if there is no such command.
+   * Returns the row of COMMAND INFO for a name, or an empty list if there is no such command. Charges the row to the
+   * work budget.
    * @throws ReplyError when there is not enough work left
    */
   rowOf(name: string, work: Work): readonly Reply[] {
@@ -79,7 +80,8 @@ class CommandDocs {
   }
 
   /**
-   * Returns the row of COMMAND DOCS for a name and charges its work; empty if there is no such command.
+   * Returns the row of COMMAND DOCS for a name, or an empty list if there is no such command. Charges the row to the
+   * work budget.
    * @throws ReplyError when there is not enough work left
    */
   docOf(name: string, work: Work): readonly Reply[] {
@@ -111,7 +113,7 @@ class CommandDocs {
   }
 }
 
-/** Description of a name, and the work to return it. */
+/** Description of a command, and the units of work to return it. */
 interface CommandMovement {
   readonly reply: readonly Reply[]
   readonly units: number
@@ -146,19 +148,22 @@ function keyPositions(command: Command): readonly [first: number, last: number, 
   const step = (second ?? first + 1) - first
   const last = more.at(-1) ?? second ?? first
   const fromEnd = last - (command.minWords + fewWords)
-  // In a longer command the last key has the same distance from the end, unless its position is fixed.
+  // Compares with a longer command. The last key either has the same position there, or the same distance from the end.
   if (command.minWords === command.maxWords || keysAt(command, 2 * fewWords).at(-1) === last) return [first, last, step]
   return [first, step > 1 ? -1 : fromEnd, step]
 }
 
-/** Enough arguments to contain single keys, pairs of key and value, and keys with a path. */
+/** Number of additional arguments that is enough for single keys, pairs of key and value, and keys with a path. */
 const fewWords = 6
 
-/** Returns the positions of the keys in a command with this many arguments more than it needs. */
+/**
+ * Returns the positions of the keys in an example of the command.
+ * @param more number of arguments in addition to the minimum
+ */
 function keysAt(command: Command, more: number): readonly number[] {
   const name = command.name.split(' ') as Bytes[]
-  // All arguments are different. They can be paths or JSON but not counts: where keys are counted, positions depend on
-  // arguments.
+  // All arguments of the example are different. They are valid as paths and as JSON, but not as counts: if a count
+  // states the number of keys, the positions depend on the arguments.
   const length = command.minWords === command.maxWords ? command.minWords : command.minWords + more
   const argv = [...name, ...Array.from({ length: length - name.length }, (_, at) => latin1(`${at}.5`))]
   const { keys, channels } = command.namesIn(argv)
@@ -258,7 +263,7 @@ function keysIn(argv: readonly Bytes[], { store }: CommandContext): KeyNames {
   return keys
 }
 
-/** Flags of redis-server for the use of a key. Whether a write inserts, updates or deletes is unknown. */
+/** Flags of redis-server for the use of a key. The store does not know whether a write inserts, updates or deletes. */
 const usesOf: Readonly<Record<KeyNames[number]['use'], readonly string[]>> = {
   '': ['RO'],
   R: ['RO', 'access'],

@@ -18,7 +18,7 @@ export class CommandTable<Command extends CommandDescription & { group: string }
   #latestName: Bytes | undefined
   #latest: Command | undefined
 
-  /** @param offers returns whether a command is enabled; the others count as unknown */
+  /** @param offers returns whether a command is enabled. Other commands count as unknown. */
   constructor(
     groups: Readonly<Record<string, readonly Command[]>>,
     offers: (command: Command) => boolean = () => true,

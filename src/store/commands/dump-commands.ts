@@ -21,7 +21,10 @@ function valueIn(payload: Bytes): KeyspaceValue {
   return storedValue(JSON.parse(text(unsealed(payload, mark))) as PortableValue)
 }
 
-/** FREQ only affects the eviction of a real server, but it is checked in the same way. */
+/**
+ * Options of RESTORE. FREQ has no effect, because it only affects the eviction of a real server, but invalid values are
+ * rejected.
+ */
 const restoreOptions = options({
   replace: flag,
   absttl: flag,

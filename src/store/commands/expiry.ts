@@ -58,8 +58,8 @@ function expire(name: string, since: string, unit: 1 | 1000, from: 'now' | 'epoc
 }
 
 /**
- * Declares a command that replies -2 for a missing key, -1 for one without expiration, otherwise a value from the
- * expiration.
+ * Declares a command that replies -2 for a missing key, -1 for a key without expiration, and otherwise the result of
+ * `show`.
  */
 function deadlineReader(name: string, since: string, show: (deadline: number, now: number) => number): Command {
   return command(name, {
@@ -74,7 +74,7 @@ function deadlineReader(name: string, since: string, show: (deadline: number, no
   })
 }
 
-/** Rounds half a second up. */
+/** Converts milliseconds to seconds, rounded to the nearest integer. Half a second is rounded up. */
 function inSeconds(milliseconds: number): number {
   return Math.floor((milliseconds + 500) / 1000)
 }

@@ -72,7 +72,10 @@ function listed(library: StoredLibrary, withCode: boolean): Reply {
   return entry
 }
 
-/** Items of a library and of a function, without the content of their lists. */
+/**
+ * Number of reply items for a library, without its functions. `itemsOfFunction` is the same for a function, without its
+ * flags.
+ */
 const itemsOfLibrary = 8
 const itemsOfFunction = 8
 

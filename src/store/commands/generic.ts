@@ -104,7 +104,7 @@ function scan(cursor: bigint, wanted: ReturnType<typeof scanOptions.read>, { db,
 
 // ---- the group --------------------------------------------------------------------------------------------------
 
-/** One `Status` per type, so that a reply allocates nothing. */
+/** Replies of TYPE, one object per type, so that a reply allocates nothing. */
 const typeNames: Record<ValueType | 'none', Status> = {
   string: new Status('string'),
   list: new Status('list'),

@@ -44,7 +44,7 @@ export const geoCommands: readonly Command[] = [
       for (; at < given.length; at += 3) {
         pairs.push({ score: encodePosition(toPosition(given[at]!, given[at + 1]!)), member: given[at + 2]! })
       }
-      // Redis delegates to ZADD, which rejects an empty list of pairs.
+      // Redis passes the pairs on to ZADD, which rejects an empty list.
       if (pairs.length === 0) throw replyError('syntax')
       return addPairs(db, key, pairs, condition)
     },
@@ -132,7 +132,7 @@ function radius(name: string, from: 'position' | 'member', mayStore: boolean): C
       const search = newSearch({ command: name, older: true, mayStore })
       if (from === 'position') search.center = toPosition(given[0]!, given[1]!)
       else if (set !== undefined) search.center = positionOf(set, given[0]!)
-      // Without the key there is no center, and then redis does not parse the radius.
+      // If the key is missing, the member has no position. In this case redis does not parse the radius.
       if (search.center !== undefined) readRadius(search, [given[center]!, given[center + 1]!])
       readOptions(search, given.slice(center + 2), set)
       return answer(search, set, context)
@@ -192,7 +192,7 @@ function positionOf(set: SortedSet, member: Bytes): Position {
 interface Search {
   /** Name of the command as it was sent. */
   readonly command: string
-  /** Whether the command is GEORADIUS or a variant, with center and radius before the options. */
+  /** Whether the command is GEORADIUS or a variant of it, with center and radius before the options. */
   readonly older: boolean
   /** Whether the options may name a key to store in. */
   readonly mayStore: boolean
@@ -200,7 +200,7 @@ interface Search {
   from: 'member' | 'position' | undefined
   center: Position | undefined
   outline: { kind: 'circle'; radius: number } | { kind: 'box'; width: number; height: number } | undefined
-  /** Meters in the unit of the request. */
+  /** Number of meters in one unit of the request. */
   metres: number
   withDist: boolean
   withHash: boolean
@@ -348,7 +348,10 @@ function checkConflicts(search: Search): void {
 
 // ---- searching --------------------------------------------------------------------------------------------------
 
-/** Work for a member whose distance is computed and possibly sorted and returned, and for one that is stored. */
+/**
+ * Units of work for a member whose distance is computed and possibly sorted and returned. `unitsPerInsertion` is for a
+ * member that is stored.
+ */
 const unitsPerPosition = 24
 const unitsPerInsertion = 24
 /** Work for the parts of a returned member. */
@@ -375,7 +378,10 @@ function answer(search: Search, set: SortedSet | undefined, { db }: CommandConte
   return storeSortedSet(db, destination, result, search.older ? 'georadiusstore' : 'geosearchstore')
 }
 
-/** A count without an order selects the nearest members, unless ANY is set. */
+/**
+ * Returns the found members in the requested order and number. A count without an order selects the nearest members,
+ * unless ANY is set.
+ */
 function selected(search: Search, set: SortedSet, work: Work): Found[] {
   const { count, any } = search
   const order = search.order ?? (count > 0 && !any ? 'asc' : undefined)

@@ -10,7 +10,10 @@ import type { Reply } from '../command/reply.js'
 import { HashValue } from '../values/hash-value.js'
 import { intFrom, words } from './collection-arguments.js'
 
-/** There is no upper limit, because some clients pass milliseconds as seconds and the service accepts them. [store.md 7.2] */
+/**
+ * Difference from redis-server. The service has no upper limit: some clients pass milliseconds as seconds, and the
+ * service accepts them. [store.md 7.2]
+ */
 const asLateAsKeys = 'Accepts the same times as keys; redis-server accepts at most 2^46 milliseconds.'
 
 const fieldsUsage = 'FIELDS numfields field [field …]'
@@ -159,7 +162,7 @@ function expireField(hash: HashValue, field: Bytes, at: number, condition: strin
   return deadlineSet
 }
 
-/** A field without expiration counts as later than any other. */
+/** Returns whether a new expiration may replace the old one. No expiration counts as later than any other. */
 function mayReplace(old: number | undefined, at: number, condition: string): boolean {
   if (condition === 'NX') return old === undefined
   if (condition === 'XX') return old !== undefined

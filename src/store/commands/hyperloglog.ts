@@ -22,7 +22,7 @@ import {
   writeCachedCount,
 } from '../values/hyperloglog-value.js'
 
-/** Work for one counter, which has 16,384 registers. */
+/** Units of work for one counter, which has 16,384 registers. */
 const unitsPerCounter = 3000
 
 export const hyperloglogCommands: readonly Command[] = [
@@ -135,10 +135,10 @@ function looksInto(hll: Uint8Array, subcommand: Bytes, keepDense: (dense: Uint8A
   }
 }
 
-/** Returns the counter of a key, to be changed in place and then stored. */
+/** Returns the counter of a key as bytes that the command changes in place and then stores. */
 function counterAt(db: Database, key: Bytes): Uint8Array | undefined {
   const value = db.use(key)
-  // A string that is not a counter is not converted; one that may be is opened for in-place changes.
+  // Only a string that may be a counter is converted for in-place changes.
   if (typeof value === 'string' && !value.startsWith('HYLL')) throw replyError('notHyperLogLog')
   const hll = db.rawString(key)?.array
   if (hll !== undefined && !isHyperLogLog(hll)) throw replyError('notHyperLogLog')

@@ -78,14 +78,15 @@ function evaluated<T>(path: Path, evaluate: () => T): T {
 }
 
 /**
- * Checks that a document does not become deeper than one that could be set at once. `depth` is the depth of the added
- * value.
+ * Checks that a document does not become deeper than JSON.SET allows.
+ * @param above depth of the location
+ * @param depth depth of the added value
  */
 function checkDepth(above: number, depth: number): void {
   if (above + depth > maxDepth) throw replyError('jsonDepth')
 }
 
-/** Charges for copies: a value that is set at several locations is copied for each of them. */
+/** Charges copies to the work budget. A value that is set at several locations is copied for each of them. */
 function payForCopies(places: number, value: Json, work: Work): void {
   if (places > 1) work.charge((places - 1) * costOf(value))
 }
@@ -159,7 +160,7 @@ function changeArrays(db: Database, { key, path, event, check, change }: ArrayCh
   return changeEach({ path, places, otherType: notAnArray, change: changeOne }, () => db.notify('d', event, key))
 }
 
-/** Returns a check that values fit into an array, and that charges the work of inserting them. */
+/** Returns a check that values fit into an array. The check also charges the insertion to the work budget. */
 function addition(values: readonly Json[], work: Work): NonNullable<ArrayChange['check']> {
   let depth = 0
   let cost = 0
@@ -194,7 +195,10 @@ interface Target {
   readonly work: Work
 }
 
-/** Charged, because the path from each location up to the root is searched. */
+/**
+ * Returns the locations that are not inside others. Charges the work budget, because the path from each location up to
+ * the root is searched.
+ */
 function outermostOf(places: readonly JsonLocation[], work: Work): JsonLocation[] {
   let levels = 0
   for (const { depth } of places) levels += 4 + depth
@@ -202,7 +206,10 @@ function outermostOf(places: readonly JsonLocation[], work: Work): JsonLocation[
   return outermost(places)
 }
 
-/** Sets the value at every match, or adds the last name of the path. Returns `false` if the path has no target. */
+/**
+ * Sets the value at every match. If there is none, adds a member with the last name of the path. Returns `false` if
+ * neither is possible.
+ */
 function setValue(
   { document, path, work }: Target,
   value: Json,
@@ -221,7 +228,7 @@ function setValue(
   return true
 }
 
-/** Adds the last name of a path without matches to the object at the rest of the path. */
+/** Adds a member with the last name of a path without matches. The rest of the path selects the object for it. */
 function createAt({ document, path, work }: Target, value: Json, missing: () => boolean = noPath): boolean {
   if (!path.single) throw replyError('jsonDynamicPath')
   const last = path.segments.at(-1)?.selectors[0]
@@ -250,7 +257,7 @@ function mergeValue({ document, path, work }: Target, patch: Json): boolean {
   for (const place of places) checkDepth(place.depth, depth)
   payForCopies(places.length, patch, work)
   if (patch === null) removeAll(outermostOf(places, work))
-  // Children come first: a merge at one location can remove the locations below it.
+  // The deepest locations come first, because a merge at one location can remove the locations below it.
   else for (const place of deepestFirst(places)) replaceAt(document, place, mergePatch(valueAt(document, place), patch))
   return true
 }
@@ -309,7 +316,7 @@ function calculate(
   return formatJson(last)
 }
 
-/** Clears a value. Returns whether it changed: a container with members, or a number other than zero. */
+/** Clears a value. Returns whether it changed, which only containers with members and numbers other than zero do. */
 function clear(document: JsonDocument, place: JsonLocation): boolean {
   const { value } = place
   if (isContainer(value)) {
@@ -378,7 +385,7 @@ function keysOf(value: Json, work: Work): Reply | undefined {
 const objectOnly = { otherType: () => jsonPathType('object'), missing: () => null }
 const keyAndPath = (use: KeyUse) => [key(use), pathOrRoot] as const
 
-/** [store.md 7.2] */
+/** Difference from RedisJSON. [store.md 7.2] */
 const parentMissing = 'A path whose parent is missing is an error; RedisJSON replies nil.'
 
 function json<const A extends readonly Arg<unknown>[]>(name: string, row: CommandRow<A>): Command {
@@ -461,7 +468,7 @@ export const jsonCommands: readonly Command[] = [
     run: (context, { keys, path }) =>
       keys.map((key) => {
         const document = context.db.use(key)
-        // As for MGET, a key of another type counts as missing.
+        // As in MGET, a key of another type counts as missing.
         if (!(document instanceof JsonDocument)) return null
         const values = valuesAt(path, document, context.db.work)
         if (path.legacy && values.length === 0) return null

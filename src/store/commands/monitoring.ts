@@ -9,7 +9,7 @@ import { parseInt64 } from '../command/text.js'
 import { helpCommand } from './help.js'
 import { usedMemory } from './info.js'
 
-// Commands about the operation of a single in-memory server. Commands take no virtual time, so none is slow.
+// Commands about the operation of a single in-memory server. Commands take no virtual time, so no command is slow.
 
 const watching: readonly CommandFlag[] = ['slow', 'admin', 'dangerous', 'noscript']
 

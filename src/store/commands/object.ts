@@ -29,7 +29,7 @@ function encodingOf(value: KeyspaceValue): string {
 
 // ---- references, as observed on redis-server 7.0 ----------------------------------------------------------------
 
-/** Small numbers are shared objects, one each for all keys. */
+/** Matches the numbers that are shared objects in redis-server: all keys with the same number share one object. */
 const sharedNumber = /^(?:0|[1-9]\d{0,3})$/
 const sharedCount = 2_147_483_647
 
@@ -39,7 +39,10 @@ function isShared(value: KeyspaceValue): boolean {
 
 // ---- memory -----------------------------------------------------------------------------------------------------
 
-/** Approximate memory that redis-server uses for a key and for one element of a collection. */
+/**
+ * Approximate bytes that redis-server uses for a key, in addition to its content. `elementOverhead` is the same for an
+ * element of a collection.
+ */
 const keyOverhead = 48
 const elementOverhead = 16
 

@@ -28,7 +28,7 @@ export const pubsubCommands: readonly Command[] = [
     run: ({ store }, channels) => channels.flatMap((channel) => [channel, store.pubsub.subscribersOf(channel)]),
   }),
 
-  // The double is one node, so it has all shards.
+  // The double is a single node, so it has the channels of all shards.
   command('SPUBLISH', {
     status: 'redis',
     flags: ['fast'],

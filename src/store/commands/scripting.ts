@@ -50,7 +50,8 @@ function evaluation(name: string, script: Arg<Bytes>, run: Evaluation, isReadOnl
 const source = named('script', bytes)
 const digest = named('sha1', bytes)
 /**
- * An invalid digest matches no script, for any arguments. Permissions for the keys are still checked first.
+ * Parser for the digest of a script. An invalid digest matches no script, but permissions for the keys are checked
+ * first.
  */
 const digestOfScript: Arg<Bytes> = {
   ...digest,

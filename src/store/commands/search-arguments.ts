@@ -54,7 +54,10 @@ export interface NewIndex {
   readonly existsOk: boolean
 }
 
-/** Limits of this package, not of the service: every write checks every prefix, and every document every field. */
+/**
+ * Maximum number of prefixes of an index. It is a limit of this package, not of the service: every write is compared
+ * with every prefix.
+ */
 export const maxPrefixes = 256
 export const maxFields = 1024
 

@@ -12,7 +12,10 @@ import { listOptions, newIndex, queryOptions } from './search-arguments.js'
 
 const since = 'service'
 
-/** Returns a result for an existing index, found by name or alias, or another result for a missing one. */
+/**
+ * Returns the result of one function for an existing index, found by name or alias, or another result for a missing
+ * index.
+ */
 function ofIndex<T, U>(
   { db }: CommandContext,
   name: Bytes,
@@ -24,7 +27,7 @@ function ofIndex<T, U>(
 }
 
 /**
- * Returns whether two definitions have the same prefixes and fields in any order. The language does not count.
+ * Returns whether two definitions have the same prefixes and fields in any order. The language is not compared.
  * [search.md 1]
  */
 function isSameIndex(one: IndexDefinition, other: IndexDefinition): boolean {

@@ -164,7 +164,7 @@ function setsOf(db: Database, keys: readonly Bytes[]): (Members | undefined)[] {
   return keys.map((key) => db.container(key, SetValue)?.members)
 }
 
-/** Declares a command that returns the combination, and the one that stores it. */
+/** Declares two commands: one returns a combination of sets, the other one stores it. */
 function combination(name: string, combine: Combine, work: WorkOf): Command[] {
   const event = `${name.toLowerCase()}store`
   return [
@@ -193,8 +193,8 @@ function combination(name: string, combine: Combine, work: WorkOf): Command[] {
 }
 
 /**
- * Declares a command that counts the members of a combination; `LIMIT 0` is no limit. `APPROX` of the two newer
- * commands may stay exact.
+ * Declares a command that counts the members of a combination; `LIMIT 0` is no limit. With `APPROX`, which the two
+ * newer commands accept, the count is exact as well.
  */
 function cardinality(name: string, combine: Combine, work: WorkOf, since: string): Command {
   const newer = since === 'service'

@@ -62,7 +62,8 @@ interface Row {
 }
 
 /**
- * Returns the elements in stored order; those of a sorted set in the order of scores. A set has no order to reverse.
+ * Returns the elements in stored order; those of a sorted set in the order of scores. DESC does not reverse a set,
+ * because it has no order.
  */
 function elementsOf(db: Database, key: Bytes, descending: boolean): Bytes[] {
   const value = db.use(key)
@@ -154,19 +155,19 @@ function storeList(db: Database, key: Bytes, elements: readonly (Bytes | null)[]
   return elements.length
 }
 
-/** Work for a comparison of two short elements. [measured] */
+/** Units of work for a comparison of two short elements. [measured] */
 const unitsPerComparison = 1.5
-/** Bytes of compared texts for one unit, because they may differ only at the end. [measured] */
+/** Number of bytes of compared texts that cost one unit of work. Long texts may differ only at the end. [measured] */
 const comparedPerUnit = 128
 
-/** Returns how often an element is compared: about the number of binary digits of the count. */
+/** Returns the approximate number of comparisons per element of a sort: the number of binary digits of the count. */
 function roundsOf(count: number): number {
   return 1 + Math.ceil(Math.log2(count + 1))
 }
 
 /**
- * Returns the work of a sort. Each pattern creates a key for each element. Long texts are charged when they are looked
- * up.
+ * Returns the work of a sort. Each pattern creates a key for each element. Long texts are charged to the work budget
+ * when they are looked up.
  */
 function sortWork(db: Database, key: Bytes, { by, get }: Wish): number {
   const count = db.sizeOf(key)

@@ -111,7 +111,8 @@ export function combine(
 ): SortedSet {
   const sources = keys.map((key, at) => sourceOf(inputAt(db, key), options.weights?.[at] ?? 1))
   if (operation === 'diff') return difference(sources)
-  // Smallest first: sums of floats depend on the order, and so do the results of redis.
+  // Redis adds the smallest set first. Sums of floats depend on the order, so this order is necessary for equal
+  // results.
   const ascending = sources.toSorted((a, b) => a.size - b.size)
   return operation === 'union' ? union(ascending, options) : intersection(ascending, options)
 }

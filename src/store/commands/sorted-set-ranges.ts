@@ -11,7 +11,7 @@ export type RangeKind = 'rank' | 'score' | 'lex'
 export interface RangeForm {
   readonly by?: RangeKind
   readonly reverse?: boolean
-  /** Whether the result is stored; these commands have no WITHSCORES. */
+  /** Whether the command stores the result, and therefore has no WITHSCORES. */
   readonly stores?: boolean
 }
 
@@ -30,14 +30,15 @@ interface RangeWords {
   limit: number
 }
 
-/** Difference of ZRANGE and ZRANGESTORE from redis-server. */
+/** Difference between redis-server and this store for ZRANGE and ZRANGESTORE. */
 export const limitsRanks = 'LIMIT also works with ranks; redis-server rejects it.'
 
 /** Parses options first, then conflicts, then bounds: the order in which redis reports errors. */
 export function toRangeRequest(start: Bytes, stop: Bytes, options: readonly Bytes[], form: RangeForm): RangeRequest {
   const words = rangeWords(options, form)
   const { by, reverse, withScores, offset, limit } = words
-  // LIMIT is rejected where ranks are the only form; ZRANGE and ZRANGESTORE accept it. [store.md 7.2]
+  // LIMIT is rejected by commands that only accept ranks. ZRANGE and ZRANGESTORE accept it even with ranks. [store.md
+  // 7.2]
   if (limit !== -1 && form.by === 'rank') throw replyError('limitWithoutBy')
   if (withScores && by === 'lex') throw replyError('withScoresByLex')
   if (by === 'rank') {

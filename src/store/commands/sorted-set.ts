@@ -42,7 +42,7 @@ import {
   toRangeRequest,
 } from './sorted-set-ranges.js'
 
-/** Work to find a member of a sorted set when it is added or removed. */
+/** Units of work to find a member of a sorted set when it is added or removed. */
 const unitsPerInsertion = 24
 const unitsPerRemoval = 12
 
@@ -206,7 +206,7 @@ export interface AddCondition {
   readonly xx: boolean
   readonly gt: boolean
   readonly lt: boolean
-  /** Whether changed members also count. */
+  /** Whether members with a changed score also count in the reply. */
   readonly ch: boolean
   readonly incr: boolean
 }

@@ -56,7 +56,7 @@ export const rangeStart: Arg<StreamId> = { usage: 'start', min: 1, max: 1, read:
 
 export const rangeEnd: Arg<StreamId> = { usage: 'end', min: 1, max: 1, read: (from) => toRangeEnd(from.next()) }
 
-/** Parser for a range with its end first; the start is still checked first. */
+/** Parser for a range whose end is the first argument. As in redis, the start is checked before the end. */
 export const rangeBackwards: Arg<readonly [start: StreamId, end: StreamId]> = {
   usage: 'end start',
   min: 2,
@@ -67,7 +67,7 @@ export const rangeBackwards: Arg<readonly [start: StreamId, end: StreamId]> = {
   },
 }
 
-/** Work for an entry that is looked up, returned or delivered. */
+/** Units of work for an entry that is looked up, returned or delivered. */
 export const unitsPerEntry = 32
 
 /** Returns at most `count` entries as clients get them: `[id, [field, value, …]]`. */
@@ -120,7 +120,7 @@ interface TrimWords {
   references: References | undefined
 }
 
-/** Parses one trim option; returns whether the next argument was one. */
+/** Parses the next argument if it is a trim option. Returns whether it is one. */
 function takesTrimOption(from: ArgReader, trim: TrimWords): boolean {
   const option = from.peek()!.toUpperCase()
   if (option in referenceWords) {
@@ -191,7 +191,10 @@ export const trimOptions: Arg<Trim> = {
 export interface Addition {
   readonly create: boolean
   readonly trim: Trim | undefined
-  /** `*`: the stream chooses the whole ID; without `seq`, written `5-*`, it chooses the sequence number. */
+  /**
+   * ID of the entry. `*`: the stream chooses the whole ID. Without `seq`, written as `5-*`, the stream chooses the
+   * sequence number.
+   */
   readonly id: '*' | { readonly ms: Half; readonly seq: Half | undefined }
   readonly fields: Bytes[]
 }
@@ -262,7 +265,7 @@ export function reading(command: 'XREAD' | 'XREADGROUP'): Arg<GroupReadArguments
       let block: number | undefined
       while (from.left > 0) {
         const option = from.next().toUpperCase()
-        // Only connections wait: over REST the time is checked and ignored. [store.md 7.4]
+        // Only connections wait. Over REST, the time is checked and then ignored. [store.md 7.4]
         if (option === 'BLOCK' && from.left > 0) block = toWaitTime(from.next())
         else if (option === 'COUNT' && from.left > 0) count = toCount(from.next())
         else if (option === 'STREAMS' && from.left > 0) {
@@ -283,10 +286,13 @@ export function reading(command: 'XREAD' | 'XREADGROUP'): Arg<GroupReadArguments
   }
 }
 
-/** redis-server does not parse larger values as integers. */
+/** Largest value of BLOCK. redis-server does not parse larger values as integers. */
 const maxBlock = 2n ** 63n - 1n
 
-/** Removes valid BLOCK options, because REST never waits. An invalid value stays, so that it is rejected. */
+/**
+ * Removes valid BLOCK options, because commands over REST never wait. An invalid BLOCK option stays, so that the
+ * command is rejected.
+ */
 export function withoutWaiting(argv: readonly Bytes[]): readonly Bytes[] {
   if (!/^XREAD(?:GROUP)?$/i.test(argv[0]!)) return argv
   const kept: Bytes[] = []
@@ -302,7 +308,7 @@ export function withoutWaiting(argv: readonly Bytes[]): readonly Bytes[] {
   return kept
 }
 
-/** Returns whether a command requests to wait for stream entries. Where it cannot wait, it replies immediately. */
+/** Returns whether a command requests to wait for stream entries. If it cannot wait, it replies immediately. */
 export function asksToWait(argv: readonly Bytes[]): boolean {
   return withoutWaiting(argv).length < argv.length
 }

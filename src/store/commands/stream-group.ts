@@ -208,7 +208,7 @@ function createConsumer(db: Database, key: Bytes, group: ConsumerGroup, name: By
   return consumer
 }
 
-/** Returns the consumer that reads now, and creates it if it is new. */
+/** Returns the consumer of the running command and records the time of its request. Creates a missing consumer. */
 function activeConsumer(db: Database, key: Bytes, group: ConsumerGroup, name: Bytes, now: number): Consumer {
   const consumer = group.consumers.get(name)
   if (consumer === undefined) return createConsumer(db, key, group, name, now)
@@ -219,7 +219,10 @@ function activeConsumer(db: Database, key: Bytes, group: ConsumerGroup, name: By
 interface GroupOptions {
   readonly mkstream: boolean
   readonly entriesRead: number | undefined
-  /** Options may be repeated, up to the number of all options. This is checked after the key was looked up. */
+  /**
+   * Whether there are more arguments than options exist. Options may be repeated up to that number, and redis checks it
+   * after it has looked up the key.
+   */
   readonly tooMany: boolean
 }
 
@@ -284,8 +287,8 @@ function readGroup(reading: GroupReadArguments, { db, now, store }: CommandConte
 }
 
 /**
- * Returns a request that waits for new entries only: pending entries of a consumer are returned immediately, even if
- * there are none.
+ * Returns a request that waits for new entries. A read of the pending entries of a consumer never waits, even if there
+ * are none.
  */
 function newEntries(reading: GroupReadArguments, timeout: number): BlockingRequest {
   const { group, consumer, acknowledge, streams } = reading
@@ -511,7 +514,7 @@ function claim(
   if (!isZero(options.lastId) && compareIds(options.lastId, found.lastDelivered) > 0) {
     found.lastDelivered = options.lastId
   }
-  // An impossible time is not an error, because clients compute it from their own clocks.
+  // A negative time or one in the future is not an error, because clients compute it from their own clocks.
   const given = options.deliveredAt
   const deliveredAt = given === undefined || given < 0 || given > now ? now : given
   const replies: Reply[] = []
@@ -560,7 +563,7 @@ function autoClaimOptions(): Arg<AutoClaimOptions> {
 
 function autoClaimCount(word: Bytes): number {
   const count = parseInt64(word)
-  // Maximum that redis can still allocate.
+  // The upper limit is the largest count for which redis can allocate memory.
   if (count === undefined || count < 1 || count > 576_460_752_303_423_487n) throw replyError('countAboveZero')
   return Number(count)
 }

@@ -88,7 +88,8 @@ function fullCount(option: readonly Bytes[]): number {
 }
 
 function head(stream: Stream): Record<string, Reply> {
-  // Redis keeps entries in nodes under a radix tree; clients should not depend on its shape.
+  // Redis keeps entries in nodes of a radix tree. The numbers are estimates, because clients should not depend on the
+  // shape of the tree.
   const nodes = Math.ceil(stream.length / nodeEntries)
   return {
     length: stream.length,

@@ -186,7 +186,7 @@ function chosenId({ id }: Addition, stream: Stream, now: number): StreamId {
 function trimWork({ entries, groups }: Stream, { to, limit, references }: Trim): number {
   const surplus = 'length' in to ? Math.max(0, entries.size - to.length) : entries.countBelow(to.id)
   if (references === 'keep' || groups.size === 0) return Math.min(surplus, limit)
-  // Protected entries are skipped.
+  // Entries that groups protect are skipped, which also costs work.
   const passed = references === 'protect' ? ('length' in to ? entries.size : surplus) : Math.min(surplus, limit)
   return passed * (unitsPerEntry + 8 * groups.size)
 }

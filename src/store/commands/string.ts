@@ -32,7 +32,7 @@ import { RawString } from '../values/raw-string.js'
 import { xxh3Hex } from '../values/xxh3.js'
 
 const empty = latin1('')
-/** `proto-max-bulk-len` of redis-server. */
+/** Maximum bytes of a string: the default of `proto-max-bulk-len` in redis-server. */
 export const maxStringLength = 536_870_912
 
 // ---- conditions -------------------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ function setWithOptions(key: Bytes, value: Bytes, options: SetOptions, { db, now
   if (conditions + (nx ? 1 : 0) + (xx ? 1 : 0) > 1) throw replyError('syntax')
   oneDeadline(options, keepttl)
   const at = deadlineOf(options, now, 'set')
-  // Only GET and conditions read the old value and therefore require a string.
+  // Only GET and the conditions read the old value. Without them, the old value may have any type.
   const old = get || conditions > 0 ? db.string(key) : undefined
   const reply = get ? (old ?? null) : null
   if (conditions > 0 && !satisfies(options, old)) return reply

@@ -27,39 +27,40 @@ interface Deadline extends HeapItem {
 }
 
 /**
- * Maximum bytes of a string that is read as a whole. It is far above every reply; engines hold at most four times as
- * many.
+ * Maximum bytes of a string that is converted to text as a whole. It is far above the size of every reply. Strings of
+ * JavaScript engines can be at most four times as long.
  */
 export const maxText = 134_217_728
 
 /** A class whose instances are stored: `new Type()` is an empty one. */
 export type ContainerClass<T extends Container> = new () => T
 
-/**
- * Key space: one table of values. Commands look keys up themselves, because they differ in whether they parse or look
- * up first. The lookup throws WRONGTYPE.
- */
-/** Number of expirations below which no sweep is needed. */
+/** Minimum number of expirations for a sweep. */
 const leastCrowd = 4096
 
 export class Database {
   readonly #entries = new OrderedTable<KeyEntry>()
   #deadlines = new Heap<Deadline>()
   #sequence = 0
-  /** Maximum members that a collection may have so that the running command can add to it. */
+  /** Maximum number of members in a collection to which the running command can still add. */
   #mostBefore = Number.POSITIVE_INFINITY
-  /** Containers that the running command uses, in parallel with their keys. Empty ones are deleted when it ends. */
+  /**
+   * Keys of the containers that the running command uses. When the command ends, keys with an empty container are
+   * deleted.
+   */
   readonly #touchedKeys: Bytes[] = []
   readonly #touched: Container[] = []
   #touchedCount = 0
-  /** Containers that the running command created. An empty one is deleted without an event. */
+  /**
+   * Containers that the running command created. If one is still empty at the end, its key is deleted without an event.
+   */
   #made = new Set<Container>()
-  /** Collects keys that a lookup did not find, while misses are recorded. */
+  /** Keys that a lookup did not find. Collected only while misses are recorded. */
   missed: Set<Bytes> | undefined
   /** Maximum number of members in a collection and of keys. */
   mostMembers: number = maxMembers
   readonly search: SearchIndexes
-  /** Called after all keys were deleted, for which there is no event. */
+  /** Called after all keys were deleted, because that causes no event. */
   cleared: (() => void) | undefined
   /** Called before all keys are deleted. */
   clearing: (() => void) | undefined
@@ -68,7 +69,10 @@ export class Database {
     private readonly now: () => number,
     /** Remaining work of the running command. */
     readonly work: Work,
-    /** Returns the error for a string of this many bytes, more than a reply can have. */
+    /**
+     * Returns the error for a string that is longer than a reply can be.
+     * @param length bytes of the string
+     */
     private readonly refuseText: (length: number) => Error,
     readonly notify: Notify,
   ) {
@@ -76,25 +80,25 @@ export class Database {
   }
 
   /**
-   * Begins a command that adds at most `count` members or keys. Throws if there would be too many keys; `container()`
-   * checks the members of a collection.
+   * Begins a command that adds at most `count` members or keys. Throws if the store would have too many keys.
+   * `container()` throws if a collection would have too many members.
    */
   expectMembers(count: number): void {
     this.#mostBefore = count === 0 ? Number.POSITIVE_INFINITY : this.mostMembers - count
     if (this.#entries.size > this.#mostBefore && this.size > this.#mostBefore) throw replyError('outOfMemory')
   }
 
-  /** Returns the live value of a key without marking it as used. */
+  /** Returns the value of a key that has not expired, without marking the key as used. */
   value(key: Bytes): KeyspaceValue | undefined {
     return this.find(key)?.value
   }
 
-  /** Returns the live value of a key and marks it as used. */
+  /** Returns the value of a key that has not expired, and marks the key as used. */
   use(key: Bytes): KeyspaceValue | undefined {
     return this.#useEntry(key)?.value
   }
 
-  /** Returns the entry of a live key without marking it as used. */
+  /** Returns the entry of a key that has not expired, without marking the key as used. */
   find(key: Bytes): Readonly<KeyEntry> | undefined {
     return this.#entryOf(key)
   }
@@ -103,13 +107,16 @@ export class Database {
     return this.find(key) !== undefined
   }
 
-  /** Returns whether a key is live, without removing an expired one: for observers that must not cause events. */
+  /**
+   * Returns whether a key exists and has not expired. Does not remove an expired key, because observers must not cause
+   * events.
+   */
   isLive(key: Bytes): boolean {
     const entry = this.#entries.get(key)
     return entry !== undefined && !this.#isPast(entry.expiresAt)
   }
 
-  /** Returns the type of a live key without removing an expired one. */
+  /** Returns the type of a key that has not expired. Does not remove an expired key. */
   typeNow(key: Bytes): ValueType | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined || this.#isPast(entry.expiresAt)) return undefined
@@ -163,8 +170,8 @@ export class Database {
    */
   rawString(key: Bytes): RawString | undefined
   /**
-   * Returns a string key of at least `length` bytes to be changed in place, and creates a missing one. Growth is
-   * charged first.
+   * Returns a string key of at least `length` bytes to be changed in place, and creates a missing key. Charges the
+   * growth to the work budget before it allocates memory.
    */
   rawString(key: Bytes, missing: 'create', length: number): RawString
   rawString(key: Bytes, missing?: 'create', length = 0): RawString | undefined {
@@ -249,8 +256,8 @@ export class Database {
   }
 
   /**
-   * Stores a key from elsewhere. It counts as new but keeps the position of an existing one, so that a scan returns it
-   * once.
+   * Stores a key that was renamed, copied or restored. It counts as new. It takes the position of an existing key with
+   * the same name, so that a scan returns the name once.
    */
   put(key: Bytes, value: KeyspaceValue, expiresAt: number | undefined): void {
     const isReplaced = this.has(key)
@@ -286,7 +293,7 @@ export class Database {
 
   #pushDeadline(at: number, key: Bytes, entry: KeyEntry): void {
     this.#deadlines.push({ at, sequence: this.#sequence++, key, entry })
-    // Changing an expiration leaves its old position in the heap.
+    // A changed expiration leaves its old entry in the heap, so outdated entries are removed from time to time.
     if (this.#deadlines.size > 64 && this.#deadlines.size > 2 * this.#entries.size) this.#dropIdleDeadlines()
   }
 
@@ -296,7 +303,8 @@ export class Database {
   }
 
   /**
-   * Also removes duplicates: while virtual time does not move, an expiration can be set to the same instant many times.
+   * Removes expirations that no longer apply, and duplicates. While virtual time does not move, an expiration can be
+   * set to the same instant many times.
    */
   #dropIdleDeadlines(): void {
     const ofKeys = new Set<KeyEntry>()
@@ -316,7 +324,10 @@ export class Database {
     return this.#deadlines.peek()?.at
   }
 
-  /** Whether there are twice as many expirations as after the last sweep: keys may expire and never be read again. */
+  /**
+   * Whether a sweep is needed, because there are twice as many expirations as after the last one. Expired keys that no
+   * command reads are only removed by a sweep.
+   */
   get isCrowded(): boolean {
     return this.#deadlines.size > this.#crowd
   }
@@ -338,7 +349,7 @@ export class Database {
 
   #crowd = leastCrowd
 
-  /** Whether a timer of the clock triggered the sweep, not a command. */
+  /** Whether a timer of the clock, not a command, triggered the running sweep. */
   isAlarmed = false
 
   /** Runs `sweep()` for a timer of the clock. */
@@ -380,13 +391,13 @@ export class Database {
     return count
   }
 
-  /** Live keys, in order of insertion. */
+  /** Keys that have not expired, in order of insertion. */
   get entries(): OrderedTable<unknown> {
     this.sweep()
     return this.#entries
   }
 
-  /** Visits the live keys in order of insertion. */
+  /** Visits the keys that have not expired, in order of insertion. */
   forEach(visit: (value: KeyspaceValue, key: Bytes, expiresAt: number | undefined) => void): void {
     this.sweep()
     for (const [key, { value, expiresAt }] of this.#entries) visit(value, key, expiresAt)
@@ -400,7 +411,7 @@ export class Database {
     this.cleared?.()
   }
 
-  /** Returns the entry of a live key; removes an expired one. */
+  /** Returns the entry of a key that has not expired. Removes an expired key. */
   #entryOf(key: Bytes): KeyEntry | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) this.missed?.add(key)

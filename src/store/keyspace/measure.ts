@@ -10,15 +10,15 @@ import type { KeyspaceValue } from './key-entry.js'
 /** Size of a value. */
 export interface Measure {
   readonly elements: number
-  /** Bytes of all strings; numbers count 8. */
+  /** Bytes of all strings in the value. A number counts as 8 bytes. */
   readonly bytes: number
 }
 
 const numberSize = 8
 
 /**
- * Returns the number of elements, or of 32-byte blocks of a string, without visiting them. Members of JSON documents do
- * not count.
+ * Returns the number of elements of a value, or the number of 32-byte blocks of a string, without visiting them. Nested
+ * members of a JSON document do not count.
  */
 export function sizeOfValue(value: KeyspaceValue): number {
   if (typeof value === 'string' || value instanceof RawString || value instanceof Deque || value instanceof Stream) {

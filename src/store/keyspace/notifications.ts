@@ -11,7 +11,7 @@ import type { StoreClock } from './store-clock.js'
  * expired may never be read again, so the event `expired` needs a timer.
  */
 export class Notifications {
-  /** Whether a timer may have to be set after a command. */
+  /** Whether the expiration of keys must be noticed, so that a command may have to set a timer. */
   hearsExpiry = false
   hearsMisses = false
   /** Whether any event is published. */
@@ -56,13 +56,17 @@ export class Notifications {
 
   announce(eventClass: EventClass, event: string, key: Bytes): void {
     if (!this.#flags.has(eventClass)) return
-    // An event must not fail the command. Subscribers that cost too much are charged from the next request on.
+    // An event must not fail the command, so at most one unit of work is charged for it. Subscribers with costly
+    // patterns reduce the budget for the events of the request.
     if (this.db.work.left > 0) this.db.work.left--
     if (this.#flags.has('K')) this.pubsub.announce(latin1(`__keyspace@0__:${key}`), latin1(event))
     if (this.#flags.has('E')) this.pubsub.announce(latin1(`__keyevent@0__:${event}`), key)
   }
 
-  /** Reports a miss of a read command once per key, even if its body looks several times. */
+  /**
+   * Runs a read command and publishes one event for each key that is missing, even if the command looks the key up
+   * several times.
+   */
   watchMisses<T>(command: CommandDescription, run: () => T): T {
     if (!command.flags.includes('read')) return run()
     const missed = new Set<Bytes>()
@@ -75,7 +79,7 @@ export class Notifications {
     }
   }
 
-  /** Must be called when expirations may have changed. */
+  /** Sets the timer for the next expiration. Must be called when expirations may have changed. */
   setAlarm(): void {
     const at = this.hearsExpiry ? this.db.nextDeadline : undefined
     if (this.#alarm?.at === at) return

@@ -5,8 +5,8 @@ import { passwordWords } from '../../secrets/command-secrets.js'
 import { costOfName } from '../command/connection-memory.js'
 
 /**
- * Maximum bytes of a command that is shown to monitors. A longer one disconnects them, like clients that read too
- * slowly.
+ * Maximum bytes of a command that is shown to monitors. A longer command disconnects the monitors, like clients that
+ * read too slowly.
  */
 export const maxShown = 33_554_432
 
@@ -16,7 +16,7 @@ const redacted = '"(redacted)"'
 /** Message to subscribers, created once for all of them. */
 export class PubSubMessage {
   #line: Bytes | undefined
-  /** Kind, channel and payload; for monitors, one text. */
+  /** Kind, channel and payload of the message. A message to monitors has only one text. */
   readonly parts: readonly [kind: Bytes, ...rest: (Bytes | number)[]]
 
   constructor(kind: string, ...rest: readonly (Bytes | number)[]) {
@@ -36,7 +36,7 @@ export interface Subscriber {
   receive(message: PubSubMessage): void
   /** Returns whether the user may still receive its subscriptions; called after every change of users and tokens. */
   isWelcome(): boolean
-  /** Ends the stream from the server's side. */
+  /** Ends the stream or connection from the side of the server. */
   dismiss(): void
 }
 
@@ -46,7 +46,7 @@ interface Subscriptions {
   readonly patterns: Set<Bytes>
   /** Shard channels, which are counted separately. The double is one node, so it has all of them. */
   readonly shards: Set<Bytes>
-  /** Bytes of the names of its subscriptions. */
+  /** Bytes of the names of the subscriber's channels and patterns. */
   kept: number
 }
 
@@ -58,7 +58,9 @@ function hear(heard: Subscriptions, kind: Kind, name: Bytes): void {
   heard.kept += costOfName(name)
 }
 
-/** Returns the number of channels and patterns together, or of shard channels. */
+/**
+ * Returns the number of shard channels for the kind `shards`, otherwise the number of channels and patterns together.
+ */
 function sizeOf({ channels, patterns, shards }: Subscriptions, kind: Kind): number {
   return kind === 'shards' ? shards.size : channels.size + patterns.size
 }
@@ -68,7 +70,7 @@ interface Pattern {
   readonly subscribers: Set<Subscriber>
 }
 
-/** Error when matching a channel against patterns exceeds the work for the events of one request. */
+/** Error if matching channels against patterns takes more work than the budget for the events of one request. */
 class PatternTooCostly extends Error {}
 
 /** Subscriptions to channels, patterns and the feed of all commands. [store.md 5] */
@@ -160,10 +162,13 @@ export class PubSub {
     if (subscribers?.delete(subscriber) && subscribers.size === 0) all.delete(name)
   }
 
-  /** Remaining work to match channels against patterns, for events that no client published. */
+  /** Remaining work to match channels against patterns for keyspace events, which no client published. */
   readonly #attention = new Work(Number.POSITIVE_INFINITY, () => new PatternTooCostly())
 
-  /** Sets the work for the events of a new request. */
+  /**
+   * Sets the work budget for the events of a new request.
+   * @param units units of work
+   */
   attend(units: number): void {
     this.#attention.left = units
   }
@@ -219,7 +224,7 @@ export class PubSub {
 
   /** Shows a command to the monitors, without passwords. `origin` is a client's address, or `lua`. */
   show(argv: readonly Bytes[], now: number, origin: string): void {
-    // Each byte can become four, and a line of that length would be too long.
+    // Escapes can turn one byte into four, so a longer command could become a line that is too long.
     if (argv.reduce((size, word) => size + word.length, 0) > maxShown) {
       for (const monitor of this.monitors) monitor.dismiss()
       return

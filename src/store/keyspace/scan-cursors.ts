@@ -1,28 +1,33 @@
 import type { Random } from '../../kernel/random.js'
 
-/** A cursor has 48 bits for the position, and a checksum of 1 bit before and 15 bits after them. */
+/** A cursor consists of a checksum bit, 48 bits for the position, and 15 further checksum bits. */
 const lowBits = 15n
-/** A position has 16 bits for the number of loads and 32 for the place in the keyspace. */
+/**
+ * A position consists of 16 bits for the number of loads and 32 bits for the sequence number of a key in the keyspace.
+ */
 const lives = 0x1_0000
 const places = 0x1_0000_0000
 const half = 0x1_00_0000
 const rounds = 4
 
-/** A place after the end of every scan. */
+/** Sequence number after the end of every scan. */
 const beyondAll = Number.POSITIVE_INFINITY
 
 /**
  * Cursors of SCAN: opaque 64-bit numbers, mostly beyond 2^53, as in the service. They are a keyed permutation of the
  * positions, so none must be stored. [store.md 7.2: opaque]
  *
- * Loading a dump renumbers the places of a keyspace. Older cursors are still recognized, because the key is the same,
- * but they restart the scan: a key may be returned twice, and none is missed.
+ * Loading a dump renumbers the keys of a keyspace. Older cursors are still recognized, because the secret of the
+ * permutation is the same, but they restart the scan. A scan may then return a key twice, but misses none.
  */
 export class ScanCursors {
   readonly #keys: readonly number[]
   readonly #life: number
 
-  /** @param random must have the same seed for all loads @param loads number of earlier loads */
+  /**
+   * @param random random source, which must have the same seed for all loads
+   * @param loads number of earlier loads
+   */
   constructor(random: Random, loads = 0) {
     this.#life = loads % lives
     this.#keys = Array.from({ length: rounds + 1 }, () => random.int(0x1_0000_0000))
@@ -33,8 +38,8 @@ export class ScanCursors {
   }
 
   /**
-   * Returns the place to continue from: the end for a number that no scan returned, and the beginning for a cursor that
-   * was rounded or returned before a load.
+   * Returns the sequence number to continue from. For a number that no scan returned, this is the end. For a cursor
+   * that was rounded, or returned before a load, it is the beginning.
    */
   place(cursor: bigint): number {
     if (cursor === 0n) return 0

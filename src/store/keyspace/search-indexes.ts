@@ -36,15 +36,15 @@ export class SearchIndexes {
     this.aliases.clear()
   }
 
-  /** Live indexes by name. */
+  /** Existing indexes by name. */
   get all(): ReadonlyMap<Bytes, SearchIndex> {
     this.#review()
     return this.#stored
   }
 
   /**
-   * Returns the index with this name, or the one that an alias with this name refers to. [search.md 0; which comes
-   * first: choice]
+   * Returns the index with this name, or the one that an alias with this name refers to. [search.md 0; the order of
+   * both: choice]
    */
   find(name: Bytes): { readonly name: Bytes; readonly index: SearchIndex } | undefined {
     const index = this.all.get(name)

@@ -4,7 +4,7 @@ import { costOfName } from '../command/connection-memory.js'
 /** The keys that one connection watches until its next transaction. */
 export class Watch {
   readonly keys: Set<Bytes> = new Set()
-  /** Bytes of the names of these keys. */
+  /** Bytes of the names of the watched keys. */
   size = 0
   /** Whether one of the keys has changed. */
   isTouched = false

@@ -10,8 +10,8 @@ export class ProtocolError extends Error {
 }
 
 /**
- * Error for a TLS handshake where a command should begin. The client reads no reply, and its next line may never
- * arrive.
+ * Error for a TLS handshake instead of a command. Such a client cannot read a reply, and may never send a complete
+ * line.
  */
 export class TlsHandshake extends Error {}
 
@@ -33,7 +33,7 @@ export interface ReaderLimits {
 
 /**
  * Limits for clients that have not signed in. Arguments are limited as in redis-server, which would allow 160 KB per
- * command. A command that announces more than signing in needs is not kept, and neither is an endless line.
+ * command. In addition, a command or line that is longer than signing in needs is rejected and not kept in memory.
  */
 export const strangersLimits: ReaderLimits = { command: 16_384, words: 10, word: 16_384, line: 16_384 }
 
@@ -50,7 +50,7 @@ const MINUS = 45
 /** Record type of a ClientHello. [RFC 8446, 5.1] */
 const HANDSHAKE = 0x16
 
-/** Bytes kept in addition to a piece of a command. */
+/** Bytes of memory for each piece of a command, in addition to its content. */
 const perPiece = 32
 
 const nothing = new Uint8Array(0)
@@ -60,17 +60,20 @@ export class CommandReader {
   readonly #textOf: (bytes: Uint8Array, from: number, to: number) => Bytes
   #buffer: Uint8Array = nothing
   #at = 0
-  /** Missing arguments of the current command; 0 between commands. */
+  /** Number of missing arguments of the current command; 0 between commands. */
   #missing = 0
   #words: Bytes[] = []
   #size = 0
-  /** Missing bytes of the current argument and its line end; -1 before its length. */
+  /** Number of missing bytes of the current argument and its line end; -1 before its length was read. */
   #left = -1
   #parts: Bytes[] = []
   /** Bytes of the arguments and parts of the current command. */
   #kept = 0
 
-  /** @param textOf converts a part of a chunk to a byte string; hosts have faster ways than the language */
+  /**
+   * @param textOf converts a part of a chunk to a byte string; hosts have faster functions for this than JavaScript
+   * itself
+   */
   constructor(textOf: (bytes: Uint8Array, from: number, to: number) => Bytes) {
     this.#textOf = textOf
   }
@@ -97,7 +100,7 @@ export class CommandReader {
     this.#at = 0
   }
 
-  /** Drops everything, because nothing more will be read. */
+  /** Drops all buffered bytes, because no further command will be read. */
   forget(): void {
     this.#buffer = nothing
     this.#at = 0
@@ -162,7 +165,7 @@ export class CommandReader {
     const isKept = this.#size <= limits.command
     const there = this.#buffer.length - this.#at
     if (there < this.#left) {
-      // Bytes of the line end stay in the buffer until the line end is complete.
+      // The bytes of the line end stay in the buffer until both have arrived.
       const taken = Math.max(0, Math.min(there, this.#left - 2))
       if (taken > 0 && isKept) {
         this.#parts.push(this.#textOf(this.#buffer, this.#at, this.#at + taken))

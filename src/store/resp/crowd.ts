@@ -2,9 +2,12 @@ import { Account } from '../../kernel/account.js'
 import type { Bytes } from '../../kernel/bytes.js'
 import { hostClearTimeout, hostSetTimeout, hostTime, unref } from '../../kernel/host.js'
 
-/** Holder of memory in the process: a connection, a body that arrives, a response that was not read. */
+/**
+ * Object that uses memory of the process for a client: a connection, a body that is arriving, or a response that was
+ * not read.
+ */
 export interface MemoryHolder {
-  /** Bytes held: incomplete commands, queued transaction commands, names, output that was not read. */
+  /** Bytes of memory in use: incomplete commands, queued transaction commands, names, and output that was not read. */
   readonly held: number
   /** Value that changes whenever the other end reads pending output or sends expected bytes. */
   readonly progress: number
@@ -12,42 +15,48 @@ export interface MemoryHolder {
   sendAway(): void
 }
 
-/** Bytes that a holder may always hold: enough for a command and its reply, so that every client is served. */
+/**
+ * Bytes that every holder may use even if the limit is reached: enough for a command and its reply, so that every
+ * client is served.
+ */
 const always = 16_384
 
-/** Host milliseconds without progress after which a holder counts as stalled. */
+/** Milliseconds of host time without progress after which a holder counts as stalled. */
 export const stalledAfter = 5_000
 
 /**
- * Host milliseconds during which progress does not count: buffers of the operating system accept a few megabytes
- * anyway.
+ * Milliseconds of host time at the beginning during which progress does not count, because buffers of the operating
+ * system accept a few megabytes without a reader.
  */
 const beginning = 1_000
 
-/** Host milliseconds between two checks. */
+/** Milliseconds of host time between two checks. */
 const lookEvery = 250
 
 interface Watched {
   progress: number
-  /** Time at which it began to hold more than every holder may. */
+  /** Host time at which the holder began to use more than `always` bytes. */
   since: number
-  /** Time of its last progress. */
+  /** Host time of the holder's last progress. */
   moved: number
 }
 
 /**
- * Holders that share one memory limit. When the limit is reached, holders are disconnected in this order: those without
- * progress for the longest time or since their beginning, then the largest, if they hold more than the requested bytes.
- * Clients that keep reading or sending therefore stay while others do not.
+ * Holders that share one memory limit. When the limit is reached, stalled holders and those without progress after
+ * their beginning are disconnected first, the longest stalled one first. After them follow the largest holders, if they
+ * use more than the asking one. Clients that keep reading or sending therefore stay connected longer.
  */
 export class Crowd {
   readonly #now: () => number
   readonly #watched = new Map<MemoryHolder, Watched>()
-  /** Records of holders that left after reading everything. If they return, they are not new. */
+  /**
+   * Records of former holders that released their memory. A holder that soon uses much memory again continues its
+   * record.
+   */
   readonly #before = new WeakMap<MemoryHolder, Watched>()
   #timer: unknown
 
-  /** @param now returns host milliseconds */
+  /** @param now returns the host time in milliseconds */
   constructor(
     readonly buffered: Account = new Account(Number.POSITIVE_INFINITY),
     now: () => number = hostTime,
@@ -55,7 +64,9 @@ export class Crowd {
     this.#now = now
   }
 
-  /** Must be called when a holder holds more or less than before. */
+  /**
+   * Adds or removes a holder according to its size. Must be called when a holder uses more or less memory than before.
+   */
   note(holder: MemoryHolder): void {
     if (this.buffered.limit === Number.POSITIVE_INFINITY) return
     if (Crowd.spares(holder.held)) this.leave(holder)
@@ -101,8 +112,8 @@ export class Crowd {
   }
 
   /**
-   * Returns whether `bytes` more fit, disconnecting other holders if necessary. @param asking the holder that asks, if
-   * it exists already
+   * Returns whether `bytes` more fit, disconnecting other holders if necessary.
+   * @param asking holder that needs the bytes, if it already exists
    */
   makesRoom(bytes: number, asking?: MemoryHolder): boolean {
     if (bytes <= this.buffered.left) return true
@@ -110,7 +121,7 @@ export class Crowd {
     const leaving = this.#leaving(wanted, asking)
     let free = this.buffered.left
     for (const { held } of leaving) free += held
-    // No holder is disconnected if the bytes still would not fit.
+    // If the bytes would not fit even without these holders, none of them is disconnected.
     if (free < bytes) return false
     for (const holder of leaving) {
       holder.sendAway()
@@ -119,7 +130,10 @@ export class Crowd {
     return false
   }
 
-  /** Returns the holders that can be disconnected for one that will hold `wanted` bytes, in order. */
+  /**
+   * Returns the holders that can be disconnected in favor of `asking`, in order.
+   * @param wanted bytes that `asking` will use
+   */
   #leaving(wanted: number, asking: MemoryHolder | undefined): MemoryHolder[] {
     this.look()
     const now = this.#now()
@@ -136,13 +150,13 @@ export class Crowd {
     return [...still.map(([holder]) => holder), ...larger]
   }
 
-  /** Returns whether a holder of this many bytes stays although the limit is reached. */
+  /** Returns whether a holder of this many bytes stays connected even if the limit is reached. */
   static spares(held: number): boolean {
     return held <= always
   }
 }
 
-/** Bytes that are sent to many readers; encoded and held once. */
+/** Bytes that are sent to many readers. They are encoded once and kept in memory once. */
 export class Shared {
   /** Bytes in the form that the host sends. */
   array: Uint8Array | undefined

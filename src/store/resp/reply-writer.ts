@@ -12,7 +12,7 @@ export function wireOf(reply: TypedReply, protocol: RespVersion): Bytes {
   return latin1(protocol === 2 ? resp2(reply) : resp3(reply))
 }
 
-/** Bytes around an item: its sign, a length and line ends. */
+/** Maximum bytes around an item: its type character, a length and line ends. */
 const around = 32
 
 /** Returns the maximum bytes of an encoded reply in either version. */

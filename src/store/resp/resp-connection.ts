@@ -32,7 +32,7 @@ export interface RespStore {
 /** Host of the connections. */
 export interface RespHost {
   /**
-   * Returns the store of a user with this password, as AUTH names them; `undefined` if they do not match.
+   * Returns the store for the user and password of an AUTH command; `undefined` if the two do not match.
    * @throws ReplyError when they match but the user is rejected for another reason
    */
   enter(user: string | undefined, password: string): { readonly home: RespStore; readonly user: User } | undefined
@@ -41,7 +41,9 @@ export interface RespHost {
 /** Socket of the client. */
 export interface Socket {
   write(bytes: Bytes): void
-  /** Writes bytes that are also sent to others. Calls `done` when they were read, or never will be. */
+  /**
+   * Writes bytes that are also sent to other clients. Calls `done` when the client has read them or has disconnected.
+   */
   share(shared: Shared, done: () => void): void
   /** Closes the socket after the written bytes. */
   end(): void
@@ -54,31 +56,37 @@ export interface Socket {
   /** Stops reading from the socket, or continues. */
   pause(): void
   resume(): void
-  /** Runs something right after the current call. */
+  /** Runs a function right after the current call. */
   soon(run: () => void): void
   /**
    * Runs something when it is this connection's turn: immediately, unless others are first.
    * @param group connections that share their turns with it
    */
   turn(group: unknown, run: () => void): void
-  /** Runs something after the other connections have had their turn. */
+  /**
+   * Runs a function after the other connections that wait for processing time.
+   * @param group key of the connections that share processing time with this one
+   */
   later(group: unknown, run: () => void): void
-  /** Runs something after this many host milliseconds, unless the process ends earlier. */
+  /**
+   * Runs a function after a delay, unless the process ends earlier.
+   * @param milliseconds delay in host time
+   */
   after(milliseconds: number, run: () => void): void
   /** Called when the client uses TLS. */
   spokeTls?(): void
 }
 
 /**
- * Bytes of pending output above which no further command runs, and of waiting commands above which none is read; for
- * clients that have signed in, and for those that have not.
+ * Maximum bytes of pending output before the next command runs, and of unread commands before more are received. This
+ * limit is for clients that have signed in, `enoughOfStrangers` for the others.
  */
 const enough = 1_048_576
 const enoughOfStrangers = 16_384
 
 /**
- * Units of work after which other connections have their turn: 256 trivial commands, or one that costs more. Units are
- * counted, not timed.
+ * Units of work after which a connection lets other connections run: 256 trivial commands, or one that costs more.
+ * Units are counted, not timed.
  */
 export const turn: number = 256 * unitsPerRow
 
@@ -86,14 +94,18 @@ export const turn: number = 256 * unitsPerRow
 const worthSharing = 4_096
 
 /**
- * Maximum bytes of pending messages: immediately, and for a minute of host time. As in redis-server:
+ * Limits of pending messages: a client with `maxMessages` bytes is disconnected immediately, a client with
+ * `manyMessages` bytes after `longBehind` milliseconds of host time. These are the limits of redis-server:
  * `client-output-buffer-limit pubsub 32mb 8mb 60`. [redis 7.0]
  */
 export const maxMessages = 33_554_432
 export const manyMessages = 8_388_608
 export const longBehind = 60_000
 
-/** Number of wrong passwords on a connection after which each further one waits, and the wait in host milliseconds. */
+/**
+ * Number of wrong passwords on a connection after which each further sign-in is delayed by `failurePause` milliseconds
+ * of host time.
+ */
 export const freeFailures = 10
 export const failurePause = 1_000
 
@@ -125,20 +137,20 @@ export class RespConnection implements MemoryHolder {
   #isEnding = false
   /** Reading and writing have stopped; written bytes may still be on their way. */
   #isClosed = false
-  /** The socket is closed, and nothing is held for it. */
+  /** The socket is closed, and its memory was released. */
   #isGone = false
   #isPaused = false
   /** The client read its messages too slowly. */
   #isTooSlow = false
-  /** Number of the event loop turn in which it had read everything. */
+  /** Number of the latest event loop turn in which the client had read everything. */
   #upToDate = 0
-  /** Set while many messages have been pending without interruption. */
+  /** Set while the bytes of pending messages have been above `manyMessages` without interruption. */
   #farBehind: object | undefined
-  /** Whether it lets other connections run first. */
+  /** Whether this connection lets other connections run first. */
   #isResting = false
   /** State of the reply to the command that runs or waits. */
   #reply: 'due' | 'begun' | undefined
-  /** Whether its store was disposed. */
+  /** Whether the store of this connection was disposed. */
   #isAbandoned = false
   #out = ''
   /** Bytes of shared messages that the client has not read. */
@@ -146,7 +158,7 @@ export class RespConnection implements MemoryHolder {
   /** Bytes that the client has sent so far. */
   #received = 0
   readonly #crowd: Crowd
-  /** Account of the memory held for it. */
+  /** Account of the memory that this connection uses. */
   readonly #account: Account
   readonly #outlet: Outlet = {
     send: (bytes) => this.#tell(bytes.length, () => this.#send(bytes)),
@@ -184,8 +196,8 @@ export class RespConnection implements MemoryHolder {
   }
 
   /**
-   * Disconnects it. The sandbox is notified only when the socket closes, because host speed must not affect a running
-   * command.
+   * Disconnects the client. The sandbox is notified only when the socket closes, because host speed must not affect a
+   * running command.
    */
   sendAway(): void {
     if (this.#isGone) return
@@ -195,7 +207,7 @@ export class RespConnection implements MemoryHolder {
     this.#socket.destroy()
   }
 
-  /** Accounts for the memory held now. Disconnects the client if that exceeds the limit. */
+  /** Updates the account of used memory. Disconnects the client if the memory exceeds the limit. */
   settle(): void {
     if (this.#isGone) return
     const { backlog } = this.#socket
@@ -253,7 +265,7 @@ export class RespConnection implements MemoryHolder {
         if (argv instanceof OversizedCommand) this.#refuse(argv)
         else if (argv.length > 0) this.#take(argv)
         left -= Math.max(unitsPerRow, this.#spent - before)
-        // Flushes before reading more, because pending output reduces the memory for it.
+        // The output is flushed before more commands are read, because pending output reduces the memory for commands.
         if (this.#out.length > 65_536) this.#flush()
       }
     } catch (error) {
@@ -275,7 +287,7 @@ export class RespConnection implements MemoryHolder {
     this.#socket.resume()
   }
 
-  /** Units of work of its store so far. */
+  /** Units of work that the store of this connection has spent so far. */
   get #spent(): number {
     return this.#home?.sessions.front.store.work.spent ?? 0
   }
@@ -291,7 +303,10 @@ export class RespConnection implements MemoryHolder {
     this.settle()
   }
 
-  /** Connections of one store share their turns, and so do connections without one. */
+  /**
+   * Key of the connections that share processing time: all connections of one store, or all connections without a
+   * store.
+   */
   get #group(): unknown {
     return this.#home?.sessions.front.store
   }
@@ -322,9 +337,9 @@ export class RespConnection implements MemoryHolder {
   }
 
   /**
-   * Handles the disposal of the store. From now on only the client closes the connection: a failed test has not closed
-   * it, and a client whose connection closes would fail the run again. Running and waiting commands get no reply until
-   * the client sends something else, because its error might be unhandled.
+   * Handles the disposal of the store. After that, only the client closes the connection. A failed test may have left
+   * the connection open, and closing it from the server would cause another error in the client. Commands that run or
+   * wait get no reply until the client sends another command, because an error reply might be unhandled.
    */
   abandon(): void {
     this.#isAbandoned = true
@@ -342,8 +357,8 @@ export class RespConnection implements MemoryHolder {
 
   #take(argv: readonly Bytes[]): void {
     const name = argv[0]!.toUpperCase()
-    // A web page can make a browser send a request to this port, and its body would be read as commands. A colon needs
-    // no space.
+    // A web page can make a browser send an HTTP request to this port, whose body would be read as commands. The line
+    // may have no space after the colon of `Host:`.
     if (name === 'POST' || name.startsWith('HOST:')) this.#break()
     else if (this.#isAbandoned) this.#sayAbandoned(name)
     else if ((name === 'AUTH' || name === 'HELLO') && this.#renewed()?.isOccupied === true) this.#run([latin1(name)])
@@ -396,7 +411,7 @@ export class RespConnection implements MemoryHolder {
           this.#isBusy = false
           return
         }
-        // The next command is not part of the one that ended the wait, so it runs later.
+        // The next command is not part of the command that ended the wait, so it runs later.
         this.#socket.soon(() => {
           this.#isBusy = false
           this.work()
@@ -404,7 +419,7 @@ export class RespConnection implements MemoryHolder {
       },
       break: () => this.#breakOff(),
     })
-    // A waiting command has not flushed the earlier output.
+    // The output of earlier commands was not flushed when the command began to wait.
     if (!isOver) this.#flush()
   }
 
@@ -533,8 +548,8 @@ export class RespConnection implements MemoryHolder {
 
   /**
    * Sends a message that is not a reply. A client that had read everything when this event loop turn began gets all
-   * messages of the turn, as long as the shared limit allows. A client that is behind is disconnected before its limit
-   * is exceeded.
+   * messages of the turn, as long as the shared memory limit allows. Any other client is disconnected if the message
+   * would exceed its limit.
    */
   #tell(size: number, send: () => void): void {
     if (this.#isTooSlow || this.#isClosed) return
@@ -561,7 +576,7 @@ export class RespConnection implements MemoryHolder {
     this.#socket.soon(() => this.#break())
   }
 
-  /** Sends bytes that are also sent to others and held once. */
+  /** Sends bytes that are also sent to other clients and kept in memory once. */
   #share(shared: Shared): void {
     const { bytes } = shared
     if (bytes.length < worthSharing) {

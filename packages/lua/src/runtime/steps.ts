@@ -14,7 +14,10 @@ export function exhausted(): never {
   throw new BudgetExhausted()
 }
 
-/** Deducts steps for work that is not a call or a loop iteration. @param units number of steps */
+/**
+ * Deducts steps for work that is not a call or a loop iteration.
+ * @param units number of steps to deduct
+ */
 export function charge(units: number): void {
   remaining.steps -= units
   if (remaining.steps < 0) exhausted()
@@ -22,7 +25,8 @@ export function charge(units: number): void {
 
 /**
  * Deducts steps for a new entry of a table without checking the budget, because tables are also filled outside scripts.
- * The next step checks the budget. @param units number of steps
+ * The next step checks the budget.
+ * @param units number of steps to deduct
  */
 export function chargePlace(units: number): void {
   remaining.steps -= units
