@@ -38,6 +38,10 @@ export type ContainerClass<T extends Container> = new () => T
 /** Minimum number of expirations for a sweep. */
 const leastCrowd = 4096
 
+/**
+ * Keyspace: one table of keys and their values. Commands look up their keys themselves, because some of them parse their
+ * arguments first and others look up keys first. If a key has a value of another type, the lookup throws WRONGTYPE.
+ */
 export class Database {
   readonly #entries = new OrderedTable<KeyEntry>()
   #deadlines = new Heap<Deadline>()

@@ -56,8 +56,8 @@ export class Notifications {
 
   announce(eventClass: EventClass, event: string, key: Bytes): void {
     if (!this.#flags.has(eventClass)) return
-    // An event must not fail the command, so at most one unit of work is charged for it. Subscribers with costly
-    // patterns reduce the budget for the events of the request.
+    // An event must not fail the command, so at most one unit of work is charged for it. Matching the patterns of
+    // subscribers has a budget of its own.
     if (this.db.work.left > 0) this.db.work.left--
     if (this.#flags.has('K')) this.pubsub.announce(latin1(`__keyspace@0__:${key}`), latin1(event))
     if (this.#flags.has('E')) this.pubsub.announce(latin1(`__keyevent@0__:${event}`), key)

@@ -59,8 +59,9 @@ export interface Socket {
   /** Runs a function right after the current call. */
   soon(run: () => void): void
   /**
-   * Runs something when it is this connection's turn: immediately, unless others are first.
-   * @param group connections that share their turns with it
+   * Runs a function when this connection may use the process: immediately, or after the other connections that already
+   * wait for it.
+   * @param group key of the connections that share processing time with this one
    */
   turn(group: unknown, run: () => void): void
   /**

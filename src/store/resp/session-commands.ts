@@ -19,7 +19,7 @@ const commands: readonly SessionCommand<Session>[] = [
     inTransaction: 'refused',
     run: hello,
   },
-  // The connection handles AUTH. It reaches the session, without its arguments, only where it is not allowed.
+  // The connection handles AUTH. Only an AUTH that is not allowed reaches the session, without its arguments.
   {
     name: 'AUTH',
     usage: '[user] password',
@@ -285,8 +285,8 @@ function idOf(word: Bytes): number {
 }
 
 /**
- * Names occur in space-separated lists of all connections, so their length is limited. redis-server has no limit.
- * [choice]
+ * Returns a valid name. The length of names is limited, because CLIENT LIST returns those of all connections.
+ * redis-server has no limit. [choice]
  */
 function nameOf(text: Bytes, what: string): Bytes {
   if (text.length > maxName) throw replyError('outOfMemory')

@@ -17,13 +17,13 @@ import type { Session } from './session.js'
 export interface CommandExchange {
   /** Sends the next bytes of the response. */
   send(bytes: Bytes): void
-  /** Ends the response: the next command can run. */
+  /** Ends the response, so that the next command can run. */
   done(): void
   /** Breaks the connection. */
   break(): void
 }
 
-// Request faults for one command of a connection: delayed, lost, or with a truncated response.
+// Applies request faults to one command of a connection: its response can be delayed, lost or truncated.
 
 interface Struck {
   readonly strikes: readonly Injection[]
@@ -50,7 +50,7 @@ export function sessionInjection(
   return strikes.length === 0 ? undefined : { strikes, faults, front }
 }
 
-/** Response in bytes of the protocol, which faults that change responses pass on. */
+/** Response in bytes of the Redis protocol. Faults that change responses return it with this type. */
 interface WireAnswer extends FaultyResponse {
   readonly isWire: true
 }
@@ -59,7 +59,7 @@ function wire(body: Bytes): WireAnswer {
   return { status: 200, headers: [], body, isWire: true }
 }
 
-/** Applies the faults around each other, the first one outermost. */
+/** Applies the faults as nested wrappers, the first one outermost. */
 export function serveFaulty(struck: Struck, session: Session, argv: readonly Bytes[], turn: CommandExchange): void {
   const { clock } = struck.front
   const fail = (error: unknown): void => {
@@ -152,7 +152,7 @@ async function play(
   return actionAt(strike.point as RequestInjectionPoint, fault)(fault, moment)
 }
 
-/** Runs the command in the task; it may wait for other clients. */
+/** Runs the command as a part of the task. The command may wait for other clients. */
 function served(session: Session, argv: readonly Bytes[], task: Task): Promise<FaultyResponse> {
   return new Promise((resolve, reject) => {
     let rouse: (() => void) | undefined

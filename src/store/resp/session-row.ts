@@ -3,7 +3,7 @@ import { wrongArity } from '../command/errors.js'
 import type { Reply } from '../command/reply.js'
 import type { TypedReply } from '../command/typed-reply.js'
 
-// Commands about the connection itself. [search.md, part 2]
+// Describes the commands about the connection itself, such as HELLO and CLIENT. [search.md, part 2]
 
 /** Reply of a session command; `undefined` if the command has already sent everything. */
 export type SessionReply = TypedReply | SentReply | undefined
@@ -28,7 +28,7 @@ export interface SessionCommand<Session> {
   readonly usage?: string
   /** `redis`: only redis-server has it; the service has no page for it. */
   readonly status?: 'redis'
-  /** Hidden from monitors. */
+  /** Whether monitors do not see the command. */
   readonly isAdmin?: true
   run(session: Session, argv: readonly Bytes[]): SessionReply
 }

@@ -35,7 +35,7 @@ import { costOfRow, TransactionState } from './transaction.js'
 /** Destination of the bytes for a client. */
 export interface Outlet {
   send(bytes: Bytes): void
-  /** Sends bytes that are also sent to others. */
+  /** Sends bytes that are also sent to other clients. */
   tell(shared: Shared): void
   /** Closes the connection after the sent bytes. */
   end(): void
@@ -43,7 +43,7 @@ export interface Outlet {
   break(): void
 }
 
-/** What a session needs from the owner of all sessions. */
+/** Part of `RespSessions` that a session uses. */
 export interface SessionOwner {
   /** Commands of connections, by name. */
   readonly commands: ReadonlyMap<string, SessionCommand<Session>>
@@ -56,8 +56,8 @@ export interface SessionOwner {
 type Send = (bytes: Bytes) => void
 
 /**
- * Connection over the Redis protocol as the sandbox sees it: a signed-in user that sends one command after
- * another. [search.md, part 2]
+ * Connection over the Redis protocol inside the sandbox: a signed-in user that sends one command after another.
+ * [search.md, part 2]
  */
 export class Session implements Subscriber, EventOutlet, CommandClient {
   /** Protocol version: RESP2 until the client sends HELLO 3. */
@@ -72,14 +72,14 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
   #last = { at: 0, name: 'NULL' }
   #blocked: Blocked | undefined
   #isMonitor = false
-  /** Whether the client wants no replies: permanently, for this command, or for the next one. */
+  /** Whether CLIENT REPLY disabled replies: permanently, for the running command, or for the next one. */
   readonly #silence = { on: false, now: false, next: false }
   #gone: AbortController | undefined
   /** Bytes that the running command has sent before its reply. */
   #sent: string | undefined
-  /** Bytes of the messages that the running command caused for its own client. */
+  /** Bytes of the messages that the running command has sent to its own client. */
   #heardBytes = 0
-  /** Whether these messages exceed the maximum response, so that the client is disconnected. */
+  /** Whether the messages in `#heardBytes` exceed the maximum response, so that the client must be disconnected. */
   #isFlooded = false
   /** Remaining bytes for the replies of the running transaction. */
   #room: number | undefined
@@ -138,7 +138,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
       answer(reply)
       return false
     }
-    // Messages that arrive while the command waits are sent immediately.
+    // While the command waits, messages are sent immediately instead of with the response.
     const heard = this.#sent
     this.#sent = undefined
     if (heard !== '') this.#outlet.send(latin1(heard))
@@ -159,7 +159,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
   #wire(reply: TypedReply): Bytes {
     const bytes = maxBytes(reply)
     const isTooLarge = bytes > maxText
-    // Sending the reply counts as work of the request and of the connection's turn.
+    // Sending a long reply counts as work of the request, and as processing time of the connection.
     if (bytes > smallReply && !isTooLarge) this.#house.front.store.work.spend(Math.floor(bytes / bytesPerUnit))
     return wireOf(isTooLarge ? replyTooLarge(this.#mostAnswered, true) : reply, this.protocol)
   }
@@ -183,7 +183,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     if (own !== undefined) this.#check(own, argv)
     const refusal = this.#unfit(name, own, argv)
     if (refusal === undefined) return own
-    // Other errors of the command take precedence.
+    // An unknown command, a wrong number of arguments and a missing permission are reported first.
     if (own === undefined) this.#checkStored(argv)
     throw refusal
   }
@@ -246,7 +246,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     if (!this.user.mayRun({ ...permissible, name: own.name })) throw noCommandPermission(own.name)
   }
 
-  /** Runs a command of the store that connections send in another form. */
+  /** Runs a command of the store on behalf of a session command. */
   command(argv: readonly Bytes[]): SessionReply {
     return this.#command(argv, 'resp') as TypedReply
   }
@@ -272,7 +272,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     return command === undefined ? reply : typedReply(command.name, argv, reply)
   }
 
-  /** What fault rules can know about the origin of its commands. */
+  /** Origin of the commands of this session, for fault rules. */
   get origin(): CommandOrigin {
     return { dialect: { docs: this.#house.front.store.nativeDocs } }
   }
@@ -281,7 +281,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     return this.#silence.on || this.#silence.now
   }
 
-  /** Sets whether the client gets replies from now on. Messages about other clients are sent anyway. */
+  /** Sets whether the client gets replies from now on. Messages of subscriptions are sent in any case. */
   setReplies(which: 'ON' | 'OFF' | 'SKIP'): SessionReply {
     if (which === 'SKIP') this.#silence.next = !this.#silence.on
     else this.#silence.on = which === 'OFF'
@@ -290,7 +290,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     return ok
   }
 
-  /** Bytes that are kept for it until it disconnects or changes its settings. */
+  /** Bytes that are kept for the client until it disconnects or changes its settings. */
   get kept(): number {
     const { name, version } = this.library
     const names = this.name.length + name.length + version.length + (this.#blocked?.size ?? 0)
@@ -358,8 +358,8 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
   }
 
   /**
-   * Runs the commands of a transaction. Messages that a command causes precede its reply, between the other replies.
-   * [redis 7.0]
+   * Runs the commands of a transaction. Messages that a command sends to its own client come before the reply of the
+   * command. [redis 7.0]
    */
   #executeRows(rows: readonly (readonly Bytes[])[]): SentReply {
     this.#say(`*${rows.length}\r\n`)
@@ -471,7 +471,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
 
   #wireOf(message: PubSubMessage, line: Bytes): Bytes {
     const [kind, ...rest] = message.parts
-    // A fault damages the end of the line.
+    // The line differs if a fault has damaged its end.
     if (line !== message.line) rest.push(`${String(rest.pop() ?? '').slice(0, -1)}${line.at(-1)}` as Bytes)
     if (rest.length === 0) return wireOf(kind === '"OK"' ? ok : new Status(kind), 2)
     return this.#heard([kind, ...rest])
@@ -490,12 +490,12 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     this.breakOff()
   }
 
-  /** Whether it can send few commands because it has subscriptions. */
+  /** Whether the client may send only a few commands, because it has subscriptions in RESP2. */
   get isConfined(): boolean {
     return this.protocol === 2 && this.subscriptions > 0
   }
 
-  /** Whether it cannot change its user now: it has subscriptions, or commands that wait for EXEC. */
+  /** Whether the client cannot change its user now, because it has subscriptions or commands that wait for EXEC. */
   get isOccupied(): boolean {
     return this.transaction.isOpen || this.isConfined || this.#isMonitor
   }
@@ -512,10 +512,13 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     return wireOf(this.protocol === 2 ? items : new PushReply(items), this.protocol)
   }
 
-  /** Sends bytes; messages that its own command causes become part of the response. */
+  /**
+   * Sends the bytes of a message. If the running command of this client caused the message, it becomes part of the
+   * response.
+   */
   #put(bytes: Bytes): void {
     if (this.#sent !== undefined) {
-      // The transaction still runs to its end: other clients must not see half of it because one reader gets too much.
+      // The transaction still runs to its end, because other clients must not see only a part of it.
       this.#heardBytes += bytes.length
       this.#isFlooded ||= this.#heardBytes > this.#mostAnswered
       if (!this.#isFlooded) this.#sent += bytes
@@ -528,7 +531,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
   // ---- other sessions ---------------------------------------------------------------------------------------------
 
   /**
-   * All connections. Reading them is charged as work.
+   * All connections. Reading them is charged to the work budget.
    * @throws ReplyError when there is not enough work left
    */
   get others(): Iterable<Session> {
@@ -561,14 +564,14 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     return this.#blocked?.unblock(how) ?? false
   }
 
-  /** Disconnects it on behalf of another client. */
+  /** Disconnects the client on behalf of another client. */
   kill(): void {
     this.#end(() => this.#outlet.end())
   }
 
   /**
-   * Ends the session for a reason inside the sandbox. It ends before the connection is notified, so that the journal
-   * records no external input: when replayed, the end follows from the reason.
+   * Ends the session for a reason inside the sandbox. The session ends before the connection is notified, so that the
+   * journal does not record an external input. In a replay, the same reason ends the session again.
    */
   #end(tell: () => void): void {
     if (this.hasEnded) return
@@ -587,7 +590,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     return this.#gone.signal
   }
 
-  /** Ends it because the sandbox was disposed; the connection can continue in the next one. */
+  /** Ends the session because the sandbox was disposed. The connection can continue in the next sandbox. */
   retire(): void {
     this.hasEnded = true
     this.#gone?.abort()
@@ -624,7 +627,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     return latin1(described.map((session) => `${session.#line}\n`).join(''))
   }
 
-  /** Maximum bytes of its line. */
+  /** Maximum bytes of the line of this connection in CLIENT LIST. */
   get #mostDescribed(): number {
     const { name, version } = this.library
     return (
@@ -666,7 +669,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
 
 const shared = new WeakMap<PubSubMessage, (Shared | undefined)[]>()
 
-/** Upper limit for replies, even if a policy allows more. */
+/** Upper limit in bytes for replies, even if a policy allows more. */
 export const maxReplyBytes = 268_435_456
 
 /**
@@ -675,7 +678,7 @@ export const maxReplyBytes = 268_435_456
  */
 export const maxText = 500_000_000
 
-/** Work for a line of CLIENT LIST. */
+/** Units of work for a line of CLIENT LIST. */
 const unitsPerLine = 80
 /** Bytes of the fixed parts of a line. */
 const aroundLine = 200

@@ -9,12 +9,14 @@ import { type Outlet, Session, type SessionOwner } from './session.js'
 import { sessionCommands } from './session-commands.js'
 import { type CommandExchange, serveFaulty, sessionInjection } from './session-faults.js'
 
-/** Outlet for forks and for the replay of inputs, which have no client. */
+/** Outlet that drops everything, for forks and for the replay of inputs, which have no client. */
 const nowhere: Outlet = { send() {}, tell() {}, end() {}, break() {} }
 
 function ignore(): void {}
 
-/** Input of a connection, by its number: opened, sent a command, changed its user, or closed. */
+/**
+ * Recorded input of the connection with this number: it was opened, sent a command, changed its user, or was closed.
+ */
 type SessionInput = { readonly session: number } & (
   | { readonly opened: SessionOpening & { readonly user: string } }
   | { readonly argv: readonly Bytes[] }
@@ -25,7 +27,7 @@ type SessionInput = { readonly session: number } & (
 export interface SessionOpening {
   readonly address: string
   readonly protocol: RespVersion
-  /** Set if the client was known before, or needs no password: then signing in is not logged. */
+  /** Set if the client had a session before, or needs no password. In these cases, signing in is not logged. */
   readonly known: KnownClient | undefined
 }
 
@@ -42,14 +44,17 @@ export function sessionsOf(store: object): RespSessions {
   return world.connections as RespSessions
 }
 
-/** Connections over the Redis protocol in a sandbox. What they do is recorded as its inputs. */
+/**
+ * Connections over the Redis protocol in a sandbox. Their commands and other events are recorded as inputs of the
+ * sandbox.
+ */
 export class RespSessions implements SessionOwner {
   readonly commands: SessionOwner['commands'] = sessionCommands
   readonly front: RestStore
   readonly #inputs: InputJournal | undefined
   /**
-   * Returns the server's error for a command that does not fit into memory. It is not an input of the sandbox and is
-   * not kept.
+   * Returns the error of the server for a command that does not fit into memory. Such a command is neither recorded as
+   * an input nor kept.
    */
   refuses: ((argv: readonly Bytes[]) => string | undefined) | undefined
   readonly #open = new Map<number, Session>()
@@ -76,12 +81,15 @@ export class RespSessions implements SessionOwner {
     this.#count()
   }
 
-  /** Whether faults reject all connections now. */
+  /** Whether a fault currently rejects all connections. */
   get isDown(): boolean {
     return (this.front.faults?.downUntil?.store ?? 0) > this.front.clock.now()
   }
 
-  /** Returns the error for a command of this many bytes. */
+  /**
+   * Returns the error for a command that is too long.
+   * @param size bytes of the command
+   */
   refusalOf(size: number): string {
     const { options, nativeDocs } = this.front.store
     return requestTooLarge(options.policy.maxRequestSize, size, nativeDocs).message
@@ -110,7 +118,7 @@ export class RespSessions implements SessionOwner {
     this.#noteSignIn(session)
   }
 
-  /** Runs one command. Its turn ends when `done` or `break` is called. */
+  /** Runs one command. It has ended when `done` or `break` was called. */
   run(session: Session, argv: readonly Bytes[], turn: CommandExchange): void {
     const refusal = this.refuses?.(argv)
     if (refusal !== undefined) {
@@ -176,7 +184,7 @@ export class RespSessions implements SessionOwner {
     for (const session of this.sessions) session.retire()
   }
 
-  /** Closes all sessions: a new state of the sandbox has none. */
+  /** Closes all sessions, because the sandbox got a new state, which has none. */
   close(): void {
     for (const session of this.sessions) this.leave(session)
   }

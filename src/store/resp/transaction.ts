@@ -7,7 +7,7 @@ import type { StoreEngine } from '../store-engine.js'
 
 type Row = readonly Bytes[]
 
-/** Bytes kept in addition to the arguments of a queued command. */
+/** Bytes of memory for a queued command, in addition to its arguments. */
 const around = 96
 const aroundWord = 16
 
@@ -18,7 +18,7 @@ export function costOfRow(argv: Row): number {
 
 const queued = new Status('QUEUED')
 
-/** Commands of a connection since MULTI, and the keys that it watches until EXEC. [redis 7.0] */
+/** Commands of a connection since MULTI, and the keys that the connection watches until EXEC. [redis 7.0] */
 export class TransactionState {
   readonly #store: StoreEngine
   readonly #watch = new Watch()
@@ -55,7 +55,8 @@ export class TransactionState {
   }
 
   /**
-   * Runs a check of a sent command. A rejected command invalidates the transaction, and a malformed EXEC ends it.
+   * Runs a check of a sent command. If the check rejects the command, EXEC will not run the transaction. A malformed
+   * EXEC ends the transaction.
    * @param check throws `ReplyError`
    */
   demand<T>(argv: Row, check: () => T): T {
@@ -70,7 +71,7 @@ export class TransactionState {
     }
   }
 
-  /** Invalidates the transaction, because a command was rejected before it was queued. */
+  /** Makes EXEC fail, because a command was rejected before it was queued. */
   refuse(): void {
     this.#isRefused = true
   }
@@ -90,7 +91,7 @@ export class TransactionState {
   execute<T>(run: (rows: readonly Row[]) => T): T | Reply {
     const rows = this.#end('EXEC')
     const { keys } = this.#watch
-    // A key that expired since WATCH has also changed; `has()` detects that.
+    // A key that expired since WATCH counts as changed. `has()` removes it, which marks the watch.
     for (const key of keys) this.#store.db.has(key)
     const { isTouched } = this.#watch
     this.unwatch()
@@ -108,7 +109,7 @@ export class TransactionState {
     if (!keys.every(mayUse)) throw replyError('noKeyPermission')
     const { db, watches } = this.#store
     for (const key of keys) {
-      // If the key expired before WATCH, that does not count as a change.
+      // Removes a key that expired before WATCH, because that does not count as a change.
       db.has(key)
       watches.add(this.#watch, key)
     }

@@ -16,7 +16,8 @@ import type { Argv } from './request.js'
 import { errorResponse } from './rest-responses.js'
 import type { StaleReads } from './stale-reads.js'
 
-// What fault rules need from the store: its dialect, facts about requests and commands, and injected commands.
+// Connects fault rules with the store: error texts in its dialect, facts about requests and commands, and commands with
+// an injected fault.
 
 /** Commands per month in the free plan. [store.md 10] */
 const freePlan = 500_000
@@ -44,7 +45,10 @@ export function quotaError({ dialect }: CommandOrigin): ReplyError {
   return monthlyLimit(freePlan, freePlan, dialect.docs)
 }
 
-/** Returns facts about a request. An unreadable request has none; it is rejected when it is served. */
+/**
+ * Returns facts about a request. A request that cannot be parsed has none, and is rejected when it is served.
+ * @param facts parses the request
+ */
 export function readableFacts(facts: () => FaultFacts): FaultFacts {
   try {
     return facts()
@@ -82,8 +86,8 @@ export interface CommandOrigin {
 }
 
 /**
- * Facts about one command for the conditions of rules. Facts that few rules read are getters: as plain values they
- * would make each command 10 % slower while any rule is armed.
+ * Facts about one command for the conditions of rules. Facts that few rules read are getters. As plain values they
+ * would make each command 10 % slower while any rule is active.
  */
 export class CommandFaultFacts implements FaultFacts {
   readonly api = 'store'
@@ -124,7 +128,7 @@ export interface PendingCommand<R> {
   readonly run: () => R
 }
 
-/** Runs a command, with any fault that is injected into it. */
+/** Runs a command and injects a fault into it if a rule requires one. */
 export function executeFaulty<R extends Reply | Blocked>(
   front: StrikableStore,
   coming: PendingCommand<R>,
@@ -134,7 +138,7 @@ export function executeFaulty<R extends Reply | Blocked>(
   return strike === undefined ? coming.run() : applyInjection(strike, front, coming, call)
 }
 
-/** Returns the fault injected into a command. All command faults produce the reply, so at most one applies. */
+/** Returns the fault injected into a command. Every command fault produces the reply, so at most one is injected. */
 export function injectionOf(front: StrikableStore, argv: Argv, call: CommandOrigin): Injection | undefined {
   if (!front.isStruck) return undefined
   return front.faults!.injections('store.command', new CommandFaultFacts(argv, call, front.store))?.[0]

@@ -6,11 +6,11 @@ import type { PubSubMessage } from '../keyspace/pubsub.js'
 import type { CommandOrigin } from './command-faults.js'
 import type { RestStore } from './store-front.js'
 
-// Faults of one event on its way into one stream.
+// Injects faults into one event for one stream.
 
 /** Writable end of a stream. */
 export interface EventOutlet {
-  /** @param line the line that a fault changed, if any */
+  /** @param line line of the event stream, if a fault changed it */
   pass(message: PubSubMessage, line?: Bytes): void
   breakOff(): void
 }
@@ -39,21 +39,24 @@ export function faultyEvent(outlet: EventOutlet, message: PubSubMessage, call: C
     for (let count = 0; count < copies; count++) outlet.pass(message, line)
     if (!breaks) return
     if (copies === 0) outlet.breakOff()
-    // Breaking the stream would drop unread events, so the reader first gets a turn.
+    // Breaking the stream would drop unread events, so a timer breaks it after the reader had time to read.
     else front.clock.schedule(front.clock.now(), 'end of an event stream', () => outlet.breakOff())
   }
   if (wait === 0) send()
   else front.clock.schedule(front.clock.now() + wait, 'event that a fault delays', send)
 }
 
-/** Lines for monitors have no channel. */
+/** Returns the channel of a message. Lines for monitors have none. */
 function channelOf({ parts: [kind, first, second] }: PubSubMessage): Bytes {
   return ((kind === 'message' || kind === 'smessage' ? first : kind === 'pmessage' ? second : '') ?? '') as Bytes
 }
 
 const confirmations: ReadonlySet<string> = new Set(['"OK"', 'subscribe', 'psubscribe', 'ssubscribe'])
 
-/** The confirmation of a subscription is part of opening the stream. */
+/**
+ * Returns whether a message confirms a subscription. Confirmations are part of opening the stream, so faults do not
+ * affect them.
+ */
 function isConfirmation({ parts: [kind] }: PubSubMessage): boolean {
   return confirmations.has(kind)
 }

@@ -6,7 +6,10 @@ import { replyError, tooManyRows } from '../command/errors.js'
 
 export type Argv = readonly Bytes[]
 
-/** Reads `/set/foo/bar?EX=60` and a body: path segments, then the body, then query arguments. */
+/**
+ * Reads a command such as `/set/foo/bar?EX=60` with a body. Its arguments are the path segments, then the body, then
+ * the query parameters.
+ */
 export function argvOfPath(path: string, query: string, body: Bytes): Argv {
   const segments = segmentsOf(path.slice(1))
   // One slash after the command name is dropped; any other empty segment is an empty argument.
@@ -56,7 +59,10 @@ export function decodePercent(text: string): Bytes {
   )
 }
 
-/** Reads the JSON array of one command. @param work charged for the reading */
+/**
+ * Reads the JSON array of one command.
+ * @param work work budget, to which the reading is charged
+ */
 export function argvOfJson(body: Bytes, work?: Work): Argv {
   const scanner = new JsonScanner(body, work)
   const row = scanner.row()
@@ -84,8 +90,8 @@ export function rowsOfJson(body: Bytes, most: number = Number.POSITIVE_INFINITY,
 }
 
 /**
- * Piece of a string with escapes. Its length is bounded, because the regular expression keeps a backtracking state per
- * repetition.
+ * Matches a piece of a string with escapes. The length is limited, because the regular expression keeps a backtracking
+ * state per repetition.
  */
 const stringPiece = /(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){1,1024}/y
 const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
@@ -94,7 +100,7 @@ const wordToken = /true|false|null/y
 /** Characters that do not occur in strings without escapes. */
 const special = /[\x00-\x1f\\]/g
 
-/** Bytes of a body that are read for one unit: each byte is examined several times and copied. */
+/** Number of bytes of a body that are read for one unit of work. Each byte is examined several times and copied. */
 const bytesPerUnit = 16
 const unitsPerWord = 2
 
@@ -154,7 +160,7 @@ class JsonScanner {
     return words.slice()
   }
 
-  /** Checks that nothing follows. [store.md, last section] */
+  /** Checks that only white space follows. [store.md, last section] */
   end(): void {
     this.#skipSpace()
     if (this.#at < this.body.length) throw replyError('invalidJson')
@@ -234,7 +240,7 @@ class JsonScanner {
 /** Decodes JSON escapes within a byte string; `\u` sequences become UTF-8, including surrogate pairs. */
 function withoutEscapes(literal: string, work: Work | undefined): Bytes {
   work?.charge(Math.floor(literal.length / bytesPerUnit))
-  // Without `\u` each escape is one byte, so the much faster built-in parser can read bytes as characters.
+  // Without `\u`, each escape becomes one byte, so the much faster built-in parser can read the bytes as characters.
   if (!literal.includes('\\u')) return latin1(JSON.parse(`"${literal}"`))
   const bytes = latin1(literal)
   if (isUtf8(bytes)) return utf8(JSON.parse(`"${text(bytes)}"`))

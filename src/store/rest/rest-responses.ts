@@ -19,11 +19,11 @@ function noRoom(): never {
   throw new ResponseTooLarge('a reply does not fit into its response')
 }
 
-/** Bytes of a reply that are encoded for one unit: each byte is examined, joined and written. */
+/** Number of bytes of a reply that are encoded for one unit of work. Each byte is examined, joined and written. */
 const bytesPerUnit = 16
-/** Work for an element of a reply, in addition to its bytes. */
+/** Units of work for an element of a reply, in addition to its bytes. */
 const unitsPerElement = 2
-/** Bytes of a string for one additional unit if characters must be decoded or escaped. */
+/** Number of bytes of a string for one additional unit of work if characters must be decoded or escaped. */
 const specialBytesPerUnit = 5
 
 /** Converts a bulk string to a JSON string literal. */
@@ -31,10 +31,11 @@ type StringForm = (bytes: Bytes, work?: Work) => string
 
 const special = /["\\\x00-\x1f\x80-\xff]/
 
-/** Converts invalid UTF-8 to one U+FFFD per byte. */
+/** Converts a bulk string to a JSON literal. Each byte of invalid UTF-8 becomes U+FFFD. */
 export const plain: StringForm = (bytes, work) => {
   if (!special.test(bytes)) return `"${bytes}"`
-  // Escapes turn one byte into six, U+FFFD into three, so a longer result would exceed the longest string.
+  // An escape turns one byte into six, and U+FFFD turns one into three. The result of more bytes could therefore exceed
+  // the longest string.
   if (bytes.length > maxString / 6) noRoom()
   work?.charge(Math.floor(bytes.length / specialBytesPerUnit))
   // JSON escapes only ASCII, so a valid byte string needs no decoding.
@@ -46,8 +47,8 @@ export const plain: StringForm = (bytes, work) => {
 }
 
 /**
- * Takes about as long as the search for characters to escape that it replaces and that every string is charged for.
- * [measured]
+ * Converts a bulk string to a JSON literal with its base64. It costs no additional work, because it takes about as long
+ * as the search for characters to escape, which it replaces. [measured]
  */
 export const base64: StringForm = (bytes) => `"${toBase64(bytes)}"`
 
@@ -146,7 +147,10 @@ export class ResponseBudget {
   #left: number
   #isTooMuchWork = false
 
-  /** @param work charged for the encoding: a reply that costs more than the remaining work does not fit either */
+  /**
+   * @param work work budget, to which the encoding is charged. A reply that costs more than the remaining work does not
+   * fit either.
+   */
   constructor(limits: Limits, work?: Work) {
     this.#limits = limits
     this.#work = work
@@ -194,7 +198,9 @@ export function errorResponse(error: ReplyError, status: number, call: ServiceRe
   return jsonText(errorItem(error), status, corsHeaders(call))
 }
 
-/** Last header pair. It is reused until the next write, so that the log keeps it once. */
+/**
+ * Last header with a sync token. It is reused until the next write, so that the traffic log keeps it in memory once.
+ */
 let lastSync: readonly [string, string] = ['service-sync-token', '']
 
 /** Returns the sync token, a short counter as third parties observed it on the service. [store.md 2.2] */

@@ -10,7 +10,7 @@ type Version = { readonly value: PortableValue; readonly expiresAt: number | und
 
 export const maxVersions = 1000
 
-/** Earlier states of keys, for reads that return stale values. They are kept only from the first request for them. */
+/** Earlier states of keys, for reads that return stale values. They are recorded only while a fault rule needs them. */
 export class StaleReads {
   readonly #store: StoreEngine
   readonly #present = new Map<Bytes, Version>()
@@ -44,7 +44,9 @@ export class StaleReads {
   }
 
   /**
-   * Runs a read command on earlier states of its keys; returns `undefined` if none of the keys has changed that often.
+   * Runs a read command on earlier states of its keys.
+   * @param versions number of changes to go back
+   * @returns `undefined` if none of the keys has changed that often
    */
   read(argv: readonly Bytes[], user: User, versions: number): { readonly reply: Reply } | undefined {
     this.#catchUp()
@@ -61,7 +63,10 @@ export class StaleReads {
     }
   }
 
-  /** @returns a function that restores the present state */
+  /**
+   * Sets a key to an earlier state.
+   * @returns function that restores the present state
+   */
   #putBack(key: Bytes, version: Version): () => void {
     const { db } = this.#store
     const entry = db.find(key)

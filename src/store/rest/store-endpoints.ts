@@ -30,7 +30,7 @@ import { subscriptionEndpoints } from './subscriptions.js'
 
 const methods = ['HEAD', 'GET', 'POST', 'PUT']
 
-/** Endpoint for all paths without an endpoint of their own, without its `run`. */
+/** Endpoint for all paths that have no endpoint of their own. The `run` function is added elsewhere. */
 export const anyCommand: Omit<Endpoint<RestStore, User>, 'run'> = {
   method: methods,
   path: '/**',
@@ -98,7 +98,10 @@ interface Form {
   run(call: StoreCall, front: RestStore, encoding: Encoding): RawResponse
 }
 
-/** Checks the headers first, then the form; errors have the service's wording. */
+/**
+ * Returns the response of a form, or an error in the service's wording. The headers are checked first, then the form of
+ * the request.
+ */
 function answered(call: StoreCall, front: RestStore, run: Form['run']): RawResponse {
   let encoding: Encoding = { form: 'json', strings: plain }
   let answer: RawResponse
@@ -121,7 +124,8 @@ export function withHeaders({ status, headers, body }: RawResponse, call: StoreC
 }
 
 /**
- * Returns the error for a search command that could not be predicted from the request, for example inside a function.
+ * Returns the error for a search command that runs before its code was loaded. The request did not show that it would
+ * search, for example because a function runs the command.
  */
 export function notLoaded({ language }: SearchNotLoaded): ReplyError {
   void loadSearch([language])
@@ -158,7 +162,7 @@ export function argvOf(call: ServiceRequest, work?: Work): Argv {
   return argvOfJson(call.body, work)
 }
 
-/** @param work charged for the reading, if the store runs the commands */
+/** @param work work budget, to which the reading is charged if the store runs the commands */
 export function rowsOf(call: ServiceRequest, store: StoreEngine, work?: Work): readonly Argv[] {
   return rowsOfJson(call.body, maxRows(store), work)
 }

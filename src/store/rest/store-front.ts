@@ -15,17 +15,17 @@ import { executeFaulty } from './command-faults.js'
 import type { Argv } from './request.js'
 import { StaleReads } from './stale-reads.js'
 
-/** Maximum characters of one byte in JSON: `\u0001`. */
+/** Maximum number of characters for one byte in JSON, as in `\u0001`. */
 export const maxEscape = 6
 
-/** Bytes of quotes, commas and space that are read free of charge. */
+/** Bytes of quotes, commas and white space by which a body may be longer than its arguments. */
 export const roomForSyntax = 1_048_576
 
 export type RequestForm = 'request' | 'pipeline' | 'transaction'
 
 /**
- * Error for oversized arguments, which are the client's fault (413), or an oversized reply after the command ran (200).
- * [store.md 10]
+ * Error for arguments that are too large, with status 413, or for a reply that is too large, with status 200 because
+ * the command ran. [store.md 10]
  */
 export class Oversized extends ReplyError {
   constructor(
@@ -39,7 +39,7 @@ export class Oversized extends ReplyError {
 /** Store with the limits and faults of its REST API. */
 export class RestStore {
   readonly store: StoreEngine
-  /** Maximum bytes of a row and of a reply. */
+  /** Maximum bytes of the arguments of one command, and of a reply. */
   readonly #longest: number
   readonly #longestKey: number
   readonly #isMetered: boolean
@@ -76,12 +76,13 @@ export class RestStore {
     return size
   }
 
-  /** Runs one row of a request within the limits of the plan. */
+  /** Runs one command of a request within the limits of the plan. */
   execute(argv: Argv, user: User, via: RequestForm, call: ServiceRequest, size?: number): Reply {
     const received = this.checkPlan(argv, { user, via, cause: call.cause }, [this.store.commands], size)
     const run = (): Reply => {
       const { length } = argv[0]!
-      // XREAD and XREADGROUP: every command passes here, and comparing two lengths excludes nearly all others.
+      // XREAD and XREADGROUP: This check runs for every command, and comparing two lengths excludes nearly all other
+      // commands.
       if ((length === 5 || length === 10) && asksToWait(argv))
         this.store.diagnostics.noticeBlock(argv[0]!.toUpperCase())
       return this.journal.execute(argv, user, via, call.cause)
@@ -99,7 +100,7 @@ export class RestStore {
   }
 
   /**
-   * Checks that the plan allows a row. A rejected row is logged like one that the store rejects.
+   * Checks that the plan allows a command. A rejected command is logged like one that the store rejects.
    * @param tables tables with the sender's commands
    * @param size result of `measured()`
    * @returns the size
@@ -123,7 +124,7 @@ export class RestStore {
       const refusal = refusedCount(1, store) ?? refusedStorage(argv, store, tables)
       if (refusal !== undefined) throw refusal
     }
-    // Nothing more starts after replies have used up the work.
+    // After the replies have used up the work, the charge throws, so that no further command starts.
     if (argv.length > freeWords || store.work.left < 0) store.work.charge(unitsPerWord * argv.length)
   }
 

@@ -22,7 +22,7 @@ import type { RestStore } from './store-front.js'
 /** GET is included because EventSource in browsers supports only GET. */
 const methods = ['GET', 'POST']
 
-/** Reader of an event stream, as the event source sees it. */
+/** Reader of an event stream, as the source of its events uses it. */
 export interface Feeding extends Subscriber, EventOutlet {
   readonly hasEnded: boolean
   /** Called after the reader has ended. */
@@ -75,13 +75,13 @@ export const subscriptionEndpoints: readonly Endpoint<RestStore, User>[] = strea
 
 export type Feed = 'MONITOR' | 'SUBSCRIBE' | 'PSUBSCRIBE'
 
-/** Returns errors before the beginning of a stream as ordinary responses. */
+/** Opens a stream. Errors before its beginning are returned as ordinary responses. */
 function answered(
   call: ServiceRequest,
   open: () => RawResponse | Promise<RawResponse>,
 ): RawResponse | Promise<RawResponse> {
   try {
-    // Events have one format; a request for an invalid format is rejected here as well.
+    // Events have only one format, but a request for an invalid format is rejected nevertheless.
     encodingOf(call)
     return open()
   } catch (error) {
@@ -136,7 +136,7 @@ function answerOf(call: ServiceRequest<User>, store: StoreEngine, reader: Stream
   return { status: 200, headers, body: reader.body }
 }
 
-/** Interval of comments, which readers skip and which keep proxies from closing the connection. */
+/** Interval of comments in milliseconds. Readers skip comments, and proxies then do not close the connection. */
 const keepAliveEvery = 15_000
 
 class StreamReader implements Feeding {
@@ -181,7 +181,7 @@ class StreamReader implements Feeding {
   pass(message: PubSubMessage, line: Bytes = message.line): void {
     if (this.hasEnded) return
     this.#stream.sendFrame(line === message.line ? frameOf(message) : dataFrame(line))
-    // The reader gets a turn before time moves.
+    // Lets the reader read the event before virtual time moves.
     letOutsideContinue(this.#clock)
   }
 
