@@ -174,7 +174,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
   }
 
   /**
-   * Returns the command if it is one of connections.
+   * Returns the session command that was sent; `undefined` for a command of the store.
    * @throws ReplyError when the client may not send it now
    */
   #admit(argv: readonly Bytes[]): SessionCommand<Session> | undefined {
@@ -298,7 +298,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
   }
 
   /**
-   * Checks that this many more bytes can be kept.
+   * Checks that this many additional bytes can be kept for the client.
    * @throws ReplyError otherwise
    */
   demandRoom(bytes: number): void {

@@ -76,7 +76,7 @@ export class TransactionState {
     this.#isRefused = true
   }
 
-  /** @param check throws `ReplyError` for a command that is not allowed in transactions */
+  /** @param check throws `ReplyError` if the command is not allowed in transactions */
   queue(argv: Row, check: () => void): Reply {
     this.demand(argv, check)
     // As in redis, commands are no longer kept after one was rejected.

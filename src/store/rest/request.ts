@@ -73,7 +73,7 @@ export function argvOfJson(body: Bytes, work?: Work): Argv {
 /**
  * Reads the JSON array of rows of `/pipeline` and `/multi-exec`. More than `most` rows are rejected before they are
  * read.
- * @param work budget that pays for reading the rows; each command pays for its own work
+ * @param work work budget, to which the reading of the rows is charged. Each command is charged separately.
  */
 export function rowsOfJson(body: Bytes, most: number = Number.POSITIVE_INFINITY, work?: Work): Argv[] {
   const scanner = new JsonScanner(body, work)

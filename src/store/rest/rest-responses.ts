@@ -54,7 +54,7 @@ export const base64: StringForm = (bytes) => `"${toBase64(bytes)}"`
 
 /**
  * Encodes a reply as JSON text. Only a top-level status `OK` is not encoded as base64. [store.md 3.2]
- * @param work charged for the encoding
+ * @param work work budget, to which the encoding is charged
  * @throws ResponseTooLarge when it exceeds `room` bytes
  */
 export function json(

@@ -67,7 +67,7 @@ export class RestStore {
   }
 
   /**
-   * Returns the size of a row.
+   * Returns the size of a command in bytes.
    * @throws ReplyError when it is too large
    */
   measured(argv: Argv): number {

@@ -5,7 +5,10 @@ import { deepestReply, NilArray, type Reply, ReplyError, Status, tooDeep } from 
 
 // Converts replies to Lua values, and Lua values to replies. [store.md 9.3]
 
-/** Converts a reply to what a script sees. With RESP3, nil is nil; `luaOfTypedReply` converts the other RESP3 types. */
+/**
+ * Converts a reply to what a script sees. With RESP3, a nil reply becomes nil instead of false. `luaOfTypedReply`
+ * converts the other RESP3 types.
+ */
 export function luaOfReply(reply: Reply, isResp3: boolean): LuaValue {
   if (typeof reply === 'string' || typeof reply === 'number') return reply
   if (reply === null || reply instanceof NilArray) return isResp3 ? undefined : false
@@ -24,20 +27,23 @@ export function tableWith(key: string, value: LuaValue): LuaTable {
   return table
 }
 
-/** Makes a table of the array without copying it: scripts may change their KEYS, and no other code holds the array. */
+/**
+ * Creates a table that uses the array without copying it. Scripts may change their KEYS, so no other code may use the
+ * array.
+ */
 export function listOf(values: readonly Bytes[]): LuaTable {
   const table = new LuaTable()
   table.list = values as Bytes[]
   return table
 }
 
-/** Work for an item of a reply. A table that occurs several times becomes a separate array each time. */
+/** Units of work for an item of a reply. A table that occurs several times becomes several arrays. */
 const unitsPerItem = 4
 
 /**
  * Converts the result of a script to a reply. A table with `err` inside an array becomes its text, because a reply
  * cannot contain errors.
- * @throws ReplyError for a table with `err`, and when there are more items than remaining work
+ * @throws ReplyError for a table with `err`, and when the remaining work is not enough for all items
  */
 export function replyOfLua(value: LuaValue, work: Work): Reply {
   const error = errorText(value)
@@ -64,7 +70,7 @@ function toReply(value: LuaValue, depth: number, work: Work): Reply {
   return tableReply(value, depth, work)
 }
 
-/** Drops the fraction; values beyond 64 bits become the lowest integer. */
+/** Converts a number to an integer reply without its fraction. Values beyond 64 bits become the lowest integer. */
 function integerReply(value: number): number | bigint {
   return Number.isSafeInteger(value) ? value + 0 : smallest(toInt64(value))
 }

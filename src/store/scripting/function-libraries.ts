@@ -44,7 +44,7 @@ export interface StoredLibrary {
   readonly functions: readonly StoredFunction[]
 }
 
-/** Handling of existing libraries by FUNCTION RESTORE: drop all, keep all, or replace those of the same name. */
+/** Handling of existing libraries by FUNCTION RESTORE: delete all, keep all, or replace those with the same names. */
 export type RestoreMode = 'flush' | 'append' | 'replace'
 
 /** Call of a function on a machine on behalf of a user. */
@@ -225,7 +225,7 @@ function raise(text: string): never {
   throw hostErrorValue(tableWith('err', text))
 }
 
-/** A name may be a number. */
+/** Returns a name as text. As in redis, scripts may pass a number. */
 function nameOf(value: LuaValue, problem: string): string {
   if (typeof value === 'string') return value
   return typeof value === 'number' ? numberText(value) : raise(problem)

@@ -16,9 +16,15 @@ export interface PreparedScript {
 /** Prefix of positions in scripts, as in redis: `user_script:1:`. */
 export const scriptName = 'user_script'
 
-/** Scripts kept for all stores of the process: each test creates a store and runs the same few scripts. */
+/**
+ * Maximum number of scripts kept for all stores of the process. Each test creates a store, but most tests run the same
+ * few scripts.
+ */
 const keptScripts = 300
-/** Maximum characters of all kept scripts: a compiled script takes up to 250 times as much memory. */
+/**
+ * Maximum characters of all kept scripts together. A compiled script takes up to 250 times as much memory as its
+ * source.
+ */
 const keptCharacters = 1_048_576
 
 const kept = new Map<Bytes, PreparedScript>()
@@ -26,7 +32,7 @@ let characters = 0
 
 /**
  * Parses and compiles a script.
- * @throws ReplyError for the first line, `LuaSyntaxError` for the rest
+ * @throws ReplyError for an invalid first line, `LuaSyntaxError` for invalid Lua
  */
 export function prepareScript(source: Bytes): PreparedScript {
   const known = kept.get(source)

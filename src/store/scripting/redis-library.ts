@@ -31,7 +31,7 @@ export interface ScriptRun {
   isResp3: boolean
 }
 
-/** Store as scripts see it. The other methods take the result of `lookup`. */
+/** Part of the store that scripts use. The other methods receive the command that `lookup` returned. */
 export interface ScriptStore {
   readonly work: Work
   readonly options: { readonly policy: Pick<ResolvedPolicy, 'maxScriptSteps'> }
@@ -89,7 +89,7 @@ function functionsLibrary(host: ScriptHost): Record<string, LuaValue> {
   }
 }
 
-/** Constants, which are also available while a library is loaded. [redis 7.0] */
+/** Constants of `redis.*`, which are also available while a library is loaded. [redis 7.0] */
 export const constants: Readonly<Record<string, LuaValue>> = {
   LOG_DEBUG: 0,
   LOG_NOTICE: 2,
@@ -107,7 +107,7 @@ function raise(text: string): never {
 
 // Commands.
 
-/** Failed command, as the table that `call` raises and `pcall` returns. */
+/** Error of a command, with the table that `redis.call` raises and `redis.pcall` returns. */
 class LuaCommandError {
   readonly table: LuaTable
 
@@ -146,7 +146,7 @@ function find(store: ScriptStore, argv: readonly Bytes[]): CommandDescription | 
 }
 
 /**
- * Returns whether a command blocks. The service has no blocking commands; a real server does not allow them in scripts.
+ * Returns whether a command blocks. The service has no such commands, and a real server does not allow them in scripts.
  */
 function isBlocking(name: string): boolean {
   return /^(?:BLPOP|BRPOP|BRPOPLPUSH|BLMOVE|BLMPOP|BZPOPMIN|BZPOPMAX|BZMPOP)$/.test(name)
@@ -179,19 +179,19 @@ function execute(
     store.permit(command, argv, run.user)
     reply = store.executePart(command, argv, run.user, 'lua')
   } catch (error) {
-    // Like an endless loop, exhausted work is not an error that a script can catch.
+    // A script cannot catch the error for exhausted work, as it cannot catch that for an endless loop.
     if (error instanceof WorkExceeded) exhausted()
     if (error instanceof ReplyError) return new LuaCommandError(errorInScript(error.message))
     throw error
   } finally {
-    // A listener may have run other commands in the meantime.
+    // A listener may have run other scripts in the meantime, which also used steps.
     remaining.steps = Math.min(remaining.steps, work.left)
   }
   charge(stepsOfReply(reply))
   return run.isResp3 ? luaOfTypedReply(command, argv, reply) : luaOfReply(reply, false)
 }
 
-/** Steps of every command. */
+/** Steps that every command of a script costs. */
 const stepsPerCommand = 16
 
 function chargeCommand(argv: readonly Bytes[]): void {
@@ -212,7 +212,7 @@ function stepsOfReply(reply: Reply): number {
   return steps
 }
 
-/** Missing permissions have separate texts inside scripts. */
+/** Returns the text of an error inside scripts, where errors for missing permissions have texts of their own. */
 function errorInScript(message: string): string {
   if (!message.startsWith('NOPERM')) return message
   if (message.includes('channels')) return inScript.channelPermission
@@ -247,7 +247,7 @@ function singleField(field: 'ok' | 'err', args: readonly LuaValue[]): Result {
   return tableWith(field, field === 'ok' ? text : withCode(text))
 }
 
-/** Adds the code `ERR` to a text that has only one word. */
+/** Adds the error code `ERR` to a text that consists of a single word. */
 function withCode(text: string): string {
   const bare = text.replace(/^-/, '').replace(/[\r\n]+$/, '')
   return bare.includes(' ') ? bare : `ERR ${bare}`

@@ -79,7 +79,7 @@ export function dynamicKey(key: Bytes): string {
   return `ERR Dynamic keys are not allowed in Lua scripts when 'allow-key-locking' flag is set. Key was: ${key}`
 }
 
-/** Returns the error for commands on the whole database. The service's text is not public. */
+/** Returns the error for commands on the whole database. The text of the service is not public. */
 export function wholeDatabase(name: string): string {
   return `ERR ${name} is not allowed in Lua scripts when 'allow-key-locking' flag is set`
 }
@@ -87,8 +87,8 @@ export function wholeDatabase(name: string): string {
 // Errors for the caller of a script.
 
 /**
- * Returns the error that ended a script, in the service's format. Tracebacks depend on the Lua implementation; this one
- * lists the relevant lines. [store.md 9.4]
+ * Returns the error that ended a script, in the service's format. Tracebacks depend on the Lua implementation. The one
+ * of the double lists the relevant lines. [store.md 9.4]
  */
 export function scriptFailed(error: LuaError, chunk: string): ReplyError {
   const { value, site } = error
@@ -117,8 +117,9 @@ function textOf(value: LuaValue): string {
 }
 
 /**
- * Returns the error for a script that did not end. A real server would continue, reply BUSY to all other clients, and
- * in the end return the text of a killed script. The double has no client that kills it, so the text states the limit.
+ * Returns the error for a script that did not end. A real server would let the script run, reply BUSY to all other
+ * clients, and return another text after SCRIPT KILL. In the double no client can kill a script, so the text states the
+ * limit.
  */
 export function budgetExhausted(steps: number): ReplyError {
   return new ReplyError(

@@ -20,7 +20,7 @@ import { redisLibrary, type ScriptHost, type ScriptRun, type ScriptStore } from 
 import * as refuse from './script-errors.js'
 import { noFlags } from './shebang.js'
 
-/** Scripts and functions of one store, and the Lua states they run in. Everything is created on first use. */
+/** Scripts and functions of one store, and the Lua states in which they run. Everything is created on first use. */
 export class Scripts implements ScriptHost, Performer {
   readonly store: ScriptStore
   readonly libraries: Libraries
@@ -144,8 +144,8 @@ export class Scripts implements ScriptHost, Performer {
 }
 
 /**
- * Returns the work for compiling a source. A cached source costs the same, so that earlier use by others does not
- * matter.
+ * Returns the work for compiling a source. A cached source costs the same, so that the cost does not depend on other
+ * stores.
  */
 export function compilation(source: Bytes): number {
   return source.length <= freeSource ? 0 : (source.length - freeSource) * unitsPerCharacter

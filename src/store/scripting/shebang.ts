@@ -34,7 +34,7 @@ export function flagsOf(names: readonly string[]): ScriptFlags {
 export interface ParsedScript {
   /** Source with its first line blanked, so that line numbers are preserved. */
   readonly body: string
-  /** `undefined` without a shebang: such scripts run in compatibility mode. */
+  /** Flags of the shebang. Scripts without a shebang run in compatibility mode and have no flags. */
   readonly flags: ScriptFlags | undefined
 }
 
@@ -63,7 +63,7 @@ export function readScript(source: Bytes): ParsedScript {
   return { body: source.slice(end), flags: flagsOf(names) }
 }
 
-/** Returns the end of the first line; a zero byte ends the search. */
+/** Returns the position of the end of the first line. A zero byte also ends it. */
 function lineEnd(source: Bytes): number {
   return cString(source).indexOf('\n')
 }

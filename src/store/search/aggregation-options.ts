@@ -27,7 +27,10 @@ export class AggregationOptions {
     private readonly over: Aggregating,
   ) {}
 
-  /** Returns the field, which must have one of these types and be FAST, unless it is a facet. [search.md 13] */
+  /**
+   * Returns the field of the aggregation. It must have one of these types, and be FAST unless it is a facet. [search.md
+   * 13]
+   */
   field(types: readonly FieldDefinition['type'][]): FieldDefinition {
     const path = this.given.get('field' as Bytes)
     // [search.md 13: this error text, and the one about FAST]
@@ -76,7 +79,7 @@ export class AggregationOptions {
     return value
   }
 
-  /** Returns the value for documents without one. */
+  /** Returns the value of the option `missing`, which counts for documents that have none. */
   missing(field: FieldDefinition): Scalar | undefined {
     const value = this.get('missing')
     if (value === undefined) return undefined
@@ -85,7 +88,7 @@ export class AggregationOptions {
     return scalar
   }
 
-  /** Returns a number, or a date as a number. */
+  /** Returns a bound of a range as a number. Dates are converted to milliseconds. */
   bound(name: string, value: Json): number {
     const number = numberIn(value) ?? scalarOf('DATE', value)
     if (typeof number !== 'number') throw this.refused(name, 'numbers or dates')
@@ -101,7 +104,7 @@ export class AggregationOptions {
     return { min: this.bound(name, min), max: this.bound(name, max) }
   }
 
-  /** Returns the sort key and direction. */
+  /** Returns the sort key and direction of the option `order`. */
   order(): { readonly by: Bytes; readonly descending: boolean } | undefined {
     const value = this.get('order')
     if (value === undefined) return undefined

@@ -12,7 +12,10 @@ export function flat(pairs: Pairs): Reply[] {
   return pairs.flatMap(([name, value]) => [latin1(name), value])
 }
 
-/** Converts a number to a reply: integers as numbers, others as text, and null for missing or infinite values. */
+/**
+ * Converts a number to a reply: an integer to a number, any other number to text, and a missing or infinite value to
+ * null.
+ */
 export function numberReply(value: number | null): Reply {
   if (value === null || !Number.isFinite(value)) return null
   return Number.isSafeInteger(value) ? value + 0 : formatScore(value)

@@ -7,7 +7,8 @@ export type Stem = (word: string) => string
 export type Hear = (term: string, start: number, end: number) => void
 
 /**
- * Splits the texts of a field into terms and passes each to a callback: an object for each would be most of the work.
+ * Splits a text of a field into terms and passes each one to a callback. Creating an object for each term would take
+ * most of the time.
  */
 export type Analyse = (text: string, hear: Hear) => void
 
@@ -18,20 +19,21 @@ export function termsIn(text: string, analyse: Analyse): string[] {
 }
 
 /**
- * Letters with their marks and digits of any script; blanks, punctuation and `_` separate words. [search.md 11; of
- * marks, `_` and `'`: choice]
+ * Matches a word: letters with their marks, and digits, of any script. Blanks, punctuation and `_` separate words.
+ * [search.md 11; of marks, `_` and `'`: choice]
  */
 const word = /[\p{Alphabetic}\p{M}\p{N}]+/gu
 
-/** Maximum number of cached stems: a text has few different words. */
+/** Maximum number of cached stems. Texts have few different words. */
 const maxRemembered = 20_000
 
-/** Maximum length of a word that is stemmed: longer ones are not real words, and stemming them is slow. */
+/** Maximum length of a word that is stemmed. Longer words are not real ones, and stemming them is slow. */
 const maxStemmed = 64
 
 /**
- * Returns the analysis of a field. Without NOTOKENIZE, words in lower case, stemmed unless NOSTEM is set; with it, the
- * whole text unchanged. [search.md 11; that NOTOKENIZE keeps case and stems nothing: choice]
+ * Returns the analysis of a field. With NOTOKENIZE, the only term is the whole text, unchanged. Otherwise, the terms
+ * are the words in lower case, stemmed unless NOSTEM is set. [search.md 11; that NOTOKENIZE keeps case and stems
+ * nothing: choice]
  */
 export function analysisOf({ noTokenize, noStem }: FieldDefinition, stem: Stem): Analyse {
   if (noTokenize) return (text, hear) => hear(text, 0, text.length)
@@ -72,7 +74,7 @@ function remembering(stem: Stem): Stem {
     let found = known.get(word)
     if (found === undefined) {
       if (known.size >= maxRemembered) known.clear()
-      // A stemmer can leave upper-case letters, which it uses as marks, or an empty text.
+      // A stemmer may return an empty text, or upper-case letters that it uses as marks.
       found = stem(word).toLowerCase() || word
       known.set(word, found)
     }

@@ -26,7 +26,7 @@ export const bucketOperators: Readonly<Record<string, BucketOperator>> = {
   $dateHistogram: dateHistogram,
 }
 
-/** Work for a bucket, and for each sub-aggregation in it. */
+/** Units of work for a bucket, in addition to those for each sub-aggregation in it. */
 const costOfBucket = 16
 
 function innerPairs(inner: readonly Inner[], ids: readonly number[], { work }: Aggregating): Pairs {
@@ -41,7 +41,10 @@ interface Bucket {
   readonly ids: number[]
 }
 
-/** Defaults: ten buckets, those with most documents first, ties in the order of first occurrence. [choice] */
+/**
+ * Implements `$terms`. By default it returns ten buckets, those with the most documents first, ties in the order of
+ * first occurrence. [choice]
+ */
 function terms(options: AggregationOptions, over: Aggregating, inner: readonly Inner[]): Computing {
   const field = options.field(['U64', 'I64', 'F64', 'DATE', 'BOOL', 'KEYWORD'])
   options.only(
@@ -73,7 +76,7 @@ function terms(options: AggregationOptions, over: Aggregating, inner: readonly I
   return (ids) => {
     const found = new Map<Scalar, Bucket>()
     collect(ids, found, true)
-    // Values that occur only in documents outside the result count 0 times.
+    // Adds the values that occur only in documents outside the result, with a count of 0.
     if (least === 0) collect(over.content.ids, found, false)
     const buckets = [...found.values()].filter((bucket) => bucket.ids.length >= least && isWanted(bucket.key))
     over.buckets.add(Math.min(size, buckets.length))
@@ -157,7 +160,7 @@ interface Range {
   readonly to: number | undefined
 }
 
-/** Ranges keep their given order; values in a gap have no bucket. [choice] */
+/** Implements `$range`. The ranges keep their given order, and values between ranges have no bucket. [choice] */
 function ranges(options: AggregationOptions, over: Aggregating, inner: readonly Inner[]): Computing {
   const field = options.field(['U64', 'I64', 'F64', 'DATE'])
   options.only('field', 'ranges', 'keyed')
@@ -207,7 +210,7 @@ function rangesIn(options: AggregationOptions, { type }: FieldDefinition): Range
   })
 }
 
-/** Returns a list of buckets, or alternating keys and buckets. [choice: the form of keyed ones] */
+/** Returns a list of buckets, or alternating keys and buckets if `keyed` is set. [choice: the form of the latter] */
 function bucketsReply(rows: readonly (readonly [key: Bytes, row: Reply])[], isKeyed: boolean): Reply {
   return flat([['buckets', isKeyed ? rows.flat() : rows.map(([, row]) => row)]])
 }

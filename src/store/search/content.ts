@@ -24,7 +24,7 @@ export class Content {
   #next = 0
   readonly #texts = new Map<Bytes, TextField>()
   readonly #scalars = new Map<Bytes, ScalarField>()
-  /** Facets with all their ancestors, for lookup by any of them. */
+  /** Facet fields with all ancestors of their values, for lookups by any ancestor. */
   readonly #facets = new Map<Bytes, ScalarField>()
   readonly #sources: readonly FieldSource[]
   /** Maximum bytes of a document that are read. */
@@ -44,15 +44,15 @@ export class Content {
     }
   }
 
-  /** Returns a value as a document of this index; `undefined` if it is not one. */
+  /** Returns a value as a document of this index; `undefined` if the index does not cover such values. */
   documentOf(value: KeyspaceValue | undefined): Document | undefined {
     return documentOf(this.definition.dataType, value, this.#longest)
   }
 
   /**
-   * Indexes the current value of a key, or removes it if it is not a document. A changed document keeps its position. A
-   * long text is only started; `goOn()` continues it.
-   * @returns the work that was done
+   * Indexes the current value of a key, or removes it if it is not a document. A changed document keeps its position.
+   * Of a long text, only the first part is indexed; `goOn()` continues.
+   * @returns units of work that were done
    */
   put(key: Bytes, value: KeyspaceValue | undefined): number {
     const document = this.documentOf(value)
@@ -76,7 +76,7 @@ export class Content {
     return this.#steps.length === 0
   }
 
-  /** Runs the next step. Returns the work that was done. */
+  /** Runs the next step of the last document. Returns the units of work that were done. */
   goOn(): number {
     return this.#steps.shift()!()
   }
@@ -153,7 +153,7 @@ export class Content {
   }
 }
 
-/** Work for a document, and for one of its values. */
+/** Units of work for a document, in addition to those for its values. */
 const unitsPerDocument = 8
 const unitsPerValue = 16
 

@@ -5,7 +5,7 @@ import type { Fuzzy } from './filter.js'
  * Returns a test whether a term is within the edit distance of the query: letters that are inserted, deleted or
  * replaced, and two neighbors that are swapped. For a prefix query, it is enough that a prefix of the term is within
  * the distance.
- * @param work charged for each comparison, in addition to the visit of the term
+ * @param work work budget, to which each comparison is charged, in addition to the visit of the term
  */
 export function distanceTo(asked: FuzzyQuery, work: Work): (other: string) => boolean {
   return asked.distance === 1 ? oneEditFrom(asked, work) : editsFrom(asked, work)
@@ -13,13 +13,13 @@ export function distanceTo(asked: FuzzyQuery, work: Work): (other: string) => bo
 
 type FuzzyQuery = Pick<Fuzzy, 'term' | 'distance' | 'swapCost' | 'isPrefix'>
 
-/** Fast path for distance 1, which most searches use for all terms: all letters before and after the edit are equal. */
+/** Fast path for distance 1, which most searches use. All letters before and after the single edit must be equal. */
 function oneEditFrom({ term, swapCost, isPrefix }: FuzzyQuery, work: Work): (other: string) => boolean {
   const { length } = term
   // Returns whether both texts are equal from these positions on.
   const isSame = (other: string, at: number, from: number): boolean => {
     if (!isPrefix && other.length - at !== length - from) return false
-    // One further letter excludes nearly all terms.
+    // Comparing one further letter excludes nearly all terms.
     if (from < length && other.charCodeAt(at) !== term.charCodeAt(from)) return false
     work.charge((length - from) >>> 4)
     return other.startsWith(term.slice(from), at)
@@ -41,7 +41,7 @@ function oneEditFrom({ term, swapCost, isPrefix }: FuzzyQuery, work: Work): (oth
   }
 }
 
-/** Work for a row of distances, which is computed for one letter. */
+/** Units of work for a row of distances, which is computed for each letter. */
 const unitsPerRow = 1
 
 function editsFrom({ term, distance, swapCost, isPrefix }: FuzzyQuery, work: Work): (other: string) => boolean {
@@ -50,7 +50,7 @@ function editsFrom({ term, distance, swapCost, isPrefix }: FuzzyQuery, work: Wor
   return (other) => {
     if (!isPrefix && Math.abs(other.length - length) > distance) return false
     if (isPrefix && length <= distance) return true
-    // Longer prefixes are further away.
+    // Longer prefixes of the other term are always too far away.
     const most = Math.min(other.length, length + distance)
     for (let at = 0; at <= Math.min(length, distance + 1); at++) old[at] = at
     for (let read = 1; read <= most; read++) {

@@ -1,8 +1,8 @@
 /**
  * Implements the English stemmer of Snowball ("Porter2") from its published description.
  *
- * The library has its predecessor, which separates related words: `connection` becomes `connec`, `connect` stays.
- * docs/decisions/search.md
+ * The stemmer library only has the predecessor of this stemmer, which separates related words: it turns `connection`
+ * into `connec`, but leaves `connect` unchanged. docs/decisions/search.md
  */
 export function stemEnglish(word: string): string {
   if (word.length <= 2) return word
@@ -36,7 +36,7 @@ const exceptions: ReadonlyMap<string, string> = new Map([
   ...['sky', 'news', 'howe', 'atlas', 'cosmos', 'bias', 'andes'].map((word) => [word, word] as const),
 ])
 
-/** Words that are stems after their plural ending was removed. */
+/** Words that are not changed further after their plural ending was removed. */
 const finished: ReadonlySet<string> = new Set([
   ...['inning', 'outing', 'canning', 'herring', 'earring'],
   ...['proceed', 'exceed', 'succeed'],
@@ -194,7 +194,7 @@ class Stem {
 }
 
 /**
- * Matches a vowel between two consonants, of which the last one does not lengthen it; or a word of one vowel and one
- * consonant.
+ * Matches a short syllable at the end: a vowel between two consonants, of which the last is not `w`, `x` or `Y`, or a
+ * word of one vowel and one consonant.
  */
 const endsShort = /(?:[^aeiouy][aeiouy][^aeiouywxY]|^[aeiouy][^aeiouy])$/

@@ -20,7 +20,7 @@ export function facetCounts(options: AggregationOptions, over: Aggregating): Com
   const sign = descending ? -1 : 1
   const facets = over.content.facets(field.path)
 
-  /** Returns the direct children of a path, and the document count of those beyond the size limit. */
+  /** Returns the direct children of a path, and the number of documents of the children that exceed the size limit. */
   const level = (parent: Bytes, counts: ReadonlyMap<Bytes, Map<Bytes, number>>, left: number): readonly Reply[] => {
     over.work.charge(8 * (counts.get(parent)?.size ?? 0))
     const children = [...(counts.get(parent) ?? [])].filter(([, count]) => count >= least)

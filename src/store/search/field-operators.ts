@@ -19,7 +19,7 @@ export interface Reading {
   readonly work: Work
 }
 
-/** Work for a condition in a list, charged before it is read. */
+/** Units of work for a condition in a list. They are charged before the condition is read. */
 export const unitsPerPart = 32
 
 /** Reads the value of one operator for one field. */
@@ -77,12 +77,12 @@ function tighter(one: Bound | undefined, other: Bound, sign: number): Bound {
   return one.inclusive ? other : one
 }
 
-/** [search.md 12: numbers, DATE and KEYWORD; keywords by their bytes, choice] */
+/** Returns a bound of a range. [search.md 12: numbers, DATE and KEYWORD; keywords by their bytes, choice] */
 function rangeValue(asked: OperatorInput): Bound['value'] {
   const { type, path } = asked.field
   if (type === 'TEXT' || type === 'BOOL' || type === 'FACET') throw wrongOperator(asked.operator, path, type)
   const { value } = asked
-  // A bound between two integers is allowed.
+  // A number with a fraction is a valid bound for integers.
   if ((type === 'U64' || type === 'I64') && value instanceof Float) return value.value
   if ((type === 'U64' || type === 'I64') && (typeof value === 'number' || typeof value === 'bigint')) return value
   return valueFor(asked)
@@ -91,7 +91,7 @@ function rangeValue(asked: OperatorInput): Bound['value'] {
 function valueFor({ field, operator, value }: OperatorInput): Bound['value'] {
   const scalar = scalarOf(field.type, value)
   if (scalar !== undefined) return scalar
-  // No document has this value, but the number is valid.
+  // The number is valid, but no document of this field can have it.
   if ((field.type === 'U64' || field.type === 'I64') && (typeof value === 'number' || typeof value === 'bigint'))
     return value
   if ((field.type === 'U64' || field.type === 'I64') && value instanceof Float) return value.value
@@ -122,7 +122,7 @@ function termsOf({ field, reading }: OperatorInput, value: string): string[] {
   return termsIn(value, reading.analyse(field))
 }
 
-/** Returns a phrase of the terms, or no match if there are none. [of empty values: choice] */
+/** Returns a filter for the terms in sequence. Without terms, the filter matches nothing. [of empty values: choice] */
 function inOrder(field: FieldDefinition, terms: readonly string[], slop = 0): SearchFilter {
   if (terms.length === 0) return nothing
   if (terms.length === 1) return { kind: 'term', field, term: terms[0]! }
@@ -144,13 +144,15 @@ function among(asked: OperatorInput): SearchFilter {
   return anyOf(asked.value.map((value) => equal({ ...asked, value })))
 }
 
-/** Score factors of the kinds of matches. [choice: only their order is public] */
+/** Score factors of the kinds of matches that a plain value has. [choice: only their order is public] */
 const worth = { phrase: 8, near: 4, terms: 2, fuzzy: 1, beginning: 0.5 } as const
 
 /** Maximum distance of words that count as near each other. [choice] */
 const nearby = 2
 
-/** Minimum length for typos: in shorter words, a typo would be another word. [choice] */
+/**
+ * Minimum length of words for which typos are tolerated. A shorter word with a typo is usually another word. [choice]
+ */
 const leastForTypos = 3
 
 /** Reads a plain value. For fields other than TEXT, and for whole texts, it requires equality. [search.md 12] */
@@ -183,7 +185,7 @@ function near(field: FieldDefinition, term: string): Fuzzy {
   return { kind: 'fuzzy', field, term, distance: 1, swapCost: 1, isPrefix: false }
 }
 
-/** Returns the members of an object in place of an operator's value. */
+/** Returns the members of an object that is given as the value of an operator. */
 function membersOf(asked: OperatorInput, known: readonly string[]): JsonObject {
   const { value, operator, field } = asked
   if (!(value instanceof Map)) throw wrongValue(operator, field.path, 'a string or an object with a value')
@@ -229,7 +231,7 @@ function phrase(asked: OperatorInput): SearchFilter {
   return { kind: 'phrase', field, terms, slop: 0, isPrefix: true }
 }
 
-/** [search.md 12; all of several words are required] */
+/** Reads `$fuzzy`. If the value has several words, all of them are required. [search.md 12] */
 function fuzzy(asked: OperatorInput): SearchFilter {
   ofText(asked)
   const { field } = asked
@@ -245,17 +247,21 @@ function fuzzy(asked: OperatorInput): SearchFilter {
   return allOf(terms.map((term) => ({ kind: 'fuzzy', field, term, distance, swapCost, isPrefix })))
 }
 
-/** Work for a character of a pattern, which is compiled several times. */
+/** Units of work for a character of a pattern, which is compiled several times. */
 const unitsPerPatternChar = 24
 
-/** Terms of tokenized fields are in lower case, so the pattern ignores case there. [search.md 12] */
+/**
+ * Reads a regular expression. Terms of tokenized fields are in lower case, so the pattern ignores case in such fields.
+ * [search.md 12]
+ */
 function pattern(asked: OperatorInput): SearchFilter {
   ofText(asked)
   const { field } = asked
   const given = textOf(asked)
   asked.reading.work.charge(unitsPerPatternChar * given.length)
   const refused = refusal(`Invalid regular expression: ${shown(utf8(given))}`)
-  // Compiled alone first: a surplus parenthesis must not close the group that is added around it.
+  // The pattern is first compiled alone, because a surplus parenthesis must not close the group that is added around
+  // it.
   if (compileRegex(given) === undefined) throw refused
   const whole = field.noTokenize ? `\\A(?:${given})\\z` : `\\A(?i:${given})\\z`
   if (compileRegex(whole) === undefined) throw refused

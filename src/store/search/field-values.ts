@@ -5,8 +5,8 @@ import { Float, type Json } from '../values/json-value.js'
 import type { FieldType } from '../values/search-definition.js'
 import type { Scalar } from './sorted-values.js'
 
-// Converts values of documents and filters to the type of a field. `undefined` means the wrong type: the field does not
-// find that document. [search.md 11]
+// Converts values of documents and filters to the type of a field. `undefined` means that the value has the wrong type.
+// Such a value is not indexed. [search.md 11]
 
 const unsigned = { least: 0n, most: 2n ** 64n - 1n }
 const signed = { least: -(2n ** 63n), most: 2n ** 63n - 1n }
@@ -54,7 +54,7 @@ function wholeOf(value: Json, { least, most }: { readonly least: bigint; readonl
   return isWhole(number) && number >= least && number <= most ? number : undefined
 }
 
-/** Parses integers above 2^63, which must be unsigned. */
+/** Parses integers above 2^63, which only unsigned fields can have. */
 function largeIn(value: Bytes): bigint | undefined {
   return /^\d{19,20}$/.test(value) ? BigInt(value) : undefined
 }
@@ -75,7 +75,7 @@ export function dateIn(value: string): number | undefined {
   return at
 }
 
-/** Cached dates: a document that is written again usually has the same dates. */
+/** Parsed dates by text. They are cached because a document that is written again usually has the same dates. */
 const moments = new Map<string, number>()
 const maxMoments = 10_000
 

@@ -7,7 +7,7 @@ import { type FilterEvaluation, type Matches, PhraseMatches } from './phrase.js'
 import { countOf, type Postings, type TextField } from './text-field.js'
 import { wordScore } from './word-score.js'
 
-/** Work for one condition of a filter, before any document is read. */
+/** Units of work for one condition of a filter, before any document is read. */
 const unitsPerCondition = 32
 
 export function matchesOf(filter: SearchFilter, search: FilterEvaluation): Matches {
@@ -93,7 +93,7 @@ function conditionMatches(condition: FilterCondition, search: FilterEvaluation):
   }
 }
 
-/** Work for a term that its length or first letters exclude. */
+/** Units of work for a term that is excluded by its length or first letters. */
 const unitsPerTerm = 0.5
 
 /** Returns the terms of a field that satisfy a condition. */
@@ -122,8 +122,8 @@ function termMatches(field: TextField, term: string, { isRanked }: FilterEvaluat
 }
 
 /**
- * Returns the documents with any of the terms. The number of matching terms does not affect the score. [choice: as for
- * exact values]
+ * Returns the documents with any of the terms. The number of matching terms does not affect the score. [choice: the
+ * same as for exact values]
  */
 function termsMatches(terms: readonly FoundTerm[], { content, work }: FilterEvaluation): Matches {
   if (terms.length === 1) return new Among(terms[0]![1])
@@ -146,7 +146,10 @@ interface Ids {
   keys(): Iterable<number>
 }
 
-/** Returns a set for at most this many documents. If they can be many of all, a bit table is much faster than a set. */
+/**
+ * Returns a set for at most this many documents. If it may contain a large share of all documents, a bit table is much
+ * faster than a `Set`.
+ */
 function idsFor(atMost: number, { end }: Content): Ids {
   return atMost * 16 < end ? new Set() : new IdSet(end)
 }
@@ -225,7 +228,7 @@ class All implements Matches {
   }
 }
 
-/** Minimum number of parts for which the documents and their scores are computed for all at once. */
+/** Minimum number of parts from which the documents of all parts and their scores are computed in one pass. */
 const manyParts = 8
 
 class Any implements Matches {
@@ -233,7 +236,7 @@ class Any implements Matches {
   readonly #cost: number
   /** Documents that match any part. */
   #ids: Ids | undefined
-  /** Documents with their scores. */
+  /** Scores of the documents that match any part. */
   #scores: Map<number, number> | undefined
 
   constructor(
@@ -305,7 +308,7 @@ class Both implements Matches {
     this.#required = [...required].sort((a, b) => a.atMost - b.atMost)
     this.atMost = this.#required[0]!.atMost
     const parts = [...required, ...optional, ...excluded]
-    // A boost alone does not add to the cost.
+    // A single part with a boost costs no more than the part itself.
     this.cost = sum(parts, ({ cost }) => cost) + (parts.length === 1 ? 0 : 1)
   }
 

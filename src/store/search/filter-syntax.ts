@@ -66,7 +66,7 @@ function readClause(clause: JsonObject, reading: Reading): SearchFilter {
   }
   if (required.length === 0 && !hasShould) {
     if (!hasMustNot) return everything
-    // Two pages of the documentation disagree about an exclusion without other conditions.
+    // Two pages of the documentation disagree about a `$mustNot` without other conditions.
     if (reading.policy.searchLoneMustNot === 'nothing') return nothing
     required.push(everything)
   }

@@ -2,7 +2,7 @@ import type { Bytes } from '../../kernel/bytes.js'
 import type { FieldDefinition } from '../values/search-definition.js'
 import type { Bound, Scalar } from './sorted-values.js'
 
-/** Parsed filter: its words are terms, its values have the type of their field. */
+/** Parsed filter. Its words are converted to terms, and its values to the type of their field. */
 export type SearchFilter = FilterGroup | AnyOf | Everything | Nothing | FilterCondition
 
 export interface Everything {
@@ -55,7 +55,7 @@ export interface Term extends OfField {
   readonly term: string
 }
 
-/** Terms in sequence, moved by at most `slop` positions in total. */
+/** Terms in sequence. They may be moved by at most `slop` positions in total. */
 export interface Phrase extends OfField {
   readonly kind: 'phrase'
   readonly terms: readonly string[]

@@ -57,7 +57,10 @@ export function searchModule(language?: Language): SearchModule {
 
 let isHidden = false
 
-/** Runs something as if nothing was loaded, to replay calls that came too early in the same way. */
+/**
+ * Runs a function as if no search code was loaded. A replay uses it for calls that originally ran before the code was
+ * loaded.
+ */
 export function beforeLoading(run: () => void): void {
   isHidden = true
   try {
@@ -73,12 +76,12 @@ export const calledTooEarly: WeakSet<object> = new WeakSet()
 /** Matches the beginning of a search command in requests, where the dot may be escaped. */
 export const searchMention: RegExp = /search(?:\.|%2e|\\u002e)/i
 
-/** Matches commands that run other, earlier commands. */
+/** Matches commands that run commands which were sent or stored earlier. */
 const hiddenMention = /^exec$|evalsha|fcall/i
 
 /**
- * Returns whether a request with these arguments may search. @param store its store, with the prepared scripts and
- * transactions
+ * Returns whether a request with these arguments may search.
+ * @param store store of the request, with the prepared scripts and transactions
  */
 function maySearch(words: readonly string[], store: Store | undefined): boolean {
   if (words.some((word) => searchMention.test(word))) return true
@@ -88,7 +91,7 @@ function maySearch(words: readonly string[], store: Store | undefined): boolean 
 /**
  * Returns a promise if code must be loaded or indexes must be updated before a request with these arguments runs;
  * otherwise, as in nearly all cases, `undefined`.
- * @param store its store, with the languages of its indexes
+ * @param store store of the request, with the languages of its indexes
  */
 export function searchLoading(words: readonly string[], store?: Store): Promise<void> | undefined {
   if (!maySearch(words, store)) return undefined

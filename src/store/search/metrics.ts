@@ -71,7 +71,7 @@ export const metrics: Readonly<Record<string, MetricOperator>> = {
   },
 }
 
-/** Operators with a single number as result, by which buckets can be sorted. */
+/** Operators whose result is a single number, by which buckets can be sorted. */
 export const singleValued: ReadonlySet<string> = new Set(['$avg', '$sum', '$min', '$max', '$count', '$cardinality'])
 
 function single(compute: (values: readonly number[]) => number | null): MetricOperator {
@@ -137,7 +137,7 @@ function stats(values: readonly number[]): Pairs {
   ]
 }
 
-/** The plain variance is the population variance. [choice] */
+/** Implements `$extendedStats`. Its plain variance is the population variance. [choice] */
 function extendedStats(values: readonly number[], sigma: number): Pairs {
   const count = values.length
   const mean = count === 0 ? null : total(values) / count

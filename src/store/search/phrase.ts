@@ -9,9 +9,9 @@ import { phraseScore } from './word-score.js'
 
 /** Documents that match a filter, not yet checked one by one. */
 export interface Matches {
-  /** Maximum number of documents; the smallest set is checked first. */
+  /** Maximum number of documents. The part with the fewest documents is evaluated first. */
   readonly atMost: number
-  /** Work for one check. */
+  /** Units of work for checking one document. */
   readonly cost: number
   /** Returns each document once, in any order. */
   ids(): Iterable<number>
@@ -24,18 +24,18 @@ export interface Matches {
 export interface FilterEvaluation {
   readonly content: Content
   readonly work: Work
-  /** Whether scores of words are computed; otherwise each word has score 1. */
+  /** Whether the scores of words are computed. Otherwise each word has the score 1. */
   readonly isRanked: boolean
 }
 
 /**
- * Documents with terms in sequence. With slop, each term may be moved: the distance between the first and the last
- * moved term counts, so that each word in between costs 1, and two swapped terms cost 2. [search.md 12; other orders:
+ * Documents with terms in sequence. With slop, each term may be moved. The cost is the difference between the largest
+ * and the smallest move, so each word in between costs 1, and two swapped terms cost 2. [search.md 12; other orders:
  * choice]
  */
 export class PhraseMatches implements Matches {
   readonly atMost: number
-  /** Each check also charges for the positions that it compares. */
+  /** Units for one check. The check itself charges the positions that it compares. */
   readonly cost = 1
   /** Postings for each position of the phrase: of its term, or of all terms with the prefix. */
   readonly #places: readonly Postings[]
@@ -79,7 +79,7 @@ export class PhraseMatches implements Matches {
 
   #occurrences(id: number): number {
     const { work } = this.#search
-    // Distance between the first and the last moved term, if each occurs once.
+    // Smallest and largest move of the terms, if each term occurs once.
     let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
     let areSingle = true
     for (let at = 0; at < this.#places.length; at++) {
@@ -107,7 +107,7 @@ export class PhraseMatches implements Matches {
 
   #countNear(places: readonly Places[]): number {
     for (let at = 0; at < places.length; at++) if (places[at]!.length < this.#wanted[at]!) return 0
-    // Offsets from the start of the phrase: the list that is behind advances.
+    // Advances the list whose position is the smallest, counted from the start of the phrase.
     const next = places.map(() => 0)
     let count = 0
     for (;;) {

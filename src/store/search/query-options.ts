@@ -46,8 +46,8 @@ export interface FieldValue {
 
 export interface ScoreFunction {
   readonly values: readonly FieldValue[]
-  /** Combination of values and relevance; `undefined` if not specified. */
+  /** Combination of the score of values with the relevance; `undefined` if not specified. */
   readonly scoreMode: 'SUM' | 'MULTIPLY' | 'REPLACE' | undefined
-  /** Combination of several values. */
+  /** Combination of the scores of several values; `undefined` if not specified. */
   readonly combineMode: 'SUM' | 'MULTIPLY' | undefined
 }

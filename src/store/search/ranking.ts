@@ -9,8 +9,8 @@ export interface RankedDocument {
 }
 
 /**
- * Keeps the first documents by rank, ties in the order in which they were added. Only these use memory. [of ties:
- * choice]
+ * Keeps the first documents by rank, ties in the order in which they were added. Other documents are not kept in
+ * memory. [of ties: choice]
  */
 export class TopDocuments {
   #kept: RankedDocument[] = []

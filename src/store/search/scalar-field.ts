@@ -10,7 +10,7 @@ export class ScalarField {
   size = 0
   #count = 0
 
-  /** @param isWord whether queries are nearly always for one value, not for a range */
+  /** @param isWord whether nearly all queries are for a single value instead of a range */
   constructor(private readonly isWord: boolean) {}
 
   /** Replaces a document's values; returns whether they changed. */
@@ -65,7 +65,7 @@ export class ScalarField {
     return this.#byValue
   }
 
-  /** Work of sorting before the first range query; 0 if the values are already sorted. */
+  /** Units of work for sorting the values before the next range query; 0 if they are already sorted. */
   get unsorted(): number {
     return this.#sorted === undefined ? unitsPerSorted * this.#count : 0
   }

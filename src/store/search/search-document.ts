@@ -8,7 +8,7 @@ import { type DataType, type FieldDefinition, sourceOf } from '../values/search-
 import { scalarIn, scalarOf } from './field-values.js'
 import type { Scalar, Scalars } from './sorted-values.js'
 
-/** Source of an index: the fields of a hash, or an object. */
+/** Document as an index reads it: the fields of a hash, or a JSON object. */
 export type Document = HashValue | JsonObject
 
 /**
@@ -53,7 +53,11 @@ export class ReadingRoom {
     this.left = bytes
   }
 
-  /** Reads one value. @returns the value, its beginning, or `undefined` if it exceeds the limit */
+  /**
+   * Reads one value.
+   * @param isCut whether a value that exceeds the limit is cut after a word
+   * @returns the value, its beginning, or `undefined` if the value exceeds the limit
+   */
   take(value: Bytes, isCut: boolean): Bytes | undefined {
     if (value.length <= this.left) {
       this.left -= value.length
@@ -64,17 +68,23 @@ export class ReadingRoom {
     return end > 0 ? (value.slice(0, end) as Bytes) : undefined
   }
 
-  /** Counts an element on a path. @returns whether the limit allows it */
+  /**
+   * Counts an element of a list on a path.
+   * @returns whether the limit allows the element
+   */
   passes(): boolean {
     this.left -= bytesPerElement
     return this.left > 0
   }
 }
 
-/** Bytes that each element of a list counts, because visiting it takes as long as reading that much text. */
+/** Bytes for which an element of a list counts, because visiting it takes as long as reading a text of that size. */
 const bytesPerElement = 8
 
-/** Returns the texts of a TEXT field. A text that is too long is cut after a word; whole values are omitted. */
+/**
+ * Returns the texts of a TEXT field. A tokenized text that is too long is cut after a word. A text that is not
+ * tokenized is omitted if it is too long.
+ */
 export function textsIn(document: Document, { name, path, field }: FieldSource, room: ReadingRoom): readonly string[] {
   const texts: string[] = []
   const add = (value: Json): void => {
@@ -128,7 +138,7 @@ function plainMember(document: JsonObject, path: readonly Bytes[]): Exclude<Json
   return typeof member !== 'object' || member === null || member instanceof Float ? member : undefined
 }
 
-/** Returns the values at a path. A list means each of its elements, on the way and at the end. [choice] */
+/** Returns the values at a path. A list on the path or at its end stands for each of its elements. [choice] */
 function valuesAt(document: JsonObject, path: readonly Bytes[], room: ReadingRoom): Json[] {
   let found: Json[] = [document]
   for (const name of path) {

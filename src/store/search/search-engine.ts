@@ -33,7 +33,7 @@ export function isFast({ type, fast }: FieldDefinition, byDefault: boolean): boo
 
 /** Begins a new index, with all keys that it covers or with none. */
 export function begin(index: SearchIndex, skipsScan: boolean, { now, store }: CommandContext): void {
-  // Created immediately, so that a missing stemmer is reported now.
+  // The content is created immediately, so that a missing stemmer is reported by this command.
   const content = emptyContent(index, store)
   if (skipsScan) index.content = content
   else if (store.options.policy.searchIndexingDelay > 0) {
@@ -42,7 +42,7 @@ export function begin(index: SearchIndex, skipsScan: boolean, { now, store }: Co
   }
 }
 
-/** [search.md 4] */
+/** Implements SEARCH.DESCRIBE. [search.md 4] */
 export function described(name: Bytes, index: SearchIndex, context: CommandContext): Reply {
   const { dataType, prefixes, language, fields }: IndexDefinition = index.definition
   const content = currentContent(index, context)
@@ -70,12 +70,12 @@ function describedField({ path, type, noStem, noTokenize, fast, from }: FieldDef
   ]
 }
 
-/** [search.md 8] */
+/** Implements SEARCH.COUNT. [search.md 8] */
 export function counted(index: SearchIndex, filter: Bytes, context: CommandContext): number {
   return found(index, filter, context).ids.length
 }
 
-/** [search.md 9] */
+/** Implements SEARCH.AGGREGATE. [search.md 9] */
 export function aggregate(index: SearchIndex, filter: Bytes, aggregations: Bytes, context: CommandContext): Reply {
   context.db.work.charge(unitsPerByte * aggregations.length)
   const { content, ids } = found(index, filter, context)
@@ -88,7 +88,7 @@ export function aggregate(index: SearchIndex, filter: Bytes, aggregations: Bytes
   })
 }
 
-/** [search.md 7] */
+/** Implements SEARCH.QUERY. [search.md 7] */
 export function queried(index: SearchIndex, source: Bytes, options: QueryOptions, context: CommandContext): Reply {
   const { db, store } = context
   const { work } = db
@@ -122,7 +122,8 @@ export function queried(index: SearchIndex, source: Bytes, options: QueryOptions
   const rows: Reply[] = []
   for (const { id, score } of ranking.sorted.slice(offset)) {
     const key = content.keyOf(id)
-    // The current key is read. With an indexing delay, a document deleted since then has no row. [choice]
+    // The row shows the current value of the key. With an indexing delay, a document that was deleted in the meantime
+    // has no row. [choice]
     const value = db.value(key)
     if (typeof value === 'string') work.charge(value.length >>> 1)
     const document = content.documentOf(value)
@@ -154,7 +155,7 @@ interface Found {
   readonly ids: readonly number[]
 }
 
-/** Work for reading one byte of a filter, which is parsed and analyzed. */
+/** Units of work for one byte of a filter, which is parsed and analyzed. */
 const unitsPerByte = 2
 
 function found(index: SearchIndex, source: Bytes, context: CommandContext): Found {

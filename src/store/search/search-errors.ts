@@ -16,7 +16,7 @@ export function refusal(text: string): ReplyError {
   return new ReplyError(`ERR ${text}`)
 }
 
-/** [search.md 12] */
+/** Returns the error for an operator that does not exist. [search.md 12] */
 export function unknownFieldOperator(operator: Bytes): ReplyError {
   return refusal(`Unknown field operator: ${shown(operator)}`)
 }

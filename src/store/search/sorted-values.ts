@@ -95,7 +95,8 @@ export class SortedValues {
     high: Bound | undefined,
     visit: (chunk: Chunk, start: number, end: number) => void,
   ): void {
-    // The position before the first or after the last document of the value.
+    // A document number below all others, or above all others, selects the position before or after all documents with
+    // the value.
     const first = low === undefined ? 0 : this.#chunkFor(low.value, low.inclusive ? -1 : Number.POSITIVE_INFINITY)
     for (let at = first; at < this.#chunks.length; at++) {
       const chunk = this.#chunks[at]!

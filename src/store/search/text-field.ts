@@ -12,8 +12,8 @@ export interface Postings {
 }
 
 /**
- * Term with its postings. Most terms of a large text occur in one document, where a map each would use most of the
- * memory.
+ * Term with its postings. Most terms of a large text occur in one document only. A map for each of them would use most
+ * of the memory.
  */
 class Term implements Postings {
   /** The only document, or -1 for none. */
@@ -56,12 +56,12 @@ class Term implements Postings {
   }
 }
 
-/** Work for a word, for a term that a document gains or loses, and for a term that no document had before. */
+/** Units of work for a word of a text. */
 const unitsPerWord = 4
 const unitsPerTerm = 12
 const unitsPerNewTerm = 50
 
-/** Part of the work for a long text. Returns the work that was done. */
+/** Part of the indexing of a long text. Returns the units of work that were done. */
 export type IndexingStep = () => number
 
 /** Characters of a text that are read in one step. */
@@ -105,7 +105,7 @@ export class TextField {
   /**
    * Replaces a document's texts. Several texts are concatenated with a gap between them.
    * @param later receives the remaining steps for long texts; until they ran, the document is incomplete
-   * @returns the work that was done
+   * @returns units of work that were done
    */
   set(id: number, texts: readonly string[], later: (step: IndexingStep) => void): number {
     const before = this.#documents.get(id)

@@ -25,7 +25,7 @@ export function rebuild(index: SearchIndex, { db, store }: CommandContext): void
   db.sweep()
   index.content = undefined
   index.pending.clear()
-  // If a request rebuilds and searches, it pays for the indexing.
+  // If the same request rebuilds the index and searches, the indexing is charged to it.
   index.earlier = 0
   contentOf(index, store)
 }
@@ -42,7 +42,7 @@ export function noteAll(index: SearchIndex, { db }: Store, now: number): void {
   })
 }
 
-/** Work for all indexes of a store before other work can run, about 25 ms. */
+/** Units of work for all indexes of a store before other work can run. They take about 25 ms. */
 const slice = 1_000_000
 
 /** Indexes one slice of due writes in a store. Returns whether all are indexed. */
@@ -62,12 +62,9 @@ function dueUntil({ options }: Store): number {
   return searchIndexingDelay === 0 ? Number.POSITIVE_INFINITY : options.clock.now() - searchIndexingDelay
 }
 
-/**
- * Indexes due writes. Keys that were pending before the request are not charged; where possible, they were indexed
- * earlier.
- */
+/** Indexes due writes. Keys that were pending before the request are not charged to it. */
 function takenIn(index: SearchIndex, { db, store }: CommandContext, until: number): Content {
-  // A key that expired unseen is also a change.
+  // Removes expired keys first, because an expiration is also a change.
   db.sweep()
   const content = contentOf(index, store)
   const due = dueUntil(store)
@@ -78,12 +75,15 @@ function takenIn(index: SearchIndex, { db, store }: CommandContext, until: numbe
     work.left = isEnough ? work.left - units : 0
     return isEnough
   })
-  // Throws, because no work is left. What was indexed stays.
+  // This throws, because no work is left. Documents that were already indexed stay indexed.
   if (!isDone) work.charge(1)
   return content
 }
 
-/** Returns the content. If it must be rebuilt, all keys are pending first, followed by the writes since then. */
+/**
+ * Returns the content. If the content must be built, all keys become pending first, followed by the keys that were
+ * written since then.
+ */
 function contentOf(index: SearchIndex, store: Store): Content {
   if (index.content instanceof Content) return index.content
   const content = emptyContent(index, store)
@@ -98,7 +98,10 @@ function contentOf(index: SearchIndex, store: Store): Content {
   return content
 }
 
-/** Indexes pending keys and returns whether none remains. `mayGoOn` receives the work for each key. */
+/**
+ * Indexes pending keys and returns whether none remains.
+ * @param mayGoOn receives the units of work for each key, and returns whether indexing may continue
+ */
 function takeIn(
   index: SearchIndex,
   content: Content,

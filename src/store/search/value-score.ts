@@ -17,7 +17,10 @@ const functions: Readonly<
   RECIPROCAL: { of: (value) => 1 / value, isValid: (value) => value !== 0 },
 }
 
-/** Returns the score of a document from its values and its relevance. @param otherwise mode if none is specified */
+/**
+ * Returns the score of a document from its values and its relevance.
+ * @param otherwise score mode if the query specifies none
+ */
 export function valueScore(
   { values, scoreMode, combineMode }: ScoreFunction,
   content: Content,

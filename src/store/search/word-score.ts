@@ -1,18 +1,24 @@
 import type { TextField } from './text-field.js'
 
-/** Usual constants of BM25: influence of repeated words, and of the length of the text. [choice] */
+/**
+ * Usual constant of BM25 for the influence of repeated words. `lengthWeight` is that for the length of the text.
+ * [choice]
+ */
 const saturation = 1.2
 const lengthWeight = 0.75
 
 /**
- * Returns the BM25 score for a number of occurrences of a word, given the number of documents that have it. [search.md
- * 12]
+ * Returns the BM25 score function of a word.
+ * @param documents number of documents that contain the word [search.md 12]
  */
 export function wordScore(field: TextField, documents: number): (id: number, count: number) => number {
   return scoreOf(field, rarity(field, documents))
 }
 
-/** Returns the BM25 score of words in sequence. */
+/**
+ * Returns the BM25 score function of words in sequence.
+ * @param documents number of documents that contain each word
+ */
 export function phraseScore(field: TextField, documents: readonly number[]): (id: number, count: number) => number {
   return scoreOf(
     field,
