@@ -6,7 +6,7 @@ import type { FieldType } from '../values/search-definition.js'
 import type { Scalar } from './sorted-values.js'
 
 // Converts values of documents and filters to the type of a field. `undefined` means that the value has the wrong type.
-// Such a value is not indexed. [search.md 11]
+// A document with such a value is not found by this field. [search.md 11]
 
 const unsigned = { least: 0n, most: 2n ** 64n - 1n }
 const signed = { least: -(2n ** 63n), most: 2n ** 63n - 1n }

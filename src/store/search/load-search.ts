@@ -47,7 +47,7 @@ export async function loadSearch(wanted: Iterable<Language>): Promise<void> {
 }
 
 /**
- * Returns the engine.
+ * Returns the search engine.
  * @throws TypeError when it is not loaded. @param language language of the index
  */
 export function searchModule(language?: Language): SearchModule {

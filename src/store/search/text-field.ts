@@ -19,7 +19,7 @@ class Term implements Postings {
   /** The only document, or -1 for none. */
   #id = -1
   #positions: number | number[] = 0
-  /** Documents from the second one on. */
+  /** Documents with their positions, if there are several. */
   #all: Map<number, number | number[]> | undefined
 
   constructor(readonly text: string) {}

@@ -8,8 +8,8 @@ const saturation = 1.2
 const lengthWeight = 0.75
 
 /**
- * Returns the BM25 score function of a word.
- * @param documents number of documents that contain the word [search.md 12]
+ * Returns the BM25 score function of a word. [search.md 12]
+ * @param documents number of documents that contain the word
  */
 export function wordScore(field: TextField, documents: number): (id: number, count: number) => number {
   return scoreOf(field, rarity(field, documents))

@@ -1,13 +1,13 @@
-/** Equal bytes in a row, as positions in both strings, both ends included. */
+/** Range of consecutive equal bytes, as positions in both strings. Both ends are included. */
 export interface MatchedRange {
   readonly a: readonly [start: number, end: number]
   readonly b: readonly [start: number, end: number]
   readonly length: number
 }
 
-// Each row of the table states how long the common subsequence of one prefix of `a` and each prefix of `b` is.
-// Neighbors in a row differ by 0 or 1, so a row is stored as bits, and 30 columns are computed from the row above with
-// one addition. (Heikki Hyyrö, Bit-parallel LCS-length computation revisited, 2004.)
+// Each row of the table has the lengths of the longest common subsequences of one prefix of `a` and every prefix of
+// `b`. Neighbors in a row differ by 0 or 1, so a row is stored as bits, and 30 columns are computed from the row above
+// with one addition. (Heikki Hyyrö, Bit-parallel LCS-length computation revisited, 2004.)
 
 /**
  * Returns the length of the longest common subsequence. The time grows with the product of both lengths.
@@ -23,9 +23,10 @@ export function lengthOfCommon(a: Uint8Array, b: Uint8Array): number {
 /**
  * Returns the ranges of a longest common subsequence, from last to first.
  *
- * Of several equally long subsequences it selects the same as redis-server: going back from both ends, equal bytes
- * belong to it. Otherwise the last byte of the second string is dropped, unless dropping that of the first one keeps
- * more. In addition to the time of {@link lengthOfCommon}, it needs one bit of memory for each pair of bytes.
+ * Of several equally long subsequences, it selects the same one as redis-server. It goes backward from both ends. Equal
+ * bytes belong to the subsequence. If the bytes differ, it drops the last byte of the second string, unless dropping
+ * that of the first string keeps a longer subsequence. It takes as long as {@link lengthOfCommon}, and needs one bit of
+ * memory for each pair of bytes.
  */
 export function commonRanges(a: Uint8Array, b: Uint8Array): MatchedRange[] {
   const width = wordsFor(b.length)
@@ -45,7 +46,7 @@ export function commonRanges(a: Uint8Array, b: Uint8Array): MatchedRange[] {
       continue
     }
     close()
-    // The bytes differ, so a step means that the row above is equally long.
+    // The bytes differ, so a step in the row above means that the subsequence is equally long without the byte of `a`.
     if (stepAt(table, j - 1, (i - 1) * width) === 1) i--
     else j--
   }
@@ -53,7 +54,7 @@ export function commonRanges(a: Uint8Array, b: Uint8Array): MatchedRange[] {
   return ranges
 }
 
-/** With two spare bits, a sum stays within the integers that engines add fastest. */
+/** Bits per integer. Two bits of 32 stay free, so that a sum is within the integers that engines add fastest. */
 const wordSize = 30
 const allOnes = 2 ** wordSize - 1
 
@@ -61,12 +62,15 @@ function wordsFor(length: number): number {
   return Math.ceil(length / wordSize)
 }
 
-/** Returns a step of a row. A bit of 0 is a step up, 1 is none. */
+/** Returns by how much the length grows at a position of a row. The bit 0 means one step up, the bit 1 means none. */
 function stepAt(steps: Int32Array, place: number, from = 0): 0 | 1 {
   return (steps[from + Math.floor(place / wordSize)]! & (1 << (place % wordSize))) === 0 ? 1 : 0
 }
 
-/** Returns the last row. @param table receives all rows */
+/**
+ * Computes all rows and returns the last one.
+ * @param table receives all rows
+ */
 function lastSteps(a: Uint8Array, b: Uint8Array, table?: Int32Array): Int32Array {
   const width = wordsFor(b.length)
   const places = placesIn(a, b)
@@ -86,7 +90,7 @@ function lastSteps(a: Uint8Array, b: Uint8Array, table?: Int32Array): Int32Array
   return row
 }
 
-/** Returns, for each byte in `a`, its positions in `b` as bits. Needs at most one bit for each pair. */
+/** Returns, for each byte in `a`, its positions in `b` as bits. This needs at most one bit for each pair of bytes. */
 function placesIn(a: Uint8Array, b: Uint8Array): readonly (Int32Array | undefined)[] {
   const places: (Int32Array | undefined)[] = new Array(256).fill(undefined)
   for (const byte of a) places[byte] ??= new Int32Array(wordsFor(b.length))

@@ -2,10 +2,10 @@ import type { Bytes } from '../../kernel/bytes.js'
 import { IdTable } from './id-table.js'
 import type { StreamId } from './stream-id.js'
 
-/** Entry that was delivered and not acknowledged. */
+/** Entry that was delivered to a consumer and has not been acknowledged. */
 export interface Pending {
   consumer: Consumer
-  /** Milliseconds since the Unix epoch. */
+  /** Time of the last delivery, in milliseconds since the Unix epoch. */
   deliveredAt: number
   deliveries: number
 }
@@ -31,7 +31,7 @@ export class ConsumerGroup {
     public entriesRead: number | undefined,
   ) {}
 
-  /** Assigns an entry to a consumer, even if another one had it. */
+  /** Assigns an entry to a consumer, even if it is pending for another consumer. */
   assign(id: StreamId, consumer: Consumer, now: number): void {
     const pending = this.pending.get(id)
     if (pending === undefined) {

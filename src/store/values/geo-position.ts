@@ -1,6 +1,6 @@
 /**
  * Positions on earth as sorted-set scores: 52-bit geohashes, distances and search areas. They are computed as in redis
- * 7.0, so that results and their unsorted order are the same.
+ * 7.0, so that results are the same, and so is their order without sorting.
  */
 import type { Bytes } from '../../kernel/bytes.js'
 
@@ -13,7 +13,7 @@ const longitudeLimit = 180
 /** Limit of web maps; redis rejects positions nearer to the poles. */
 const latitudeLimit = 85.05112878
 const earthRadius = 6372797.560856
-/** Half the circumference in the Mercator projection, which a one-step hash covers. */
+/** Half the circumference of the earth in the Mercator projection, in meters. A cell of step 1 covers it. */
 const mercatorReach = 20037726.37
 const deepestStep = 26
 const degree = Math.PI / 180
@@ -28,8 +28,8 @@ export function isPosition({ longitude, latitude }: Position): boolean {
 // ---- hashes -----------------------------------------------------------------------------------------------------
 
 /**
- * Cell of a grid that divides the earth in two `step` times in each direction: column from the west, row from the
- * south.
+ * Cell of a grid. The grid divides the earth in halves `step` times in each direction. Columns count from the west,
+ * rows from the south.
  */
 interface Cell {
   readonly column: number
@@ -71,7 +71,7 @@ export function scoreAsInteger(score: number): number | bigint {
   return Math.abs(score) < 2 ** 63 ? Math.trunc(score) : -(2n ** 63n)
 }
 
-/** Negative scores, which GEOADD does not create, count as unsigned 64-bit numbers. */
+/** Returns the cell of a 64-bit score. A negative score, which GEOADD does not create, counts as an unsigned number. */
 function cellOfHash64(hash: bigint): Cell {
   const upper = Number(hash >> 32n)
   const lower = Number(hash & 0xffff_ffffn)
@@ -85,8 +85,8 @@ function cellOfHash64(hash: bigint): Cell {
 const geohashAlphabet = '0123456789bcdefghjkmnpqrstuvwxyz'
 
 /**
- * Returns the common 11-character geohash, which spans the latitudes from pole to pole. The last character is always
- * `0`.
+ * Returns the usual geohash of 11 characters, whose grid spans all latitudes from pole to pole. The last character is
+ * always `0`.
  */
 export function geohashText(position: Position): Bytes {
   const bits = BigInt(interleave(cellOf(position, deepestStep, 90)))
@@ -120,7 +120,7 @@ function clamp(value: number, limit: number): number {
   return Math.max(-limit, Math.min(limit, value))
 }
 
-/** Interleaves the bits of the row (even positions) and the column (odd positions). */
+/** Interleaves the bits of the row, at even positions, with those of the column, at odd positions. */
 function interleave({ column, row }: Cell): number {
   const upper = spreadBits(Math.floor(row / 2 ** 13)) + spreadBits(Math.floor(column / 2 ** 13)) * 2
   return upper * 2 ** 26 + spreadBits(row & 0x1fff) + spreadBits(column & 0x1fff) * 2
@@ -203,8 +203,8 @@ export function searchAreas(shape: Shape): SearchArea[] {
   neighborOrder.forEach(([column, row], at) => {
     if (useless(column, row)) return
     const area = areaOf(neighbor(center, column, row))
-    // Very wide searches wrap around the earth, so a neighbor may be the previously searched cell. Redis does not
-    // detect that for its very first cell.
+    // Very wide searches wrap around the earth, so a neighbor may be the cell that was searched before. Redis does not
+    // detect this for the first cell.
     const last = areas.at(-1)
     if (processed > 0 && last?.min === area.min) return
     areas.push(area)
@@ -213,7 +213,7 @@ export function searchAreas(shape: Shape): SearchArea[] {
   return areas
 }
 
-/** The cell itself, north, south, east, west, then the corners. */
+/** Offsets of the searched cells: the cell itself, north, south, east, west, then the corners. */
 const neighborOrder: readonly (readonly [column: number, row: number])[] = [
   [0, 0],
   [0, 1],
@@ -227,8 +227,8 @@ const neighborOrder: readonly (readonly [column: number, row: number])[] = [
 ]
 
 /**
- * Returns a neighbor, wrapping around the earth. A center on the outer edge is in a cell outside the grid and stays
- * there.
+ * Returns a neighbor, wrapping around the earth. A cell outside the grid, which a center on the outer edge is in, stays
+ * outside.
  */
 function neighbor(cell: Cell, column: number, row: number): Cell {
   const cells = 2 ** cell.step

@@ -6,14 +6,17 @@ import type { Container } from './value.js'
 export class HashValue extends OrderedTable<Bytes> implements Container {
   readonly type = 'hash'
   #deadlines: Map<Bytes, number> | undefined = undefined
-  /** At or before the earliest expiration. It may belong to a field that no longer expires or was deleted. */
+  /**
+   * Instant at or before the earliest expiration of a field. It may belong to a field that no longer expires or was
+   * deleted.
+   */
   partsExpireAt: number | undefined = undefined
 
   get isEmpty(): boolean {
     return this.size === 0
   }
 
-  /** Sets a field and removes its expiration, which `set` would keep; returns whether the field is new. */
+  /** Sets a field and removes its expiration; `set` would keep it. Returns whether the field is new. */
   write(field: Bytes, value: Bytes): boolean {
     this.#deadlines?.delete(field)
     return this.put(field, value)
@@ -29,7 +32,7 @@ export class HashValue extends OrderedTable<Bytes> implements Container {
     return this.#deadlines?.get(field)
   }
 
-  /** Sets the expiration of a field. The database must watch the key afterwards. */
+  /** Sets the expiration of a field. The caller must then call `watchParts()` of the database. */
   setDeadline(field: Bytes, at: number): void {
     this.#deadlines ??= new Map()
     this.#deadlines.set(field, at)

@@ -9,7 +9,7 @@ import { type Bytes, latin1 } from '../../kernel/bytes.js'
 
 const indexBits = 14
 const registerCount = 1 << indexBits
-/** Bits of the hash in which the first 1 is searched. */
+/** Number of bits of the hash in which the first 1 is searched. */
 const tailBits = 64 - indexBits
 const headerSize = 16
 const denseSize = headerSize + (registerCount * 6) / 8
@@ -42,7 +42,7 @@ export class DamagedHyperLogLog extends Error {
   override readonly name = 'DamagedHyperLogLog'
 }
 
-/** Adds an element. The result is the same array if nothing changed or the change was possible in place. */
+/** Adds an element. The returned array is the given one if nothing changed or the change was possible in place. */
 export function addElement(hll: Uint8Array, element: Bytes): { hll: Uint8Array; changed: boolean } {
   const [index, value] = placeOf(element)
   const result = setRegister(hll, index, value)
@@ -88,7 +88,7 @@ export function registersOf(hll: Uint8Array): Uint8Array {
   return registers
 }
 
-/** Sets each register of `into` to the maximum of both. */
+/** Sets each register of `into` to the maximum of its value and that in `registers`. */
 export function mergeRegisters(into: Uint8Array, registers: Uint8Array): void {
   for (let index = 0; index < registerCount; index++) {
     if (registers[index]! > into[index]!) into[index] = registers[index]!
@@ -192,11 +192,11 @@ export function toDense(hll: Uint8Array): Uint8Array {
 // ---- sparse runs ------------------------------------------------------------------------------------------------
 
 interface Run {
-  /** Value of the registers; 0 for both kinds of empty runs. */
+  /** Value of the registers of the run; 0 for both kinds of empty runs. */
   readonly value: number
   /** Number of registers. */
   readonly length: number
-  /** Number of bytes. */
+  /** Number of bytes of the run. */
   readonly size: number
 }
 
@@ -223,9 +223,9 @@ function writeEmptyRun(into: Uint8Array | number[], at: number, length: number):
 }
 
 /**
- * Sets a register in the sparse encoding. The steps are those of redis, because the same additions must create the same
- * bytes: find the run; change it in place if it covers one register only, otherwise split it; then join equal neighbors
- * within five runs from the previous one.
+ * Sets a register in the sparse encoding. The steps are those of redis, because equal additions must create equal
+ * bytes: find the run, change it in place if it covers only one register, otherwise split it. Finally join equal
+ * neighbors within five runs, beginning at the previous run.
  */
 function setSparse(hll: Uint8Array, index: number, value: number): Uint8Array | undefined {
   let at = headerSize
@@ -306,7 +306,7 @@ export function sparseText(hll: Uint8Array): string {
 // ---- the self test ----------------------------------------------------------------------------------------------
 
 const testedElements = 1500
-/** Standard error for this many registers, and the tolerated multiple of it. [redis 7.0] */
+/** Tolerated error of an estimate: six times the standard error for this many registers. [redis 7.0] */
 const tolerance = (6 * 1.04) / Math.sqrt(registerCount)
 
 /**
@@ -344,7 +344,7 @@ function placeOf(element: Bytes): [index: number, value: number] {
   const index = low & (registerCount - 1)
   const tailLow = (low >>> indexBits) | (high << (32 - indexBits))
   if (tailLow !== 0) return [index, trailingZeros(tailLow) + 1]
-  // Bit 50 is set so that the search ends.
+  // Bit 50 is set, so that the search for a 1 always ends.
   const tailHigh = (high >>> indexBits) | (1 << (tailBits - 32))
   return [index, trailingZeros(tailHigh) + 33]
 }
@@ -357,7 +357,7 @@ const seed = 0xadc83b19
 const multiplierLow = 0x5bd1e995
 const multiplierHigh = 0xc6a4a793
 
-/** Returns MurmurHash64A of the bytes as two 32-bit halves: redis hashes elements this way on every machine. */
+/** Returns MurmurHash64A of the bytes as two 32-bit halves. redis hashes elements in this way on every machine. */
 export function murmur64(bytes: Bytes): { low: number; high: number } {
   const length = bytes.length
   // The length is at most 2^29 bytes in JavaScript, so its product with the multiplier needs one partial product.

@@ -1,9 +1,12 @@
 import { compareIds, type Half, type StreamId } from './stream-id.js'
 
-/** Entries per block. The cost of an append does not depend on it; a deletion moves half a block. */
+/**
+ * Maximum number of entries in a block. The cost of an append does not depend on it; a deletion moves half a block on
+ * average.
+ */
 const blockRoom = 128
 
-/** Entries in parallel columns: an ID takes two unboxed numbers instead of an object. */
+/** Entries as parallel arrays, in which an ID takes two plain numbers instead of an object. */
 class Block<V> {
   readonly ms: Half[] = []
   readonly seq: Half[] = []
@@ -71,7 +74,8 @@ export interface IdEntry<V> {
 
 /**
  * Table sorted by stream ID: the entries of a stream, and the pending entries of groups and consumers. It is a list of
- * short blocks: an append changes only the last one, a lookup is two binary searches, and a deletion moves few entries.
+ * short blocks. An append changes only the last block, a lookup is two binary searches, and a deletion moves few
+ * entries.
  */
 export class IdTable<V> {
   #blocks: Block<V>[] = []

@@ -1,7 +1,9 @@
 import type { JsonLocation } from './json-path.js'
 import { copyJson, isContainer, type Json, type JsonArray, type JsonDocument, type JsonObject } from './json-value.js'
 
-/** Returns the current value at a location, which stores the value from when the path was evaluated. */
+/**
+ * Returns the current value at a location. The location itself has the value at the time when the path was evaluated.
+ */
 export function valueAt(document: JsonDocument, { up, key }: JsonLocation): Json {
   if (up === undefined) return document.root
   const container = up.value as JsonArray | JsonObject
@@ -14,7 +16,10 @@ export function replaceAt(document: JsonDocument, { up, key }: JsonLocation, val
   else (up.value as JsonObject).set(key as never, value)
 }
 
-/** Returns each location once, without those inside others. A replacement or removal changes only these. */
+/**
+ * Returns each location once, without the locations inside others. Replacing or removing these also replaces or removes
+ * the others.
+ */
 export function outermost(places: readonly JsonLocation[]): JsonLocation[] {
   if (places.length < 2) return [...places]
   const containers = new Set<Json>()

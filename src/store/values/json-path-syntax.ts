@@ -7,7 +7,10 @@ import type { Json } from './json-value.js'
 export interface Path {
   /** Path as the client wrote it; the reply of a GET with several paths uses it as key. */
   readonly text: Bytes
-  /** Whether it has the dot syntax without `$`, for which commands return one value instead of an array of matches. */
+  /**
+   * Whether the path has the dot syntax without `$`, for which commands return one value instead of an array of
+   * matches.
+   */
   readonly legacy: boolean
   readonly segments: readonly Segment[]
   /** Whether every segment names one member, so that there is at most one match. */
@@ -15,7 +18,7 @@ export interface Path {
 }
 
 export interface Segment {
-  /** Whether it follows `..` and applies to the value and everything below it. */
+  /** Whether the segment follows `..`, and therefore applies to a value and everything below it. */
   readonly deep: boolean
   readonly selectors: readonly Selector[]
 }
@@ -39,7 +42,10 @@ export type PathComparison = '==' | '!=' | '<' | '<=' | '>' | '>='
 export type Operand = { readonly kind: 'literal'; readonly value: Json } | PathOperand
 export interface PathOperand {
   readonly kind: 'path'
-  /** Whether it begins with `$` inside a filter: at the root of the document instead of the tested member. */
+  /**
+   * Whether the path in a filter begins with `$`, at the root of the document, instead of with `@`, at the tested
+   * member.
+   */
   readonly fromRoot: boolean
   readonly segments: readonly Segment[]
   readonly single: boolean
@@ -62,7 +68,7 @@ export class JsonPathError extends Error {
  */
 export function readPath(text: Bytes): Path {
   const reader = new PathReader(text)
-  // `$a` is the member `$a`. [store.md, last section]
+  // A path such as `$a` selects the member with the name `$a`. [store.md, last section]
   const legacy = !/^\$(?:[.[ \t\n\r]|$)/.test(text)
   const segments = legacy ? reader.legacyPath() : reader.dollarPath()
   return { text, legacy, segments, single: isSingle(segments) }
@@ -256,7 +262,7 @@ class PathReader {
     const at = this.#at
     const raw = this.#quoted()
     if (!/["\\\x00-\x1f]/.test(raw)) return raw
-    // Converts to JSON: single quotes need no escape there, double quotes do.
+    // Converts the text to a JSON string, in which double quotes need an escape but single quotes do not.
     const json = raw.replace(/\\[\s\S]|"/g, (found) => (found === "\\'" ? "'" : found === '"' ? '\\"' : found))
     try {
       return parseJson(latin1(`"${json}"`)) as Bytes

@@ -13,10 +13,12 @@ import {
 import { compileRegex, type Regex } from './json-regex.js'
 import { compareJson, equalJson, isContainer, type Json, type JsonArray } from './json-value.js'
 
-/** Location in a document: the chain up to the root is the whole path, `up.value` is the container to change. */
+/**
+ * Location in a document. The chain of `up` to the root is its whole path, and `up.value` is the container to change.
+ */
 export interface JsonLocation {
   readonly up: JsonLocation | undefined
-  /** Name or index in the container above; the empty name for the root. */
+  /** Name or index in the container `up`; an empty name for the root. */
   readonly key: Bytes | number
   readonly value: Json
   /** Number of containers above. */
@@ -64,20 +66,23 @@ export function rootLocation(root: Json): JsonLocation {
   return { up: undefined, key: latin1(''), value: root, depth: 0 }
 }
 
-/** Work for a visit, a comparison or a step of a regular expression, and for a matched location, which is an object. */
+/** Units of work for a visit, a comparison or a step of a regular expression. */
 const unitsPerStep = 3
 const unitsPerPlace = 6
 
-/** Maximum states of a regular expression, which are created when it is compiled. */
+/** Units of work for compiling a pattern, one for each state that it can have. */
 const statesPerPattern = 5000
 
-/** Maximum locations that wait for the next segment or are the result: they would use up the memory first. */
+/**
+ * Maximum number of locations in the result of a segment. More of them could use up the memory before the work budget
+ * ends.
+ */
 export const maxPlaces = 2_000_000
 
 class Evaluation {
   readonly #root: Json
   readonly #work: Work
-  /** Patterns that filters read from the document itself. */
+  /** Compiled patterns that filters read from the document itself. */
   readonly #patterns = new Map<Bytes, Regex | undefined>()
 
   constructor(root: Json, work: Work) {
@@ -181,7 +186,7 @@ class Evaluation {
     return values.length === 1 ? values[0] : undefined
   }
 
-  /** Compares as in RFC 9535: values of different types are unequal and have no order; nothing equals nothing. */
+  /** Compares as in RFC 9535: values of different types are unequal and have no order; two missing values are equal. */
   #compare(operator: PathComparison, left: Json | undefined, right: Json | undefined): boolean {
     const equal = this.#equal(left, right)
     if (operator === '==') return equal

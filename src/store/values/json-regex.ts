@@ -1,10 +1,10 @@
 /**
- * Regular expressions of path filters, matched in linear time: the pattern becomes a set of states that all advance
+ * Regular expressions of path filters, matched in linear time: the pattern becomes a set of states that advance
  * together over the text, so no pattern can block the process. The syntax is that of the Rust and Go libraries, which
  * have neither back-references nor look-around.
  */
 export interface Regex {
-  /** Returns whether the pattern matches anywhere in the text; `spend` receives the work of each step. */
+  /** Returns whether the pattern matches anywhere in the text; `spend` receives the units of work of each step. */
   test(text: string, spend: (steps: number) => void): boolean
 }
 
@@ -50,7 +50,7 @@ type Split = { op: 'split'; a: number; b: number }
 export const maxInstructions = 5000
 export const maxRepeat = 1000
 export const maxNesting = 100
-/** Maximum length of a pattern: longer ones would expand to too many states after seconds of parsing. */
+/** Maximum length of a pattern. Longer patterns would need seconds of parsing, and then have too many states. */
 export const maxPattern = 65_536
 
 interface Flags {
@@ -110,7 +110,7 @@ class PatternReader {
       const bounds = this.#quantifier()
       if (!bounds) return repeated
       if (count > maxNesting) throw new PatternError('too deeply nested')
-      // A lazy quantifier matches the same texts.
+      // A lazy quantifier is ignored, because it matches the same texts.
       this.#take('?')
       repeated = { kind: 'repeat', part: repeated, least: bounds[0], most: bounds[1] }
     }
@@ -353,7 +353,7 @@ class Emitter {
   #parts = 0
 
   emit(pattern: Pattern): void {
-    // Parts are also counted, because a few nested `(){1000}` have many parts but no instructions.
+    // The parts are also counted, because a few nested `(){1000}` expand to many parts without any instruction.
     if (++this.#parts > maxInstructions || this.program.length > maxInstructions) throw new PatternError('too large')
     if (pattern.kind === 'char') this.program.push({ op: 'char', test: pattern.test })
     else if (pattern.kind === 'assert') this.program.push({ op: 'assert', assertion: pattern.assertion })
@@ -394,7 +394,7 @@ class Emitter {
     for (const split of splits) split.b = this.program.length
   }
 
-  /** Emits a branch to the next instruction and to one that the caller sets. */
+  /** Emits a branch to the next instruction and to another one, which the caller sets. */
   #split(): Split {
     const split: Split = { op: 'split', a: this.program.length + 1, b: 0 }
     this.program.push(split)
@@ -403,8 +403,8 @@ class Emitter {
 }
 
 /**
- * Last position at which each state was entered, for all texts one after another: an array for each text would use most
- * of the memory.
+ * Last position at which each state was entered. All tested texts share one array, because an array for each text would
+ * use most of the memory.
  */
 class Entered {
   readonly at: Int32Array
@@ -414,7 +414,10 @@ class Entered {
     this.at = new Int32Array(states).fill(-1)
   }
 
-  /** Returns the start of the position numbers for a text of this length. */
+  /**
+   * Returns the first position number for a new text.
+   * @param length number of characters of the text
+   */
   begin(length: number): number {
     if (this.#next > 2 ** 30) {
       this.at.fill(-1)
@@ -445,7 +448,7 @@ class Simulation {
     for (let at = 0; at <= this.#chars.length; at++) {
       this.#steps = 1
       const reached: number[] = []
-      // A match may begin at every position, so the first state is added in each round.
+      // A match may begin at every position, so the first state is added at each one.
       active.push(0)
       for (const state of active) if (this.#follow(state, at, reached)) return true
       spend(this.#steps)

@@ -32,7 +32,8 @@ export function parseJson(source: Bytes): Json {
 }
 
 /**
- * Formats a value as JSON, compact unless a layout is given. Charges the work to `work`.
+ * Formats a value as JSON, compact unless a layout is given.
+ * @param work work budget, to which the formatting is charged
  * @throws JsonSizeError when the text is too long
  */
 export function formatJson(value: Json, layout?: Layout, work?: Work): Bytes {
@@ -41,7 +42,9 @@ export function formatJson(value: Json, layout?: Layout, work?: Work): Bytes {
   return latin1(writer.text)
 }
 
-/** Larger than the largest request of the service, and small enough for the memory. */
+/**
+ * Maximum bytes of a JSON text. It is larger than the largest request of the service, and small enough for the memory.
+ */
 export const maxTextLength = 67_108_864
 
 /** Error when the JSON text would exceed {@link maxTextLength}: a path may match the same values many times. */
@@ -60,7 +63,7 @@ const minus = 0x2d
 const maxUnsigned = 2n ** 64n - 1n
 const minSigned = -(2n ** 63n)
 
-/** Number of digits that always fit into a safe integer. */
+/** Maximum number of digits for which every integer is safe. */
 const safeDigits = 15
 
 const simpleEscapes: ReadonlyMap<string, string> = new Map([
@@ -277,7 +280,7 @@ function numberFromText(text: Bytes): number | bigint | Float | undefined {
   return Number.isFinite(value) ? new Float(value, latin1(text.replace(/e\+?/i, 'e'))) : undefined
 }
 
-/** Returns whether documents keep the integer exactly: between -2^63 and 2^64-1. Others become floats. */
+/** Returns whether documents keep the integer exactly: between -2^63 and 2^64-1. Other integers become floats. */
 export function isWhole(integer: bigint): boolean {
   return integer >= minSigned && integer <= maxUnsigned
 }
@@ -303,7 +306,7 @@ function scalar(value: Exclude<Json, JsonArray | JsonObject>): string {
   return value instanceof Float ? value.text : String(value)
 }
 
-/** Work for one value that is written. */
+/** Units of work for one value that is written. */
 const unitsPerValue = 3
 
 /** Appends to one text, which is faster in JavaScript engines than joining parts. */
@@ -311,7 +314,7 @@ class Writer {
   text = ''
   readonly #layout: Layout | undefined
   readonly #work: Work | undefined
-  /** Length of the text that was charged. */
+  /** Length of the text that was already charged to the work budget. */
   #paid = 0
 
   constructor(layout: Layout | undefined, work: Work | undefined) {
@@ -356,7 +359,7 @@ class Writer {
 
   #laidOut(value: JsonArray | JsonObject, layout: Layout, level: number): void {
     const [opening, closing] = Array.isArray(value) ? '[]' : '{}'
-    // Layout arguments may be long, and repeating them may exceed the longest string of the engine.
+    // The layout arguments may be long. Repeating them could exceed the longest string of the engine.
     const lineLength = layout.newline.length + layout.indent.length * (level + 1) + layout.space.length
     if (lineLength > maxTextLength) throw new JsonSizeError(lineLength)
     const outer = layout.newline + layout.indent.repeat(level)

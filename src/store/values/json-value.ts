@@ -31,12 +31,12 @@ export class JsonDocument implements Container {
 
   constructor(public root: Json = null) {}
 
-  /** `{}` is a valid document: its key is not deleted. */
+  /** Always false: `{}` is a valid document, so its key is not deleted. */
   get isEmpty(): boolean {
     return false
   }
 
-  /** Charges the work of visiting the document while visiting it. */
+  /** Charges the work budget for visiting the whole document. */
   pay(work: Work): void {
     payFor(this.root, work)
   }
@@ -46,17 +46,19 @@ export class JsonDocument implements Container {
   }
 }
 
-/** Work for one value that is copied, written or compared. */
+/** Units of work for one value that is copied, written or compared. */
 const unitsPerValue = 4
 
-/** Charges the work of visiting a value and its members while visiting them. */
+/** Charges the work budget for visiting a value and all its members. */
 export function payFor(value: Json, work: Work): void {
   work.charge(typeof value === 'string' ? unitsPerValue + (value.length >>> 5) : unitsPerValue)
   if (!isContainer(value)) return
   for (const member of value.values()) payFor(member, work)
 }
 
-/** Returns the work of visiting a value from a command, which is no larger than the command. */
+/**
+ * Returns the units of work for visiting a value that a command contains. The value is at most as large as the command.
+ */
 export function costOf(value: Json): number {
   if (!isContainer(value)) return typeof value === 'string' ? unitsPerValue + (value.length >>> 5) : unitsPerValue
   let cost = unitsPerValue
@@ -85,7 +87,7 @@ export function typeName(value: Json): JsonTypeName {
   return typeof value === 'boolean' ? 'boolean' : 'integer'
 }
 
-/** Returns a deep copy: containers change in place, so two locations must never share one. */
+/** Returns a deep copy. Containers are changed in place, so two locations must never share a container. */
 export function copyJson(value: Json): Json {
   if (Array.isArray(value)) return value.map(copyJson)
   if (!(value instanceof Map)) return value
@@ -135,7 +137,7 @@ function equalObjects(a: JsonObject, b: JsonObject): boolean {
 
 /**
  * Estimates the bytes of a value in a compact engine: one word per value, the text of strings and keys, two words per
- * container. No public source has the service's own values. [not public: choice]
+ * container. The values of the service are not public. [not public: choice]
  */
 export function memoryOf(value: Json): number {
   if (typeof value === 'string') return 8 + value.length

@@ -1,7 +1,10 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Random } from '../../kernel/random.js'
 
-/** Length below which compaction is not worthwhile; a random pick from so few positions is also cheap. */
+/**
+ * Maximum number of positions without compaction. For so few, compaction is not worthwhile, and a random pick is fast
+ * in any case.
+ */
 const shortOrder = 8
 
 /** Page of a scan. A cursor of 0 requests the first page and marks the last one. */
@@ -16,7 +19,8 @@ export interface ScanPage {
  *
  * Deleted positions stay as holes until they are the majority. Every position has a sequence number that only grows. A
  * scan cursor is the next number to visit, so keys that exist throughout a scan are returned exactly once, regardless
- * of other changes. Numbers are implicit (position plus offset) for all positions filled after the last compaction.
+ * of other changes. For positions that were filled after the last compaction, the number is not stored, because it is
+ * the position plus `#offset`.
  */
 export class KeyOrder {
   readonly #order: (Bytes | undefined)[] = []
@@ -36,8 +40,8 @@ export class KeyOrder {
   }
 
   /**
-   * Deletes a key, which must exist. Leaves a hole, or shortens the order if the position is the last one: a later key
-   * may then reuse its number.
+   * Deletes a key, which must exist. Leaves a hole in the order. If the position is the last one, the order becomes
+   * shorter instead, and a later key may reuse the number.
    */
   delete(key: Bytes): void {
     const order = this.#order
@@ -64,7 +68,7 @@ export class KeyOrder {
     }
   }
 
-  /** Returns the next `count` keys from the cursor on. Any cursor is valid. */
+  /** Returns the next `count` keys from the cursor on. Any number is valid as a cursor. */
   scan(cursor: number, count: number): ScanPage {
     const order = this.#order
     const keys: Bytes[] = []
@@ -82,7 +86,7 @@ export class KeyOrder {
     do order.pop()
     while (order.length > 0 && order[order.length - 1] === undefined)
     if (order.length >= this.#survivors.length) return
-    // If the order is shorter than its survivors, the implicit numbers must not reuse theirs.
+    // If the order is shorter than its list of survivors, new positions must not reuse the numbers of the survivors.
     this.#offset = this.#sequence(order.length) - order.length
     this.#survivors.length = order.length
   }

@@ -8,8 +8,8 @@ export type { ScanPage } from './key-order.js'
  * Hash table that keeps the order of insertion, picks a random entry in constant time and can be scanned page by page
  * while it changes. It is the key space, the hash, the set (value `true`) and the member table of a sorted set.
  *
- * A `Map` already has values by key and the order. Only positions in that order need another table, which is created at
- * the first request for a random key or a page. Most tables never need it.
+ * The `Map` itself has the values by key and the order of insertion. A second table, for positions in that order, is
+ * only created when a random key or a page is requested. Most tables never need it.
  */
 export class OrderedTable<V> extends Map<Bytes, V> {
   #order: KeyOrder | undefined = undefined
@@ -52,7 +52,7 @@ export class OrderedTable<V> extends Map<Bytes, V> {
     return this.#ordered().random(random)
   }
 
-  /** Returns the next `count` keys from the cursor on, in order of insertion. Any cursor is valid. */
+  /** Returns the next `count` keys from the cursor on, in order of insertion. Any number is valid as a cursor. */
   scan(cursor: number, count: number): ScanPage {
     return this.#ordered().scan(cursor, count)
   }

@@ -3,7 +3,8 @@ import type { Container } from './value.js'
 
 /**
  * String that is changed in place by APPEND, SETRANGE, SETBIT, BITFIELD and HyperLogLogs. The first such write converts
- * a key, so that later writes to a large bitmap do not copy it. `OBJECT ENCODING` returns `raw`.
+ * the value of a key to a RawString, so that later writes to a large bitmap do not copy it. `OBJECT ENCODING` returns
+ * `raw`.
  */
 export class RawString implements Container {
   readonly type = 'string'
@@ -47,7 +48,10 @@ export class RawString implements Container {
     return this.array
   }
 
-  /** Returns the work of `open(length)`: allocated memory, and copied bytes, which are eight times as fast. */
+  /**
+   * Returns the units of work of `open(length)`, for allocated memory and copied bytes. Copying a byte is eight times
+   * as fast as allocating one.
+   */
   growth(length: number): number {
     const size = this.#sizeFor(length)
     return size > this.#room.length ? ((size - this.#length) >>> 5) + (this.#length >>> 8) : 0

@@ -11,7 +11,7 @@ export type DataType = 'JSON' | 'HASH' | 'STRING'
 export const dataTypes: readonly DataType[] = ['JSON', 'HASH', 'STRING']
 
 export interface FieldDefinition {
-  /** Name that filters use; dots lead into nested objects. */
+  /** Name that filters use. Dots separate the names of nested objects. */
   readonly path: Bytes
   readonly type: FieldType
   readonly fast?: boolean | undefined

@@ -5,14 +5,17 @@ import type { Container } from './value.js'
 const nothing: IndexDefinition = { dataType: 'HASH', prefixes: [], language: 'english', fields: [] }
 
 /**
- * Value of a key of type `search`. Only the definition is saved and copied: the content is built on demand from the
- * keys that it covers.
+ * Value of a key of type `search`. Only the definition is saved and copied. The content is built on demand from the
+ * keys that the index covers.
  */
 export class SearchIndex implements Container {
   readonly type = 'search'
-  /** Created and read by the search engine, which is loaded on first use; `undefined` before it has read the keys. */
+  /**
+   * Indexed content, which only the search engine creates and reads. `undefined` until the search engine has read the
+   * keys.
+   */
   content: unknown
-  /** Keys written since then, with the time of the first unindexed write, oldest first. */
+  /** Keys that were written and not indexed since, with the time of the first such write, oldest first. */
   readonly pending: Map<Bytes, number> = new Map()
   /** Number of pending keys, from the oldest on, when the current request began. */
   earlier = 0
@@ -37,7 +40,7 @@ export class SearchIndex implements Container {
   /** Removes this many indexed keys, from the oldest on. */
   taken(count: number): void {
     this.earlier = Math.max(0, this.earlier - count)
-    // Clearing all is faster than deleting one by one.
+    // Clearing the map is faster than deleting its keys one by one.
     if (count === this.pending.size) this.pending.clear()
     else {
       let left = count
@@ -48,7 +51,10 @@ export class SearchIndex implements Container {
     }
   }
 
-  /** Marks the current pending keys, or all keys if the content must be built, as not caused by the new request. */
+  /**
+   * Begins a request: marks the keys that are already pending, or all keys if the content must be built, as not written
+   * by this request.
+   */
   beginRequest(): void {
     this.earlier = this.content === undefined ? Number.POSITIVE_INFINITY : this.pending.size
   }

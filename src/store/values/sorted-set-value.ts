@@ -5,15 +5,15 @@ import { OrderedTable, type ScanPage } from './ordered-table.js'
 import type { Container } from './value.js'
 
 /**
- * Maximum entries of a block. 256 was 1.5 to 7 times as fast as a skip list; larger blocks spend more on moving
- * entries.
+ * Maximum entries of a block. With 256, the set was 1.5 to 7 times as fast as a skip list. In larger blocks, moving
+ * entries takes longer.
  */
 const blockRoom = 256
 /** A block of this size or less is joined with its right neighbor if both fit well into one. */
 const sparseBlock = 64
 const joinedBlock = 192
 
-/** Consecutive entries in order, as parallel arrays. */
+/** Block of consecutive entries in order, as parallel arrays. */
 interface Block {
   readonly scores: number[]
   readonly members: Bytes[]
@@ -22,9 +22,9 @@ interface Block {
 /**
  * Members ordered by (score, bytes): a sorted list divided into blocks, and a table from member to score.
  *
- * A block is found by binary search over its lower fence (no entry of the block is below it, every entry of the block
- * before is). A rank is the sum of the sizes of the blocks before, kept in a Fenwick tree that is rebuilt on demand
- * after blocks were split, joined or deleted. Every kind of range becomes an interval of ranks.
+ * A block is found by binary search over the lower fences: a fence is above every entry of the block before, and not
+ * above any entry of its own block. A rank is the sum of the sizes of the blocks before, kept in a Fenwick tree that is
+ * rebuilt on demand after blocks were split, joined or deleted. Every kind of range becomes an interval of ranks.
  */
 export class SortedSet implements Container {
   readonly type = 'zset'
@@ -35,7 +35,10 @@ export class SortedSet implements Container {
   /** Fenwick tree over block sizes, 1-based. */
   #sizes = new Int32Array(2)
   #sizesStale = false
-  /** Position inside its block that the last `#locate` or `#seek` found; a field, to avoid an allocation per search. */
+  /**
+   * Position inside the block that the last `#locate` or `#seek` found. It is a field, so that a search allocates no
+   * object for its result.
+   */
   #place = 0
 
   get size(): number {
@@ -177,8 +180,8 @@ export class SortedSet implements Container {
   }
 
   /**
-   * Growing scores such as times are common: then the full block stays full, and only the new entry goes to the next
-   * block.
+   * Splits a full block. If an entry was appended to the last block, the block stays full and only the new entry goes
+   * to the next one. Growing scores, such as times, are common.
    */
   #split(index: number, appended: boolean): void {
     const { scores, members } = this.#blocks[index]!
@@ -269,7 +272,10 @@ export class SortedSet implements Container {
     return index
   }
 
-  /** Returns the number of entries that satisfy a condition, which must hold for a prefix of the order. */
+  /**
+   * Returns the number of entries that satisfy a condition. The condition must hold for the first entries and for no
+   * later ones.
+   */
   #countWhile(holds: (score: number, member: Bytes) => boolean): number {
     if (this.#blocks.length === 0) return 0
     let low = 1
@@ -296,8 +302,8 @@ export class SortedSet implements Container {
   }
 
   /**
-   * Returns the number of members before a bound. An equal member counts for an exclusive lower and an inclusive upper
-   * bound.
+   * Returns the number of members before a bound. A member that equals the bound counts if the bound is an exclusive
+   * lower or an inclusive upper one.
    */
   #countBefore(bound: LexBound, upper: boolean): number {
     if (bound === '-') return 0

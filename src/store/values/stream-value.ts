@@ -8,8 +8,8 @@ import type { Container } from './value.js'
 export type StreamFields = readonly Bytes[]
 
 /**
- * Handling of groups' references to a deleted entry: they stay, they are deleted, or they protect the entry. [redis
- * 8.2: KEEPREF, DELREF, ACKED]
+ * Handling of references from groups to an entry that is to be deleted: they are kept, they are deleted too, or they
+ * protect the entry. [redis 8.2: KEEPREF, DELREF, ACKED]
  */
 export type References = 'keep' | 'drop' | 'protect'
 
@@ -29,7 +29,7 @@ export const nodeEntries = 100
 /** Log of entries with growing IDs, and the consumer groups that read it. Lag is counted as in redis 7.0. */
 export class Stream implements Container {
   readonly type = 'stream'
-  /** A stream without entries is not deleted. */
+  /** Always false, because the key of a stream without entries is not deleted. */
   readonly isEmpty = false
   entries: IdTable<StreamFields> = new IdTable()
   groups: Map<Bytes, ConsumerGroup> = new Map()
@@ -38,7 +38,10 @@ export class Stream implements Container {
   maxDeletedId: StreamId = firstId
   /** Number of entries ever added, as far as known. */
   added = 0
-  /** Fields of the latest entry. Entries of a stream usually have the same field names, so they share the strings. */
+  /**
+   * Fields of the latest entry. Most entries of a stream have the same field names, so a new entry reuses these
+   * strings.
+   */
   #latest: StreamFields = []
 
   get length(): number {
@@ -49,7 +52,7 @@ export class Stream implements Container {
     return this.entries.first()?.id ?? firstId
   }
 
-  /** Appends an entry. The caller ensures that the ID is higher than all before. */
+  /** Appends an entry. The caller must ensure that the ID is higher than all earlier ones. */
   append(id: StreamId, fields: Bytes[]): void {
     const latest = this.#latest
     for (let index = 0; index < fields.length; index += 2) {
@@ -68,7 +71,9 @@ export class Stream implements Container {
     return true
   }
 
-  /** Deletes entries from the beginning and returns how many. They do not count as deleted or as holes. */
+  /**
+   * Deletes entries from the beginning and returns how many. Trimmed entries neither count as deleted nor leave holes.
+   */
   trim({ to, approximate, limit, references }: Trim): number {
     const surplus = 'length' in to ? Math.max(0, this.length - to.length) : this.entries.countBelow(to.id)
     if (approximate && surplus < nodeEntries) return 0
@@ -98,7 +103,8 @@ export class Stream implements Container {
   }
 
   /**
-   * Returns whether entries at or after the ID were deleted from the middle, so that counting from there is impossible.
+   * Returns whether entries at or after the ID were deleted from the middle of the stream, so that entries cannot be
+   * counted from that ID on.
    */
   hasHolesFrom(id: StreamId): boolean {
     // Deletions before the first entry leave no hole.

@@ -5,11 +5,12 @@ export type ValueType = 'string' | 'list' | 'set' | 'zset' | 'hash' | 'stream' |
 export interface Container {
   readonly type: ValueType
   /**
-   * Whether it is empty. A key with an empty container is deleted when the command ends; streams never count as empty.
+   * Whether the container is empty. A key with an empty container is deleted when the command ends; streams never count
+   * as empty.
    */
   readonly isEmpty: boolean
   copy(): Container
-  /** Time in milliseconds at which the first part expires, such as a hash field. */
+  /** Instant at which the first part expires, such as a hash field, in milliseconds since the Unix epoch. */
   readonly partsExpireAt?: number | undefined
   /** Removes expired parts and returns how many there were. */
   expireParts?(now: number): number
