@@ -30,7 +30,7 @@ export interface UrlOptions {
 /** @param name name of the sandbox, which becomes part of the host: `https://{name}.store.test` */
 export function sandboxUrlsOf(options: UrlOptions = {}, name?: string): SandboxUrls {
   const base = options.base === undefined ? undefined : checked(options.base)
-  // Without a host that contains it, a name may have any characters.
+  // A name that does not become part of a host may have any characters.
   const host = name === undefined || base !== undefined ? '' : `${hostLabel(name)}.`
   const queue =
     options.queue === undefined ? (base ? `${base}/queue` : `https://${host}queue.test`) : checked(options.queue)
@@ -79,7 +79,7 @@ export function locator(addresses: SandboxUrls): Locate {
     }
     return undefined
   }
-  // Cached, because each request asks twice: whether its URL belongs to the sandbox, and to which service.
+  // The latest result is cached, because the URL of each request is located twice: by the adapter and by the gateway.
   let latest = ''
   let found: ServiceUrl | undefined
   return (url) => {

@@ -11,7 +11,7 @@ const pairs = /^(?:hset|hmset|hsetnx)$/i
 const pairsSomewhere = /^(?:hsetex|xadd)$/i
 /** Commands with a path followed by the value that is written there. */
 const paths = /^json\.(?:set|merge|mset|arrappend|arrinsert|strappend)$/i
-/** Commands whose arguments name what they read. */
+/** Commands whose arguments name the fields or paths that they read. */
 const reads = /^(?:hget|hmget|hgetdel|hgetex|json\.(?:get|mget|resp|arrpop|objkeys|strappend))$/i
 /** Commands whose reply consists of alternating names and values. */
 const listsPairs =

@@ -27,7 +27,7 @@ export class StoreConnection {
   /** The command that waits. `#queued` has the commands that were sent after it. */
   #blocked: Blocked | undefined
   readonly #queued: (() => void)[] = []
-  /** Whether a command waits, or its reply has just arrived. */
+  /** Whether a command waits, or has ended and the next queued one has not started. */
   #isBusy = false
   #isClosed = false
 

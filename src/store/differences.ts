@@ -161,7 +161,7 @@ export const namedDifferences: readonly KnownDifference[] = [
       withoutReason(errorIn(double)) === withoutReason(errorIn(other)),
   },
   {
-    name: 'who a monitored command is from',
+    name: 'client address in MONITOR',
     about: 'The service shows every client as 0.0.0.0:0.',
     where: 'docs/protocol/store.md 8',
     of: ['redis'],
@@ -169,7 +169,7 @@ export const namedDifferences: readonly KnownDifference[] = [
       argv.length === 0 && written(other).replace(/\[0 [^\]]*\]/, '[0 0.0.0.0:0]') === written(double),
   },
   {
-    name: 'about so many entries of a stream',
+    name: 'approximate trimming of streams',
     about: 'The number of entries that XTRIM with ~ deletes depends on the internal node size of the server.',
     where: 'docs/limits.md',
     of: ['service', 'redis'],

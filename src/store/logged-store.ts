@@ -33,7 +33,7 @@ export class LoggedStore {
   /** `seq` of the last command in the log. */
   last = 0
 
-  /** @param inputs receives keys that were found expired by a read outside commands */
+  /** @param inputs journal, which records that a read outside commands removed expired keys */
   constructor(
     readonly store: StoreEngine,
     readonly traffic: TrafficLog,

@@ -199,7 +199,9 @@ describe('work of one request', () => {
     rest.sandbox.store.run('SET', 'long', 'x'.repeat(1_000_000))
     rest.sandbox.store.run('SET', 'controls', '\x01'.repeat(300_000))
     rest.sandbox.store.run('RPUSH', 'list', ...Array.from({ length: 40_000 }, () => ''))
-    const withheld = { error: expect.stringMatching(/^ERR max work exceeded.*The command ran, its reply is withheld/) }
+    const withheld = {
+      error: expect.stringMatching(/^ERR max work exceeded.*The command ran, but its reply is not sent/),
+    }
     const notRun = { error: expect.stringMatching(/^ERR max work exceeded.*The command was not run/) }
     const rows = [
       ['GET', 'long'],

@@ -40,7 +40,7 @@ interface Companions {
  * Clients are served after the command, transaction or script that added elements has finished. [redis 7.0]
  */
 export class BlockedClients {
-  /** Number of blocked commands. A plain field, because every command reads it. */
+  /** Number of blocked commands. It is a plain field instead of a getter, because every command reads it. */
   size = 0
   readonly #store: WaitingStore
   /**

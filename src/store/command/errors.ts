@@ -240,7 +240,7 @@ export function requestTooLarge(limit: number, actual: number, docs: string): Re
  */
 export function replyTooLarge(limit: number, hasRun: boolean): ReplyError {
   return new ReplyError(
-    `ERR max response size exceeded. Limit: ${limit} bytes for all replies to one request. ${fate(hasRun)}: ask for less at once, or raise policy.maxResponseSize`,
+    `ERR max response size exceeded. Limit: ${limit} bytes for all replies to one request. ${fate(hasRun)}. Ask for less at once, or raise policy.maxResponseSize`,
   )
 }
 
@@ -250,12 +250,12 @@ export function replyTooLarge(limit: number, hasRun: boolean): ReplyError {
  */
 export function replyTooMuchWork(limit: number, hasRun: boolean): ReplyError {
   return new WorkExceeded(
-    `ERR max work exceeded. Limit: ${limit} units for one request, its response included. ${fate(hasRun)}: ask for less at once, or raise policy.maxWork`,
+    `ERR max work exceeded. Limit: ${limit} units for one request, including its response. ${fate(hasRun)}. Ask for less at once, or raise policy.maxWork`,
   )
 }
 
 function fate(hasRun: boolean): string {
-  return hasRun ? 'The command ran, its reply is withheld' : 'The command was not run'
+  return hasRun ? 'The command ran, but its reply is not sent' : 'The command was not run'
 }
 
 /** Returns the error for a request that takes too much work. A limit of this package, not of the service. */

@@ -168,7 +168,7 @@ export const emptyScan: Reply = ['0' as Bytes, []]
 /** Maximum number of names in a reply. redis-server has no such limit, and would run out of memory instead. */
 export const maxRepeats: number = 2 ** 24
 
-/** Work for a name that is picked at random and returned. */
+/** Units of work for a name that is picked at random and returned. */
 const unitsPerPick = 14
 
 /**

@@ -354,7 +354,7 @@ function checkConflicts(search: Search): void {
  */
 const unitsPerPosition = 24
 const unitsPerInsertion = 24
-/** Work for the parts of a returned member. */
+/** Units of work for the parts of a returned member. */
 const unitsOf = { row: 4, distance: 12, hash: 8, coordinates: 48 } as const
 
 interface Found {

@@ -152,7 +152,7 @@ function dumpedKey({ db }: StoreEngine, name: Bytes): DumpedKey | undefined {
   return { key: portableString(name), ...(expiresAt !== undefined && { expiresAt }), ...portableValue(value) }
 }
 
-/** Long collections are not compared: a touched one counts as changed. */
+/** Returns whether a key has not changed. Long collections are not compared; they count as changed. */
 function isSame(before: DumpedKey, now: DumpedKey): boolean {
   const isLong = (['elements', 'members', 'fields', 'entries'] as const).some((part) => partOf(now, part).length > 64)
   return !isLong && JSON.stringify(before) === JSON.stringify(now)

@@ -6,12 +6,12 @@ export type KeyspaceValue = Bytes | Container
 
 /** Value of a key and its metadata. */
 export class KeyEntry {
-  /** Milliseconds since the Unix epoch; the key has expired when `expiresAt <= now`. */
+  /** Expiration in milliseconds since the Unix epoch. The key has expired when `expiresAt <= now`. */
   expiresAt: number | undefined = undefined
 
   constructor(
     public value: KeyspaceValue,
-    /** Seconds since the Unix epoch, for `OBJECT IDLETIME`. */
+    /** Time of the last use in seconds since the Unix epoch, for `OBJECT IDLETIME`. */
     public usedAt: number,
   ) {}
 }

@@ -56,8 +56,8 @@ export class ScanCursors {
     let right = position % half
     for (let round = 0; round < rounds; round++) [left, right] = [right, left ^ this.#mixed(right, round)]
     const check = this.#mixed(left, rounds) ^ this.#mixed(right, rounds)
-    // An odd number, so that rounding always changes it; far from both ends, so that rounding does not reach the
-    // position.
+    // The low bits are an odd number, so that rounding always changes the cursor. They are far from both ends of their
+    // range, so that rounding does not change the position.
     const low = 4096 + ((check & 0x3fff) | 1)
     const top = check >>> 23
     return (((BigInt(top) << 48n) | BigInt(left * half + right)) << lowBits) | BigInt(low)

@@ -8,7 +8,7 @@ export class SearchIndexes {
   /** Index name of each alias, whether or not the index exists. */
   readonly aliases: Map<Bytes, Bytes> = new Map()
 
-  /** Whether writes must be recorded. A plain field, because every write reads it. */
+  /** Whether writes must be recorded. It is a plain field instead of a getter, because every write reads it. */
   isWatching = false
 
   constructor(

@@ -12,7 +12,7 @@ export class Watch {
 
 /** Watched keys and their connections: WATCH. */
 export class Watches {
-  /** Number of watched keys. A plain field, because every change reads it. */
+  /** Number of watched keys. It is a plain field instead of a getter, because every change reads it. */
   size = 0
   readonly #byKey = new Map<Bytes, Set<Watch>>()
 

@@ -153,7 +153,7 @@ export function replyResponse(reply: Reply, room: ResponseBudget, encoding: Enco
   return encoding.form === 'resp2' ? binary(body) : jsonText(body)
 }
 
-/** @param work charged for the reading, if the store runs the command */
+/** @param work work budget, to which the reading is charged if the store runs the command */
 export function argvOf(call: ServiceRequest, work?: Work): Argv {
   const mayHaveBody = call.method === 'POST' || call.method === 'PUT'
   if (call.path !== '/') return argvOfPath(call.path, call.query, mayHaveBody ? call.body : latin1(''))

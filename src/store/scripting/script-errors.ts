@@ -123,7 +123,7 @@ function textOf(value: LuaValue): string {
  */
 export function budgetExhausted(steps: number): ReplyError {
   return new ReplyError(
-    `ERR Error running script: Script killed: it took more than ${steps} steps (loop turns, calls, and what they and commands touch). Raise policy.maxScriptSteps and policy.maxWork if it is meant to.`,
+    `ERR Error running script: Script killed: it took more than ${steps} steps (loop iterations, calls, and data that they and commands process). If the script needs more, raise policy.maxScriptSteps and policy.maxWork.`,
   )
 }
 

@@ -138,7 +138,7 @@ function plainMember(document: JsonObject, path: readonly Bytes[]): Exclude<Json
   return typeof member !== 'object' || member === null || member instanceof Float ? member : undefined
 }
 
-/** Returns the values at a path. A list on the path or at its end stands for each of its elements. [choice] */
+/** Returns the values at a path. A list on the path, or at its end, is replaced by its elements. [choice] */
 function valuesAt(document: JsonObject, path: readonly Bytes[], room: ReadingRoom): Json[] {
   let found: Json[] = [document]
   for (const name of path) {

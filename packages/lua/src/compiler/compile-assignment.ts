@@ -49,7 +49,9 @@ export function declare(compiler: Compiler, locals: readonly Local[], values: re
   }
 }
 
-/** Evaluates a list of expressions to at least the values that `count` variables need, without trailing nils. */
+/**
+ * Compiles a list of expressions. It returns at least the values that `count` variables need, without trailing nils.
+ */
 export function valueList(
   compiler: Compiler,
   values: readonly Expression[],
@@ -162,7 +164,7 @@ export function store(table: LuaValue, key: LuaValue, value: LuaValue, operation
   }
 }
 
-/** Evaluates the left side of `=` and returns the assignment. */
+/** Compiles the left side of `=` to a function that evaluates it and returns the assignment. */
 function reference(
   compiler: Compiler,
   target: Variable,

@@ -100,7 +100,7 @@ export function all(compiler: Compiler, node: Expression): EvaluateAll {
   return expression(compiler, node)
 }
 
-/** Compiles an expression of which only the truth is used. */
+/** Compiles an expression whose value is only used as true or false. */
 export function condition(compiler: Compiler, node: Expression): CompiledCondition {
   switch (node.kind) {
     case 'not': {

@@ -78,7 +78,8 @@ export function loopRange(
   if (last === undefined) throw errorAt(site, "'for' limit must be a number")
   const by = toNumber(step)
   if (by === undefined) throw errorAt(site, "'for' step must be a number")
-  // The reference implementation first goes one step back, which is visible if the step is huge or not a number.
+  // The reference implementation first subtracts the step and then adds it again, which is visible if the step is huge
+  // or not a number.
   return { start: from - by + by, last, by }
 }
 
@@ -127,7 +128,7 @@ export function genericFor(compiler: Compiler, node: Statement & { kind: 'generi
 interface Turn {
   key: LuaValue
   value: LuaValue
-  /** All values of the iteration if there may be more than two. */
+  /** All values of the iteration if it may have more than two, otherwise `undefined`. */
   rest: readonly LuaValue[] | undefined
 }
 

@@ -15,7 +15,7 @@ import type { Expression } from '../syntax/syntax-tree.js'
 import type { CompiledCondition, Compiler, Evaluate } from './frame.js'
 import { isReadLate, operationOf } from './operands.js'
 
-/** Operators with the plain case inline: two numbers, or two identical values. */
+/** Compiles operators. Operations on two numbers, and comparisons of two identical values, are handled inline. */
 
 type Binary = Expression & { kind: 'binary' }
 

@@ -76,7 +76,10 @@ class FunctionCompiler implements Compiler {
     return compiled
   }
 
-  /** Compiles something one closure deeper. */
+  /**
+   * Runs `work`, which compiles a node inside one more closure.
+   * @throws LuaSyntaxError when the nesting exceeds `deepestNode`
+   */
   nested<T>(work: () => T): T {
     this.#deepen()
     const compiled = work()

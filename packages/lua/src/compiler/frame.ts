@@ -50,7 +50,7 @@ export interface Compiler {
   all(node: Expression): EvaluateAll
   condition(node: Expression): CompiledCondition
   block(statements: Block): Execute
-  /** Compiles something one closure deeper. */
+  /** Runs `work`, which compiles a node inside one more closure. */
   nested<T>(work: () => T): T
   /** Compiles a function expression: gets its upvalues from the frame and creates a Lua function. */
   closure(node: FunctionNode): Evaluate

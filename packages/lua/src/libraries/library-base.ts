@@ -51,7 +51,10 @@ export const base: Readonly<Record<string, LuaFunction>> = {
   xpcall,
 }
 
-/** Kilobytes in use as scripts see it: a fixed number, because the machine has no heap of its own. */
+/**
+ * Result of `gcinfo()` and `collectgarbage('count')` in kilobytes. It is a fixed number, because the machine has no
+ * heap of its own.
+ */
 const collected = 64
 
 function assert(...args: LuaValue[]): Result {
@@ -197,7 +200,7 @@ function select(...args: LuaValue[]): Result {
   return args.slice(from)
 }
 
-/** Maximum values that the C stack of the reference implementation holds for one library function. */
+/** Maximum number of values that the C stack of the reference implementation can hold for one library function. */
 const stackForHost = 8000
 
 function unpack(...args: LuaValue[]): Result {

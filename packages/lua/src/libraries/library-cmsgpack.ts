@@ -139,7 +139,10 @@ function unpackLimit(...args: LuaValue[]): Result {
   return unpackFull(checkString(args, 0), limit, offset)
 }
 
-/** Without limit and offset all values are read; otherwise the next offset comes first, -1 at the end of the data. */
+/**
+ * Unpacks all values if `limit` and `offset` are 0. Otherwise, the first result is the next offset, or -1 at the end of
+ * the data.
+ */
 function unpackFull(data: string, limit: number, offset: number): Result {
   const { length } = data
   if (offset < 0 || limit < 0) {

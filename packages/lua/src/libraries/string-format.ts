@@ -101,10 +101,7 @@ function convert(spec: Spec, args: Arguments, at: number): string {
   }
 }
 
-/**
- * Converts to unsigned. C has its own rule for values beyond the signed range, which gives the expected bits up to
- * 2^64.
- */
+/** Converts to unsigned. For values beyond the signed range, C gives the expected bits up to 2^64. */
 function toUnsigned(value: number): bigint {
   if (value >= 0x8000_0000_0000_0000 && value < 0x1_0000_0000_0000_0000) return BigInt(Math.trunc(value))
   return value >= 0x1_0000_0000_0000_0000 ? 0n : toInt64(value)
@@ -128,7 +125,7 @@ function signOf({ flags }: Spec, isNegative: boolean): string {
   return flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : ''
 }
 
-/** Applies the precision, which is the minimum number of digits; zero with precision 0 has none. */
+/** Applies the precision, which is the minimum number of digits. The number 0 with precision 0 has no digits. */
 function withPrecision({ precision }: Spec, value: bigint, digits: string): string {
   if (precision === 0 && value === 0n) return ''
   return precision === undefined ? digits : digits.padStart(precision, '0')
