@@ -27,7 +27,10 @@ export interface UrlOptions {
   readonly redis?: string | undefined
 }
 
-/** @param name name of the sandbox, which becomes part of the host: `https://{name}.store.test` */
+/**
+ * Returns the base URLs of a sandbox.
+ * @param name name of the sandbox, which becomes part of the host: `https://{name}.store.test`
+ */
 export function sandboxUrlsOf(options: UrlOptions = {}, name?: string): SandboxUrls {
   const base = options.base === undefined ? undefined : checked(options.base)
   // A name that does not become part of a host may have any characters.

@@ -71,7 +71,10 @@ export class RoutedRequest implements ServiceRequest {
       .join('/')
   }
 
-  /** A server creates the signal on first use, and the journal must record an abort before other listeners run. */
+  /**
+   * Signal that is aborted when the client disconnects. The server creates it on first use. The journal listens first,
+   * because it must record an abort before other listeners run.
+   */
   get signal(): AbortSignal | undefined {
     const { journal, number } = this
     const { signal } = this.call

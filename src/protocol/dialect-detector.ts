@@ -48,7 +48,9 @@ interface DialectMatch {
 
 const caseBit = 0x20
 const none: Settings = new Map()
-/** Forwarded headers keep their values. Options of the service that occur several times are joined. */
+/**
+ * Matches headers to forward. Their values stay separate. Options of the service that occur several times are joined.
+ */
 const toForward = /^(?:(?:failure-)?callback-)?forward-/
 /** Matches the rest of `Service-Worker`, which is a header of browsers, not of the service. */
 const browsers = /^worker(?:-|$)/
@@ -89,8 +91,8 @@ export class DialectDetector {
   }
 
   /**
-   * Detects the dialect of headers, those of a request or of an object in its body. Repeated names are joined with `,
-   * `, as in HTTP.
+   * Detects the dialect of headers: the headers of a request, or those that an object in its body contains. Repeated
+   * names are joined with `, `, as in HTTP.
    */
   headers(headers: HeaderList): DetectedDialect {
     return this.#speech(this.#inHeaders(headers))

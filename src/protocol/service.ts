@@ -77,7 +77,10 @@ export interface ServiceRequest<U = unknown> {
 /** One row of a service's endpoint table. */
 export interface Endpoint<S, U = unknown> {
   readonly method: string | readonly string[]
-  /** Pattern: `/v2/topics/:name/endpoints`. One that ends in `/**` takes the rest of the path undecoded. */
+  /**
+   * Pattern: `/v2/topics/:name/endpoints`. A pattern that ends in `/**` matches the rest of the path, which stays
+   * undecoded.
+   */
   readonly path: string
   readonly auth: 'bearer' | 'basic' | 'none'
   /** Description for the generated reference, in one line. */

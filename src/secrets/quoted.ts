@@ -129,7 +129,10 @@ class Pass {
     if (depth > 0) this.#brackets[depth - 1]! |= bits
   }
 
-  /** @returns the position at which to continue */
+  /**
+   * Handles a quote: reads the text that it begins, or skips it.
+   * @returns the position at which to continue
+   */
   #quoted(at: number): number {
     const given = this.#given
     // An escaped quote outside of quotes begins a fragment of JSON in JSON.

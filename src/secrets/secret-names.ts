@@ -1,7 +1,10 @@
 // Names of headers, JSON fields, parameters and hash fields whose values are secrets. Everything that shows captured
 // data uses this list, and so does the import of production logs.
 
-/** Matches anywhere in a name in lower case without punctuation: `dbPassword`, `X-Api-Key`, `access_token`. */
+/**
+ * Matches secret words anywhere in a name, which is in lower case and has no punctuation: `dbPassword`, `X-Api-Key`,
+ * `access_token`.
+ */
 const within =
   /token|secret|passw(?:or)?d|passphrase|apikey|accesskey|accountkey|privatekey|signingkey|encryptionkey|authorization|cookie|signature|credential|session(?:id|key)|bearer|hmac|bypass|[cx]srf|cardnumber/
 /** Matches a separate word of a name: `x-auth`, `user_pin`, `cardCvc`. */
@@ -29,7 +32,7 @@ export function plainName(name: string): string {
 
 /** Maximum characters of a name. A longer text is not a name. */
 const longest = 256
-/** Prefilter: matches every name that one of the patterns above can match, and few others. */
+/** Prefilter: matches every name that one of the patterns above can match, and few other names. */
 const inkling =
   /tok|sec|pass|key|auth|cook|sig|cred|sess|bear|hmac|bypa|srf|pwd|pin|sid|jwt|otp|cvc|cvv|iban|ssn|card|%/i
 

@@ -145,7 +145,7 @@ export class SecretTexts {
   }
 }
 
-/** Characters that begin a run of percent-encoded text, and those that end it: delimiters of URLs, quotes, spaces. */
+/** Characters at which percent-encoded text begins and ends: delimiters of URLs, quotes, spaces. */
 const marks = '"<>&?#=;/\\,'
 const behindPercent = /[\x00-\x20"<>&#\\]/g
 

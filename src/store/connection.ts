@@ -31,7 +31,7 @@ export class StoreConnection {
   #isBusy = false
   #isClosed = false
 
-  /** Use `sandbox.store.connect()`. @internal */
+  /** Called by `sandbox.store.connect()`. @internal */
   constructor(journal: LoggedStore, { task }: ConnectionOptions) {
     this.#journal = journal
     const client: CommandClient = task === undefined ? {} : { task }

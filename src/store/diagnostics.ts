@@ -15,7 +15,10 @@ export type WarnOnce = (about: string, sentence: string) => void
 export class Diagnostics {
   readonly #sentences = new Set<string>()
   readonly #warn: WarnOnce | undefined
-  /** Whether the running command produced a note. It is a plain field instead of a getter, because every command reads it. */
+  /**
+   * Whether the running command produced a note. It is a plain field instead of a getter, because every command reads
+   * the field.
+   */
   hasNew = false
   /** Notes about the running command, for its entry. */
   #latest = new Set<string>()

@@ -204,7 +204,7 @@ export class Store {
     return tokens
   }
 
-  /** Tokens look like those of the service: base64 of 48 bytes. */
+  /** Returns a new token. It looks like those of the service: base64 of 48 bytes. */
   #token(): string {
     return toBase64(latin1(Array.from({ length: 48 }, () => String.fromCharCode(this.#tokens.int(256))).join('')))
   }

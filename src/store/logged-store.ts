@@ -113,7 +113,10 @@ export class LoggedStore {
     return this.carryOut(argv, sender, this.#note([argv], false, sender))
   }
 
-  /** Runs a command that is already recorded. @param number number of its input, if it is a separate input */
+  /**
+   * Runs a command that is already recorded.
+   * @param number number of the recorded input, if the command is an input of its own
+   */
   carryOut(argv: readonly Bytes[], sender: Sender, number?: number): Reply | Blocked {
     if (mayWait(argv)) return this.store.waiting.after(() => this.#start(argv, sender, number))
     const run = (): Reply => this.#send(argv, sender)
@@ -172,7 +175,7 @@ export class LoggedStore {
     }
   }
 
-  /** Runs `run`. The entries of all changes during it get this cause. */
+  /** Runs a function. The entries of all changes that it makes get this cause. */
   #during<T>(cause: number | undefined, run: () => T): T {
     const outer = [this.#cause, this.#isRunning] as const
     this.#cause = cause
@@ -184,7 +187,10 @@ export class LoggedStore {
     }
   }
 
-  /** @param took the non-blocking command that took the element, with the same effect on the store */
+  /**
+   * Logs the end of a wait.
+   * @param took non-blocking command that took the element, with the same effect on the store
+   */
   #end(entry: Executed, end: WaitEnd, took: readonly Bytes[] | undefined): void {
     if (!this.traffic.keeps || ('error' in end && !(end.error instanceof ReplyError))) return
     if ('error' in end) entry.error = (end.error as ReplyError).message

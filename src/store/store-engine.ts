@@ -345,12 +345,18 @@ export class StoreEngine implements CommandStore {
     return this.executePart(command, argv, user, origin)
   }
 
-  /** A separate method, because an inline closure would slow down every command. */
+  /**
+   * Runs a command and records misses. It is a separate method, because an inline closure would slow down every
+   * command.
+   */
   #runWatched(command: Command, argv: readonly Bytes[], user: User): Reply {
     return this.#notifications.watchMisses(command, () => command.execute(argv, this.#contextOf(user)))
   }
 
-  /** As in redis, monitors do not see commands with a wrong number of arguments or commands that manage the server. */
+  /**
+   * Shows a command to monitors. As in redis, they do not see commands with a wrong number of arguments or commands
+   * that manage the server.
+   */
   #show(argv: readonly Bytes[], command: Command, origin: string): void {
     if (!command.hasArity(argv) || command.flags.includes('admin')) return
     this.pubsub.show(argv, this.options.clock.now(), origin)
@@ -364,7 +370,10 @@ export class StoreEngine implements CommandStore {
     if (this.#notifications.hearsAny) this.pubsub.attend(maxWork)
   }
 
-  /** Consecutive commands nearly always come from the same user, so the context is reused. */
+  /**
+   * Returns the context for commands of a user. It is reused, because consecutive commands nearly always come from the
+   * same user.
+   */
   #contextOf(user: User): CommandContext {
     if (this.#context.user !== user) this.#context = new StoreContext(this, user)
     return this.#context

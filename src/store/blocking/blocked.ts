@@ -24,7 +24,10 @@ export interface BlockObserver {
   unblocked(how: Unblocking): void
   /** Runs `take`, which executes the command that takes the element for the blocked client. */
   during<T>(take: () => T): T
-  /** @param took the command that took the element; `undefined` if nothing was taken */
+  /**
+   * Called when the wait has ended.
+   * @param took non-blocking command that took the element; `undefined` if nothing was taken
+   */
   ended(end: WaitEnd, took: readonly Bytes[] | undefined): void
 }
 

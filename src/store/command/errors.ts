@@ -367,7 +367,10 @@ function sixDecimals(value: number): string {
   return Math.abs(value) < 1e21 ? value.toFixed(6) : `${BigInt(value)}.000000`
 }
 
-/** @param command name of the command as it was sent, because redis repeats it */
+/**
+ * Returns the error for a geo search without exactly one of two options.
+ * @param command name of the command as it was sent, because redis repeats it
+ */
 export function searchNeedsOne(choices: string, command: string): ReplyError {
   return new ReplyError(`ERR exactly one of ${choices} can be specified for ${command}`)
 }
@@ -380,7 +383,10 @@ export function noSuchGroupOfKey(key: Bytes, group: Bytes): ReplyError {
   return new ReplyError(`NOGROUP No such consumer group '${cText(group)}' for key name '${cText(key)}'`)
 }
 
-/** @param option name of the option in the text of the error, such as `min-idle-time` or `IDLE option` */
+/**
+ * Returns the error for an invalid argument of a claim.
+ * @param option name of the option in the text of the error, such as `min-idle-time` or `IDLE option`
+ */
 export function invalidClaimArgument(option: string, command = 'XCLAIM'): ReplyError {
   return new ReplyError(`ERR Invalid ${option} argument for ${command}`)
 }

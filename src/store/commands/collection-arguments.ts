@@ -25,7 +25,7 @@ export function words(usage: string, min = 0): Arg<Bytes[]> {
   }
 }
 
-/** Parses an integer of at least `least`. Smaller ones and other texts have the same error. */
+/** Parses an integer of at least `least`. Smaller integers and other texts cause the same error. */
 export function intFrom(least: number, word: Bytes, error: ErrorName): number {
   const value = parseInt64(word)
   if (value === undefined || value < least) throw replyError(error)

@@ -32,7 +32,10 @@ interface Removal<T extends Container> {
   remove(container: T, name: Bytes): boolean
 }
 
-/** Declares a command that removes members and counts those that existed. The event has the name of the command. */
+/**
+ * Declares a command that removes members and replies with the number of members that existed. Its event has the name
+ * of the command.
+ */
 export function removal<T extends Container>(
   name: string,
   { since = '1.0.0', names, type, eventClass, remove }: Removal<T>,

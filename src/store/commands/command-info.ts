@@ -32,7 +32,7 @@ const movable = /\bnumkeys\b|\b(?:STREAMS|STORE) (?:key|destination)\b|\bBY patt
 
 /**
  * Write commands that need no memory and run on a full server; all others have the flag `denyoom`. [redis 7.0; newer
- * ones like their neighbors]
+ * commands: like similar ones]
  */
 const needsNoMemory: ReadonlySet<string> = new Set(
   (
@@ -51,7 +51,7 @@ class CommandDocs {
   /** Every name, with its command and subcommands. */
   readonly names: ReadonlyMap<string, readonly Command[]>
   readonly list: readonly Bytes[]
-  /** Names as a filtered COMMAND LIST returns them, with their categories. */
+  /** Names that a filtered COMMAND LIST can return, each with its categories. */
   readonly categories: readonly (readonly [name: Bytes, categories: ReadonlySet<string>])[]
   readonly #rows = new Map<string, CommandMovement>()
   readonly #docs = new Map<string, CommandMovement>()

@@ -114,7 +114,10 @@ export const hyperloglogCommands: readonly Command[] = [
   }),
 ]
 
-/** @param keepDense receives the counter if a subcommand converted it to the dense encoding, as redis-server does */
+/**
+ * Runs a subcommand of PFDEBUG.
+ * @param keepDense receives the counter if a subcommand converted it to the dense encoding, as redis-server does
+ */
 function looksInto(hll: Uint8Array, subcommand: Bytes, keepDense: (dense: Uint8Array) => void): Reply {
   const wasDense = isDense(hll)
   switch (subcommand.toUpperCase()) {

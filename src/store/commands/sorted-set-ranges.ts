@@ -7,7 +7,7 @@ import type { SortedSet } from '../values/sorted-set-value.js'
 
 export type RangeKind = 'rank' | 'score' | 'lex'
 
-/** Part of the request that the command name determines; options determine the rest. */
+/** Part of a range request that the name of the command determines. Its options determine the other parts. */
 export interface RangeForm {
   readonly by?: RangeKind
   readonly reverse?: boolean

@@ -448,7 +448,9 @@ function claimNumber(word: Bytes, option: string, command?: string): number {
   return Number(value)
 }
 
-/** Parser for IDs and options. The body parses them, because the group is looked up first. */
+/**
+ * Returns a parser for IDs and options. The body of the command parses them, because the group must be looked up first.
+ */
 function claimWords(): Arg<Bytes[]> {
   return {
     ...oneOrMore(bytes),

@@ -1,7 +1,7 @@
 import type { PortableString } from '../../kernel/portable.js'
 import type { DumpedKey } from '../dump/store-dump.js'
 
-/** Name of the list of a collection in a dump. */
+/** Property of a dumped collection that has its items. */
 export type CollectionPart = 'elements' | 'members' | 'fields' | 'entries'
 
 /**

@@ -18,7 +18,10 @@ export class StoreHistory {
   #replicas: StoreReplica[] = []
   #changeReader: ChangeReader | undefined
 
-  /** @param ran returns all commands that ran so far, in order */
+  /**
+   * @param beginning initial state of the store
+   * @param ran returns all commands that have run so far, in order
+   */
   constructor(beginning: StoreOrigin, ran: () => readonly ExecutedCommand[]) {
     this.#beginning = beginning
     this.#ran = ran

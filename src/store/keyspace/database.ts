@@ -39,7 +39,7 @@ export type ContainerClass<T extends Container> = new () => T
 const leastCrowd = 4096
 
 /**
- * Keyspace: one table of keys and their values. Commands look up their keys themselves, because some of them parse their
+ * Keyspace: one table of keys and their values. Commands look up their keys themselves, because some of them parse the
  * arguments first and others look up keys first. If a key has a value of another type, the lookup throws WRONGTYPE.
  */
 export class Database {

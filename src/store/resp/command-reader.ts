@@ -143,7 +143,10 @@ export class CommandReader {
     return size > limits.command ? new OversizedCommand(size) : words
   }
 
-  /** @returns whether the argument was complete */
+  /**
+   * Reads the current argument, or its available part.
+   * @returns whether the argument is complete
+   */
   #readWord(limits: ReaderLimits): boolean {
     if (this.#left < 0) {
       if (this.#at === this.#buffer.length) return false
@@ -222,7 +225,7 @@ export class CommandReader {
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', a: '\x07' }
 
-/** Splits an inline line into arguments; quotes surround those with spaces. */
+/** Splits an inline line into arguments. Arguments with spaces are in quotes. */
 function wordsOf(line: string): Bytes[] {
   const words: Bytes[] = []
   let at = 0

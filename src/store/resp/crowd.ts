@@ -43,8 +43,8 @@ interface Watched {
 
 /**
  * Holders that share one memory limit. When the limit is reached, stalled holders and those without progress after
- * their beginning are disconnected first, the longest stalled one first. After them follow the largest holders, if they
- * use more than the asking one. Clients that keep reading or sending therefore stay connected longer.
+ * their beginning are disconnected first, the longest stalled one first. The largest holders follow, if they use more
+ * memory than the holder that needs it. Clients that keep reading or sending therefore stay connected longer.
  */
 export class Crowd {
   readonly #now: () => number

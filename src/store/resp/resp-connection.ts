@@ -487,7 +487,10 @@ export class RespConnection implements MemoryHolder {
     }
   }
 
-  /** @param known data of the previous session; a known client causes no entry for signing in */
+  /**
+   * Begins a session.
+   * @param known data of the previous session. If it is given, signing in is not logged.
+   */
   #enter(home: RespStore, user: string, known?: KnownClient): Session {
     this.#home = home
     const { sessions } = home
@@ -498,7 +501,10 @@ export class RespConnection implements MemoryHolder {
     return this.#session
   }
 
-  /** Returns the session in the current sandbox: a reset does not disconnect clients from their store. */
+  /**
+   * Returns the session in the current sandbox. After a reset it is a new one, because a reset does not disconnect
+   * clients from their store.
+   */
   #renewed(): Session | undefined {
     const [session, home] = [this.#session, this.#home]
     if (session === undefined || home === undefined || !session.hasEnded) return session

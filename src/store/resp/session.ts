@@ -385,7 +385,10 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     return Math.min(this.#house.front.store.options.policy.maxResponseSize, maxReplyBytes)
   }
 
-  /** @returns the reply; `undefined` if the command has already sent everything */
+  /**
+   * Runs a command of a transaction.
+   * @returns the reply; `undefined` if the command has already sent everything
+   */
   #row(argv: readonly Bytes[]): TypedReply | undefined {
     const own = this.#own(argv[0]!.toUpperCase(), argv)
     try {

@@ -76,7 +76,10 @@ export class TransactionState {
     this.#isRefused = true
   }
 
-  /** @param check throws `ReplyError` if the command is not allowed in transactions */
+  /**
+   * Queues a command for EXEC.
+   * @param check throws `ReplyError` if the command is not allowed in transactions
+   */
   queue(argv: Row, check: () => void): Reply {
     this.demand(argv, check)
     // As in redis, commands are no longer kept after one was rejected.
@@ -87,7 +90,10 @@ export class TransactionState {
     return queued
   }
 
-  /** @param run runs the commands; not called if a watched key has changed */
+  /**
+   * Implements EXEC.
+   * @param run runs the queued commands; not called if a watched key has changed
+   */
   execute<T>(run: (rows: readonly Row[]) => T): T | Reply {
     const rows = this.#end('EXEC')
     const { keys } = this.#watch

@@ -144,7 +144,10 @@ export function injectionOf(front: StrikableStore, argv: Argv, call: CommandOrig
   return front.faults!.injections('store.command', new CommandFaultFacts(argv, call, front.store))?.[0]
 }
 
-/** @returns the reply of the fault, which may run the command */
+/**
+ * Injects a fault into a command.
+ * @returns the reply of the fault, which may run the command
+ */
 export function applyInjection<R>(
   strike: Injection,
   front: StrikableStore,

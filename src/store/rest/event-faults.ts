@@ -10,7 +10,10 @@ import type { RestStore } from './store-front.js'
 
 /** Writable end of a stream. */
 export interface EventOutlet {
-  /** @param line line of the event stream, if a fault changed it */
+  /**
+   * Writes a message to the stream.
+   * @param line line of the event stream, if a fault changed it
+   */
   pass(message: PubSubMessage, line?: Bytes): void
   breakOff(): void
 }

@@ -35,7 +35,7 @@ function segmentsOf(path: string): string[] {
   }
 }
 
-/** Yields raw pairs in their order; a name without a value has an empty one. */
+/** Yields raw pairs in their order; a name without a value has an empty value. */
 function* queryPairs(query: string): Generator<[name: Bytes, value: Bytes]> {
   if (query === '') return
   for (const part of query.split('&')) {
@@ -206,7 +206,7 @@ class JsonScanner {
     return partOf(this.body, start, end)
   }
 
-  /** Reads a string without escapes; returns `undefined` for others. */
+  /** Reads a string without escapes; returns `undefined` for a string with escapes. */
   #plainString(): Bytes | undefined {
     const start = this.#at + 1
     const end = this.body.indexOf('"', start)
@@ -215,7 +215,7 @@ class JsonScanner {
     return partOf(this.body, start, end)
   }
 
-  /** Most bodies have no special characters and are searched only once. */
+  /** Returns the position of the next special character. Most bodies have none, so they are searched only once. */
   #nextSpecial(from: number): number {
     if (this.#special < from) {
       special.lastIndex = from

@@ -162,7 +162,10 @@ export function argvOf(call: ServiceRequest, work?: Work): Argv {
   return argvOfJson(call.body, work)
 }
 
-/** @param work work budget, to which the reading is charged if the store runs the commands */
+/**
+ * Returns the commands of a pipeline or transaction.
+ * @param work work budget, to which the reading is charged if the store runs the commands
+ */
 export function rowsOf(call: ServiceRequest, store: StoreEngine, work?: Work): readonly Argv[] {
   return rowsOfJson(call.body, maxRows(store), work)
 }

@@ -20,7 +20,7 @@ export function termsIn(text: string, analyse: Analyse): string[] {
 
 /**
  * Matches a word: letters with their marks, and digits, of any script. Blanks, punctuation and `_` separate words.
- * [search.md 11; of marks, `_` and `'`: choice]
+ * [search.md 11; the handling of marks, `_` and `'`: choice]
  */
 const word = /[\p{Alphabetic}\p{M}\p{N}]+/gu
 

@@ -7,8 +7,8 @@ import { remaining } from '../runtime/steps.js'
 const stepsPerSecond = 10_000_000
 
 /**
- * The only function of `os`, which newer servers have. It returns the time of the script alone, which is the same in
- * every run.
+ * Library `os` with its only function, `os.clock`, which newer servers have. It returns the time of the script alone,
+ * which is the same in every run.
  */
 export const osLibrary: LuaTable = library({
   clock: () => (vm.budget - remaining.steps) / stepsPerSecond,

@@ -79,7 +79,7 @@ export const memoryForRun = 0x4000_0000
 /** Maximum length of a string: real servers allow more, but a test double must not use up the memory of its host. */
 export const maxString = 0x400_0000
 
-/** Lua error on its way to the next `pcall` or out of the script. */
+/** Lua error, thrown up to the next `pcall` or out of the script. */
 export class LuaError {
   readonly value: LuaValue
   /** Position where it was raised: the running function, or the call of the library function that raised it. */
@@ -101,7 +101,7 @@ export class LuaError {
 /** Site of calls from a library function instead of Lua code. */
 const hostSite: CallSite = { chunk: '', line: 0, name: undefined, isMethod: false, isTail: false }
 
-/** Deferred call in tail position, because the calls before it use much of the stack. */
+/** Call in tail position that is deferred, because earlier calls already use much of the stack. */
 export class TailCall extends Array<LuaValue> {
   target: LuaFunction = noTarget
   site: CallSite = hostSite

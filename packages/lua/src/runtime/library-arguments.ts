@@ -4,7 +4,8 @@ import { LuaTable, typeName } from './lua-value.js'
 import { readonlyText, textOf, toNumber } from './operations.js'
 
 /**
- * Functions with which library functions read their arguments. Positions count from 0 in code and from 1 in messages.
+ * Arguments of a library function, which the functions in this file read. Positions count from 0 in code and from 1 in
+ * messages.
  */
 export type Arguments = readonly LuaValue[]
 

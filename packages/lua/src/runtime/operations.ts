@@ -221,7 +221,7 @@ export function sameText(left: string, right: LuaValue): boolean {
   return left === right
 }
 
-/** Returns the metamethod of a comparison, which requires that both operands have the same one. */
+/** Returns the metamethod of a comparison; `undefined` unless both operands have the same one. */
 function commonHandler(left: LuaValue, right: LuaValue, event: string): LuaValue {
   const handler = metamethod(left, event)
   if (handler === undefined) return undefined

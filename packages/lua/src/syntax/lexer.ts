@@ -8,13 +8,16 @@ export class LuaSyntaxError {
   constructor(
     readonly message: string,
     readonly line: number,
-    /** Column of the invalid token, from 1, and the token itself, for callers that report them separately. */
+    /** Column of the invalid token, from 1. Callers that report the column and the token separately use it. */
     readonly column: number,
     readonly near: string | undefined,
   ) {}
 }
 
-/** Kind of a token: keywords and symbols are their own kind; the others are classes with a value. */
+/**
+ * Kind of a token. A keyword or symbol is its own kind. All names share one kind, and so do all strings and all
+ * numbers, which also have a value.
+ */
 export type TokenKind = string
 
 const keywords: ReadonlySet<string> = new Set(
