@@ -153,7 +153,10 @@ export function replyResponse(reply: Reply, room: ResponseBudget, encoding: Enco
   return encoding.form === 'resp2' ? binary(body) : jsonText(body)
 }
 
-/** @param work work budget, to which the reading is charged if the store runs the command */
+/**
+ * Returns the arguments of a request of one command.
+ * @param work work budget, to which the reading is charged if the store runs the command
+ */
 export function argvOf(call: ServiceRequest, work?: Work): Argv {
   const mayHaveBody = call.method === 'POST' || call.method === 'PUT'
   if (call.path !== '/') return argvOfPath(call.path, call.query, mayHaveBody ? call.body : latin1(''))
