@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// What `npx stuntdouble init` does, in the folder where `npm create stuntdouble` was called.
+// Runs `stuntdouble init` in the folder where `npm create stuntdouble` was called.
 import { spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'

@@ -12,15 +12,18 @@ export interface Manifest {
 }
 
 /**
- * Returns the folder of the package. The search starts at this file and goes upwards, because the build moves the file.
+ * Returns the root folder of the package `stuntdouble`. It searches from the folder of this file upwards, because the
+ * build moves the file.
  */
 export function ownFolder(): string {
-  // The module is published in both formats, and each one provides only its own name.
+  // This module is published as CommonJS and as ESM. CommonJS has only `__filename`, and ESM has only
+  // `import.meta.url`.
   const self = typeof __filename === 'string' ? __filename : fileURLToPath(import.meta.url)
   for (let folder = dirname(self); folder !== dirname(folder); folder = dirname(folder)) {
     if (existsSync(join(folder, 'package.json')) && manifestIn(folder).name === 'stuntdouble') return folder
   }
-  // A program that bundles this module has the package among its own dependencies, if at all.
+  // No folder above belongs to the package if a program bundles this module. Then resolve the package as a dependency
+  // of that program.
   return dirname(createRequire(self).resolve('stuntdouble/package.json'))
 }
 

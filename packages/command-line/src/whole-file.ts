@@ -1,7 +1,7 @@
 import { open, rename, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** File operations that are needed for writing. Tests replace them with some that fail or hang. */
+/** File operations that `writeWhole()` uses. Tests replace them with operations that fail or hang. */
 export interface FileSystem {
   open(path: string, flags: string, mode?: number): Promise<OpenFile>
   rename(from: string, to: string): Promise<void>
@@ -17,8 +17,8 @@ export interface OpenFile {
 const nodeFiles: FileSystem = { open, rename, unlink }
 
 /**
- * Writes a file atomically: to `FILE.new`, flushed, then renamed. If the machine stops in between, the previous content
- * remains.
+ * Writes a file atomically: to `FILE.new`, flushed, then renamed. If the machine stops before the rename, the file
+ * keeps its previous content.
  * @param mode permissions of the file, before the umask
  */
 export async function writeWhole(
@@ -46,8 +46,9 @@ export async function writeWhole(
 }
 
 /**
- * Creates a new file. An existing one with this name remains from a killed process or was planted: a link would
- * redirect the content, a pipe would block the write, and a file would keep its owner and permissions.
+ * Creates a new file, and deletes an existing file of this name first. A killed process may have left that file, or an
+ * attacker may have created it: a link would redirect the content, a pipe would block the write, and a file would keep
+ * its owner and permissions.
  */
 async function createdBeside(path: string, mode: number, files: FileSystem): Promise<OpenFile> {
   try {
@@ -59,7 +60,10 @@ async function createdBeside(path: string, mode: number, files: FileSystem): Pro
   }
 }
 
-/** Flushes the directory, so that the new name reaches the disk. Some systems cannot open or flush a directory. */
+/**
+ * Flushes the directory, so that the new name reaches the disk. Ignores the errors of systems that cannot open or flush
+ * a directory.
+ */
 async function syncDirectory(path: string, files: FileSystem): Promise<void> {
   const directory = await files.open(path, 'r').catch(() => undefined)
   if (directory === undefined) return

@@ -4,8 +4,8 @@ import { commandTable } from '../../../src/store/commands/index.js'
 import { argvOfJson, argvOfPath, rowsOfJson } from '../../../src/store/rest/request.js'
 import type { DriftRequest, LeftOut } from './case.js'
 
-// Decides what may be sent to a database that others also use. Every request passes here: nothing is sent that names a
-// key without the prefix or concerns the whole database.
+// Decides which requests may be sent to a real database that other applications share. Every request is checked: a
+// request is not sent if it names a key without the prefix of this run or concerns the whole database.
 
 /** Commands that are never sent to a real service, in any form. */
 export const neverSent: readonly (LeftOut & { readonly names: RegExp })[] = [
@@ -55,7 +55,7 @@ export const neverSent: readonly (LeftOut & { readonly names: RegExp })[] = [
   },
 ]
 
-/** Commands without keys that change nothing and return nothing about others. */
+/** Commands without keys that change no data and return no data of other applications. */
 const harmless =
   /^(?:PING|ECHO|TIME|INFO|COMMAND|SELECT|WAIT|WAITAOF|SCRIPT (?:EXISTS|LOAD)|FUNCTION STATS|PUBSUB NUMPAT|JSON\.DEBUG HELP|XGROUP HELP|XINFO HELP|MULTI|EXEC|DISCARD|UNWATCH|HELLO|RESET|ROLE|LOLWUT)$/
 
@@ -63,11 +63,11 @@ const harmless =
 const named =
   /^(?:KEYS|PUBLISH|PUBSUB CHANNELS|PUBSUB NUMSUB|FUNCTION DELETE|SUBSCRIBE|UNSUBSCRIBE|PSUBSCRIBE|PUNSUBSCRIBE|SPUBLISH|WATCH)$/
 
-/** Command names that no server has, which are sent to see the error. */
+/** Invented command names that no server supports. They are sent to compare the error. */
 const madeUp = /^(?:STUNTDOUBLE\w*)?$/i
 const madeUpIn = /^STUNTDOUBLE$/
 
-/** Returns why a request must not be sent to the real service, or `undefined`. */
+/** Returns the reason why a request must not be sent to the real service; `undefined` if it may be sent. */
 export function refusal(ask: DriftRequest, prefix: string): string | undefined {
   if (ask.service === 'queue') return undefined
   if (ask.method === 'OPTIONS' || !/^(?:GET|HEAD|POST|PUT)$/.test(ask.method)) return undefined
@@ -78,7 +78,9 @@ export function refusal(ask: DriftRequest, prefix: string): string | undefined {
   return undefined
 }
 
-/** Returns every argument of a request that begins with the prefix, which includes the keys that it may create. */
+/**
+ * Returns all arguments of a request that begin with the prefix. Every key that the request may create is one of them.
+ */
 export function ownWords(ask: DriftRequest, prefix: string): readonly Bytes[] {
   return ask.service === 'queue' ? [] : rowsOf(ask).flatMap((argv) => argv.filter((word) => word.startsWith(prefix)))
 }
@@ -99,7 +101,7 @@ function rowsOf({ path, body = utf8('') }: DriftRequest): readonly (readonly Byt
   }
 }
 
-/** Returns why a command must not be sent, or `undefined`. */
+/** Returns the reason why a command must not be sent; `undefined` if it may be sent. */
 export function refusalOf(argv: readonly Bytes[], prefix: Bytes): string | undefined {
   const [first = '', second = ''] = argv.map((word) => text(word).toUpperCase())
   const name = commandTable.find(argv)?.name ?? first
@@ -109,7 +111,7 @@ export function refusalOf(argv: readonly Bytes[], prefix: Bytes): string | undef
   const own = (word: Bytes | undefined): boolean => word?.startsWith(prefix) === true
   if (harmless.test(name) || harmless.test(`${first} ${second}`) || madeUp.test(first) || madeUpIn.test(second))
     return undefined
-  // MONITOR shows commands of other clients, which are never stored.
+  // MONITOR also returns commands of other clients. The contract keeps none of them.
   if (name === 'MONITOR') return undefined
   const command = commandTable.find(argv)
   const behind = argv.slice(name.split(' ').length)
@@ -121,7 +123,7 @@ export function refusalOf(argv: readonly Bytes[], prefix: Bytes): string | undef
       ? keyless(name)
       : `${name} names something that does not begin with the prefix`
   }
-  // Without enough arguments the reply is an error in any case.
+  // A command with a wrong number of arguments always returns an error and changes no data.
   if (!command.hasArity(argv)) return undefined
   return refusalOfWords(
     command.name,
@@ -144,8 +146,8 @@ function keyless(name: string): string | undefined {
 }
 
 /**
- * Returns why arguments must not be sent that contain a name without being a key: patterns of scans, and prefixes of
- * indexes.
+ * Returns the reason why a command with these arguments must not be sent; `undefined` if it may be sent. In addition to
+ * keys, it checks arguments that select keys, such as patterns of scans and prefixes of indexes.
  */
 function refusalOfWords(
   name: string,
@@ -168,19 +170,26 @@ function refusalOfWords(
     return callsOf(words).every((called) => /^(?:PING|ECHO|STUNTDOUBLE)$/.test(called))
       ? undefined
       : `${name} names no key, and its script may touch any`
-  // The keys cannot be determined, so the reply is an error. If not, it concerns names of this run.
+  // The keys cannot be determined, so the reply should be an error. If the service runs the command anyway, one of its
+  // arguments must be a name of this run.
   if (keys.length === 0) return words.length === 0 || words.some(own) ? undefined : `${name} names no key`
   return keys.every(own) ? undefined : `${name} names a key that does not begin with the prefix`
 }
 
-/** The last of two patterns counts, and the argument after TYPE or COUNT is not a pattern. */
+/**
+ * Returns whether SCAN has exactly one MATCH with the prefix. With two patterns, the service would use the last one.
+ * The arguments after TYPE and COUNT are not patterns.
+ */
 function scansOwn([, ...options]: readonly Bytes[], own: (word: Bytes | undefined) => boolean): boolean {
   const at = options.findIndex((word, place) => place % 2 === 0 && word.toUpperCase() === 'MATCH')
   const isOnly = options.filter((word) => word.toUpperCase() === 'MATCH').length === 1
   return at !== -1 && isOnly && own(options[at + 1])
 }
 
-/** `#` is the element itself, and a pattern without `*` names no key. */
+/**
+ * Returns whether all BY and GET patterns of SORT have the prefix. `GET #` returns the element itself, and a pattern
+ * without `*` names no key.
+ */
 function sortsByOwn(words: readonly Bytes[], own: (word: Bytes | undefined) => boolean): boolean {
   return words.every((word, at) => {
     const before = words[at - 1]?.toUpperCase()
@@ -188,7 +197,7 @@ function sortsByOwn(words: readonly Bytes[], own: (word: Bytes | undefined) => b
   })
 }
 
-/** The library and every function that it registers must have names of this run. */
+/** Returns whether the names of a library and of all functions that it registers have the prefix. */
 function loadsOwn(words: readonly Bytes[], own: (word: Bytes | undefined) => boolean): boolean {
   const code = words.at(-1) ?? ''
   const names = [...code.matchAll(/(?:name=|register_function\(\s*['"]|function_name\s*=\s*['"])(\w*)/g)]
@@ -200,7 +209,7 @@ function searchesOwn(name: string, words: readonly Bytes[], own: (word: Bytes | 
   if (name !== 'SEARCH.CREATE') return true
   const at = words.findIndex((word) => word.toUpperCase() === 'PREFIX')
   const count = Number(words[at + 1])
-  // Without a prefix an index contains the data of others.
+  // An index without PREFIX would contain keys of other applications.
   return at !== -1 && count > 0 && words.slice(at + 2, at + 2 + count).every(own)
 }
 

@@ -1,6 +1,6 @@
 import type { Bytes } from '../../../src/kernel/bytes.js'
 
-// What is sent to both, the double and the real service, and what is observed.
+// Types of the requests that are sent to the double and to the real service, and of the observed responses.
 
 /** One request in the neutral dialect; each side translates it to its own. */
 export interface DriftRequest {
@@ -8,10 +8,10 @@ export interface DriftRequest {
   readonly method: string
   /** Path below the base URL of the service, as it is sent. */
   readonly path: string
-  /** Headers. Those of the service are written `Service-…`. */
+  /** Headers by name. Headers of the service have their neutral names, `Service-…`. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Bytes
-  /** The token, and how it is sent. Default `standard`. */
+  /** Which token is sent, and whether in a header or in the query. Default `standard`, in a header. */
   readonly token?: TokenUse
 }
 
@@ -19,7 +19,7 @@ type TokenUse = 'standard' | 'read-only' | 'wrong' | 'none' | 'in the query'
 
 export interface Answered {
   readonly status: number
-  /** Names in lower case; those of the service in the neutral dialect. */
+  /** Headers by name, in lower case. Headers of the service have their neutral names. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Bytes
 }
@@ -33,16 +33,16 @@ export type ComparisonMode = 'unordered' | 'pairs' | 'near' | 'nearms' | 'shape'
 
 /** One observation on one side. Both sides of a case observe the same things in the same order. */
 export interface Observation {
-  /** The request as text for a reader. */
+  /** Description of the request for the report. */
   readonly asked: string
-  /** The command, if it was one. */
+  /** Command with its arguments, if the request is a single command. */
   readonly argv?: readonly string[]
   readonly status?: number
   /** The headers that are compared. */
   readonly headers?: Readonly<Record<string, string>>
   /** The body: JSON as its value, anything else as text. */
   readonly value: unknown
-  /** The encoding of strings, which a difference names. */
+  /** Encoding of strings that the request asks for. A difference in this encoding is reported as such. */
   readonly encoding?: 'base64' | 'resp2'
   readonly loose: readonly ComparisonMode[]
 }
@@ -60,33 +60,33 @@ export interface OpenStream {
 /** One of the two compared sides, for the duration of one case. */
 export interface Side {
   readonly name: 'double' | 'real'
-  /** Prefix of all keys and names that the case creates: letters, digits and `-`. */
+  /** Prefix of all keys and names that the case creates. It consists of letters, digits and `_`. */
   readonly prefix: string
-  /** Returns the time of this side in milliseconds. */
+  /** Returns the time on the clock of this side, in milliseconds since the epoch. */
   now(): number
   ask(ask: DriftRequest): Promise<Answered>
   open(ask: DriftRequest): Promise<OpenStream>
   wait(milliseconds: number): Promise<void>
   /**
-   * Registers the removal of something that the case creates, other than a key. It always runs at the end.
-   * @param what describes it, for the report of what remains
+   * Registers a function that deletes something that the case creates, such as a message. It runs when the case has
+   * ended, even after an error. Keys need no such function.
+   * @param what description of what is deleted, which the report contains if `work` fails
    */
   undo(what: string, work: (side: Pick<Side, 'ask'>) => Promise<unknown>): void
-  /** Returns the URL for deliveries, with instructions for the endpoint in the query. */
+  /** Returns the URL of the endpoint with instructions in its query. */
   endpoint(asked?: Readonly<Record<string, string | number>>): string
   /**
-   * Returns the name of a header of the service in the dialect of this side: `Service-Delay`, as it is written in a
-   * body.
+   * Returns the name of a header in the dialect of this side. @param name neutral name, such as `Service-Delay`
    */
   own(name: string): string
-  /** Returns the deliveries that have arrived there, as far as they can be seen. */
+  /** Returns the deliveries to the endpoint so far. The list is empty if the endpoint is another program. */
   deliveries(): readonly Delivery[]
 }
 
 /** A delivery as the endpoint received it. */
 export interface Delivery {
   readonly method: string
-  /** Parameters of the query. */
+  /** Parameters of the query, which are instructions for the endpoint. */
   readonly asked: Readonly<Record<string, string>>
   /** Headers in the neutral dialect. */
   readonly headers: Readonly<Record<string, string>>
@@ -96,7 +96,7 @@ export interface Delivery {
 /** What a case needs in addition to the service itself. */
 export type Need = 'store' | 'read-only token' | 'queue' | 'endpoint' | 'listener'
 
-/** A part of the contract: what is done on each side, and what is observed. */
+/** A part of the contract: requests that run on each side, and their observations. */
 export interface Case {
   readonly name: string
   readonly needs: readonly Need[]

@@ -5,12 +5,12 @@ import { errorOf } from './compare-sides.js'
 import { observed } from './observe.js'
 import type { RealSide } from './real-side.js'
 
-/** Number of keys that one command deletes. */
+/** Maximum number of keys that one DEL deletes. */
 const keysAtOnce = 100
 
-/** Removes what a case has created. @returns what may remain */
+/** Deletes everything that a case has created. @returns a description of each item that may still exist */
 export async function cleanUp(side: RealSide): Promise<string[]> {
-  // An interruption ends requests, but not this clean-up.
+  // Ctrl-C aborts requests of a case, but not those of the clean-up.
   const cleaner = side.forCleanUp()
   const left: string[] = []
   for (const { what, work } of side.undos) {
@@ -24,7 +24,7 @@ export async function cleanUp(side: RealSide): Promise<string[]> {
   for (let from = 0; from < keys.length; from += keysAtOnce) {
     const some = keys.slice(from, from + keysAtOnce)
     const why = await undeleted(cleaner, some)
-    // Keys of a cluster may be on several nodes, so each is deleted with its own command.
+    // In a Redis Cluster, one command cannot delete keys of different hash slots. Delete each key separately.
     const apart = /^CROSSSLOT/.test(why ?? '') ? some.map((key) => [key]) : []
     if (why !== undefined && apart.length === 0) left.push(leftKeys(side, some, why))
     for (const one of apart) {
@@ -35,7 +35,7 @@ export async function cleanUp(side: RealSide): Promise<string[]> {
   return left
 }
 
-/** @returns why the keys could not be deleted */
+/** Deletes keys. @returns the reason why they could not be deleted, or `undefined` after success */
 async function undeleted(cleaner: Side, keys: readonly Bytes[]): Promise<string | undefined> {
   try {
     const ask = commandAsk([utf8('DEL'), ...keys])

@@ -3,20 +3,20 @@ import type { Case, ComparisonMode, DriftRequest, Need, Side } from './case.js'
 import { observed } from './observe.js'
 import { type Filling, wordsOf } from './written-commands.js'
 
-// Cases that are tables of commands, with one command per line. Each is sent as its own request.
+// Parses cases that are written as tables of commands. Each line is one command, which is sent as its own request.
 
 interface Row {
   readonly line: string
   readonly loose: readonly ComparisonMode[]
-  /** Name under which later rows find the reply. */
+  /** Name by which later rows refer to the reply of this row. */
   readonly keep: string | undefined
-  /** Milliseconds to wait instead of sending a command. */
+  /** Milliseconds to wait. A row with this field sends no command. */
   readonly wait: number | undefined
 }
 
 /**
- * Parses cases. `# title` begins one, `... 120` waits 120 ms, `~near TTL @k` compares loosely, `=dump DUMP @k` keeps
- * the reply as `{dump}`, and `! SEARCH.DROP @i` always runs at the end.
+ * Parses cases from text. `# title` begins a case, `... 120` waits 120 ms, `~near TTL @k` compares loosely, `=dump DUMP
+ * @k` keeps the reply as `{dump}`, and `! SEARCH.DROP @i` always runs at the end.
  */
 export function cases(group: string, rows: string, needs: readonly Need[] = ['store']): Case[] {
   return rows

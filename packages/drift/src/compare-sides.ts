@@ -15,7 +15,7 @@ export function difference(double: Observation, real: Observation): ObservedDiff
   return inOutcome(double, real) ?? inHeaders(double, real) ?? inValue(double, real)
 }
 
-/** Returns what is compared separately: each reply of a pipeline or a transaction, otherwise the response. */
+/** Returns the pairs that are compared separately: the response, and each reply of a pipeline or a transaction. */
 export function parts(double: Observation, real: Observation): readonly (readonly [Observation, Observation])[] {
   const [ours, theirs] = [repliesIn(double), repliesIn(real)]
   if (ours === undefined || theirs === undefined || ours.length !== theirs.length) return [[double, real]]
@@ -87,7 +87,10 @@ function inValue(double: Observation, real: Observation): ObservedDifference | u
   return { ...found, what }
 }
 
-/** @param place path within the response: `result`, `[0].state` */
+/**
+ * Compares two values of a response.
+ * @param place path of the value within the response, such as `result` or `[0].state`
+ */
 function inValues(
   ours: unknown,
   theirs: unknown,
@@ -179,13 +182,16 @@ function kindOf(value: unknown): string {
 }
 
 /**
- * Maximum number of shown characters, and of characters after them that are searched for secrets. A secret that is cut
- * in two is not recognized.
+ * Maximum number of shown characters, and of further characters that are searched for secrets. Without the further
+ * characters, a secret at the end could be cut in two and would not be recognized.
  */
 const maxShown = 400
 const margin = 8192
 
-/** Formats a value as text, longer than it is shown. */
+/**
+ * Formats a value as text. The text is longer than the report shows, so that secrets can be found before it is
+ * shortened.
+ */
 function shown(value: unknown): string {
   return cut(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'), maxShown + margin)
 }

@@ -6,7 +6,7 @@ import { type DriftDestination, deliveryOf, endpointResponse, endpointUrl } from
 import { inDialect, nameInDialect, neutralHeaders } from './in-dialect.js'
 import { StreamEvents } from './stream-events.js'
 
-/** A new double in this process. Its time begins now and moves when a case waits. */
+/** A new double in this process. Its virtual time begins now and advances when a case waits. */
 export class DoubleSide implements Side {
   readonly name: 'double' = 'double'
   readonly sandbox: Sandbox
@@ -29,7 +29,7 @@ export class DoubleSide implements Side {
   }
 
   undo(): void {
-    // Nothing of a double is left.
+    // Each case has its own sandbox, so it leaves nothing to delete.
   }
 
   endpoint(asked: Readonly<Record<string, string | number>> = {}): string {

@@ -20,9 +20,9 @@ import { neverAsked } from './harmless-queue.js'
 import type { Address } from './in-dialect.js'
 import { RealConnection } from './real-side.js'
 
-// Turns the command line into a plan, and introduces it.
+// Converts the command line to the plan of a run, and describes the plan to the user.
 
-/** Plan of a run. */
+/** What a run compares, and how it connects to the real service. */
 export interface DriftPlan {
   readonly introduction: readonly string[]
   readonly cases: readonly Case[]
@@ -40,7 +40,7 @@ export interface DriftPlan {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Returns the plan of a run. Throws UsageError if the arguments do not allow one. */
+/** Returns the plan of a run. @throws UsageError for arguments that are invalid or cannot be combined */
 export function planOf(given: ParsedArguments, env: Environment, scenarios: readonly Scenario[]): DriftPlan {
   if (scenarios.length > 0 && given.url === undefined)
     throw new UsageError('--scenario compares a scenario with a data store. Name the store with --url URL.')
@@ -99,7 +99,10 @@ interface Introduced {
   readonly cases: readonly Case[]
 }
 
-/** Returns an introduction: what is compared, what it costs, and what is never sent. */
+/**
+ * Returns the lines that describe the run to the user: what is compared, how many requests that takes, and which
+ * requests are never sent.
+ */
 function introduction({ version, store, queue, endpoint, prefix, cases }: Introduced): string[] {
   const count = (which: Need): number =>
     cases.filter(({ needs }) => needs[0] === which).reduce((sum, { requests }) => sum + requests + 1, 0)
@@ -130,7 +133,7 @@ function storeOf(given: ParsedArguments, env: Environment, dialect: Dialect): Ad
   return { address: serviceUrl('url', url), token, readOnlyToken, dialect }
 }
 
-/** Returns how to get a database, as a message. */
+/** Returns a sentence about how to get a database, or an empty string for a dialect without such an offer. */
 function trialOf({ trialStore }: Dialect): string {
   return trialStore === undefined ? '' : ` A database for 72 hours, without an account: ${trialStore}`
 }

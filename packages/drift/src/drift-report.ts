@@ -4,10 +4,10 @@ import type { LeftOut } from './case.js'
 import { normalized } from './compare-sides.js'
 import type { DriftFinding, DriftReport } from './drift-run.js'
 
-/** Maximum number of places of one difference that are shown. */
+/** Maximum number of shown requests for one difference. */
 const maxPlaces = 3
 
-/** Formats the result of a run. @param hide removes secrets from every text */
+/** Formats the result of a run as text. @param hide function that removes secrets from a text */
 export function reportText(outcome: DriftReport, hide: (text: string) => string): string {
   const { findings, compared, same, following, leftOut, broken, ended } = outcome
   const fresh = findings.filter(({ named }) => named === undefined)
@@ -51,7 +51,10 @@ function list(title: string, rows: readonly LeftOut[]): string[] {
   return ['', `${title}:`, ...rows.map(({ name, because }) => `  ${name}: ${because}`)]
 }
 
-/** Returns the exit code of the command. */
+/**
+ * Returns the exit code: 1 for a new difference, 2 for a comparison that is incomplete or left something behind,
+ * otherwise 0.
+ */
 export function exitCode({ findings, broken, ended, remains, compared }: DriftReport): 0 | 1 | 2 {
   if (findings.some(({ named }) => named === undefined)) return 1
   return compared === 0 || ended !== undefined || broken.length > 0 || remains.length > 0 ? 2 : 0

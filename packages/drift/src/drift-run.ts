@@ -14,11 +14,11 @@ export interface DriftOptions {
   readonly dialect: Dialect
   /** Prefix of everything that the run creates. */
   readonly prefix: string
-  /** Destination of the real queue's deliveries. */
+  /** Endpoint that the real queue delivers to. */
   readonly endpoint?: DriftDestination | undefined
-  /** The system whose known differences are named. Default `service`. */
+  /** The system that the double is compared with. It selects the list of known differences. Default `service`. */
   readonly against?: ComparedSystem | undefined
-  /** What is available in addition to the service. */
+  /** Needs of cases that this run can meet. A case with another need is left out. */
   readonly has: ReadonlySet<Need>
   /** Called before each case. */
   readonly onCase?: (name: string, index: number) => void
@@ -26,7 +26,7 @@ export interface DriftOptions {
 
 /** A difference, and where it was observed. */
 export interface DriftFinding extends ObservedDifference {
-  /** The row of the reference that names it. */
+  /** The known difference that explains it; `undefined` for a new difference. */
   readonly named: KnownDifference | undefined
   /** Case and request of each occurrence. */
   readonly seen: readonly { readonly case: string; readonly asked: string }[]
@@ -34,24 +34,27 @@ export interface DriftFinding extends ObservedDifference {
 
 export interface DriftReport {
   readonly findings: readonly DriftFinding[]
-  /** Number of responses that were compared, and of those that are the same. */
+  /** Number of compared responses, and number of those without a difference. */
   readonly compared: number
   readonly same: number
-  /** Number of responses after a difference and about the same names, which are not counted. */
+  /**
+   * Number of differing responses about names that already had a difference. They are not reported, because the earlier
+   * difference may be their cause.
+   */
   readonly following: number
   readonly leftOut: readonly LeftOut[]
-  /** Cases that ended early, and why. */
+  /** Cases that ended early, each with the reason. */
   readonly broken: readonly LeftOut[]
-  /** Why the run ended early. */
+  /** Reason why the run ended early; `undefined` for a complete run. */
   readonly ended: string | undefined
-  /** What could not be removed. */
+  /** Descriptions of everything that could not be deleted. */
   readonly remains: readonly string[]
 }
 
 /** Number of consecutive failures after which the service counts as unreachable. */
 const maxFailures = 3
 
-/** Runs every case on both sides and compares the observations. It always removes what it creates. */
+/** Runs every case on both sides and compares the observations. It always deletes what it has created. */
 export async function drift(options: DriftOptions): Promise<DriftReport> {
   const { cases, connection, prefix, has, onCase, against = 'service' } = options
   const tally = new Tally(against)
@@ -85,7 +88,7 @@ class Tally {
 
   constructor(readonly against: ComparedSystem) {}
 
-  /** Compares the observations of both sides of a case. */
+  /** Compares the observations of both sides of a case and adds the result. */
   add(title: string, prefix: string, ours: readonly Observation[], theirs: readonly Observation[]): void {
     const doubtful = new Set<string>()
     const plain = (found: string): string => found.replaceAll(prefix, '@')
@@ -123,8 +126,8 @@ class Tally {
 }
 
 /**
- * Returns the key by which differences are merged: the texts for errors, states and headers, otherwise the command or
- * the case.
+ * Returns the key by which differences are merged: both values for error texts, statuses and headers, otherwise the
+ * command or the name of the case.
  */
 function likeOf(
   { what, double, real }: ObservedDifference,
@@ -136,7 +139,10 @@ function likeOf(
   return /^(?:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS)$/.test(command) || command === '' ? name : command
 }
 
-/** @returns why the real side ended early */
+/**
+ * Runs a case on both sides, deletes what it created, and compares the observations.
+ * @returns the error that ended the real side early, or `undefined`
+ */
 async function compareCase(
   one: Case,
   prefix: string,

@@ -10,17 +10,18 @@ import type { Case, DriftRequest, LeftOut, Side } from './case.js'
 import { commandAsk } from './command-cases.js'
 import { observed, shownWords } from './observe.js'
 
-// A scenario of the user as a case: its commands and store requests, with names of this run.
+// Converts a scenario of the user to a case with the commands and store requests of the scenario. Its keys get the
+// prefix of this run.
 
-/** Maximum wait of a step in host milliseconds. */
+/** Maximum duration of an `advance` step, in milliseconds of host time. */
 const maxWait = 10_000
 
-/** What one step does on a side, or why it cannot be compared. */
+/** Function that returns the request or wait of a step, or the reason why the step cannot be compared. */
 type Doing =
   | ((side: Side) => { readonly ask: DriftRequest; readonly argv?: readonly Bytes[] } | { readonly wait: number })
   | string
 
-/** Returns the steps of a scenario that can run against a real service, and those that cannot. */
+/** Returns a case with the steps of a scenario that can run on a real service, and a list of the parts that cannot. */
 export function scenarioCase(scenario: Scenario): { readonly case: Case; readonly leftOut: readonly LeftOut[] } {
   const leftOut: LeftOut[] = []
   const steps = [
@@ -117,7 +118,10 @@ function rowsDoing(path: string, body: unknown, more: Partial<DriftRequest>): Do
   }
 }
 
-/** Returns why a command cannot be sent with any prefix. */
+/**
+ * Returns the reason why a command must not be sent even with the prefix before its keys; `undefined` if it may be
+ * sent.
+ */
 function refused(words: readonly Bytes[]): string | undefined {
   const [name = ''] = words.map((word) => word.toUpperCase())
   if (/^(?:EVAL|EVALSHA|FCALL)(?:_RO)?$|^(?:SCRIPT|FUNCTION)$/.test(name))
@@ -126,14 +130,14 @@ function refused(words: readonly Bytes[]): string | undefined {
   return refusalOf(withPrefix(words, prefix), utf8(prefix))
 }
 
-/** Returns the command with the prefix before every key, channel and pattern that it names. */
+/** Adds the prefix to every key and channel of a command and to the pattern of KEYS. @returns the changed command */
 export function withPrefix(words: readonly Bytes[], prefix: string): Bytes[] {
   const command = commandTable.find(words)
   if (command === undefined) return [...words]
   if (command.name === 'KEYS') return words.map((word, at) => (at === 1 ? latin1(prefix + word) : word))
   const mark = latin1('\0drift\0')
   return words.map((word, at) => {
-    // An argument is a name if a different value in its place changes the names of the command.
+    // Replace one argument by a marker. If the marker is then a key or channel of the command, the argument is a name.
     const { keys, channels } = command.namesIn(words.map((each, place) => (place === at ? mark : each)))
     const isName = at > 0 && (keys.some(({ name }) => name === mark) || channels.includes(mark))
     return isName ? latin1(prefix + word) : word

@@ -2,12 +2,18 @@ import { randomInt } from 'node:crypto'
 import { UsageError } from '@stuntdouble/command-line'
 import { isLoopback } from '../../../src/queue/settings/url.js'
 
-/** Tokens are never passed as arguments, because other users of the machine could read them. */
+/**
+ * Environment variable for the token of the store. Tokens are never arguments, because other users of the machine can
+ * read the arguments of a process.
+ */
 export const tokenVariable = 'STUNTDOUBLE_DRIFT_TOKEN'
 export const readOnlyTokenVariable = 'STUNTDOUBLE_DRIFT_READONLY_TOKEN'
 export const queueTokenVariable = 'STUNTDOUBLE_DRIFT_QUEUE_TOKEN'
 
-/** Returns the URL of a service without a trailing slash. @throws UsageError if it is not usable */
+/**
+ * Returns the URL of a service without a trailing slash.
+ * @throws UsageError for a URL that is invalid, contains a password or has a query, or sends the token unencrypted
+ */
 export function serviceUrl(option: string, given: string): string {
   if (!URL.canParse(given))
     throw new UsageError(`--${option} must be a URL such as https://… (got ${JSON.stringify(given)}).`)
@@ -20,7 +26,11 @@ export function serviceUrl(option: string, given: string): string {
   return given.replace(/\/+$/, '')
 }
 
-/** Returns a token from the environment. @param how to get one, if that is known @throws UsageError if it is missing */
+/**
+ * Returns a token from the environment.
+ * @param how sentence about how to get a token, or an empty string
+ * @throws UsageError if the token is missing
+ */
 export function tokenFrom(
   variable: string,
   env: Readonly<Record<string, string | undefined>>,

@@ -4,18 +4,18 @@ import { ownHeader } from '../../../src/protocol/dialect.js'
 import type { Delivery } from './case.js'
 import { neutralHeaders } from './in-dialect.js'
 
-// The destination of the queue's deliveries. It has no state, because the query of its URL contains its instructions:
-// `status=500` is the status of the response, and `fails=2` fails the first two attempts, by the number of retries in
-// the delivery.
+// The endpoint that the queue delivers to. It is stateless, because the query of its URL contains the instructions.
+// With `status=500` it responds with 500. With `fails=2` it fails the first two attempts, which it recognizes by the
+// retry count in the headers of the delivery.
 
 export interface DriftDestination {
-  /** URL at which the queue reaches it. */
+  /** Public URL by which the queue reaches the endpoint. */
   readonly url: string
-  /** Returns what has arrived for a case; an empty list if another program responds there. */
+  /** Returns the deliveries of one case that have arrived. The list is empty if another program responds at the URL. */
   deliveries(prefix: string): readonly Delivery[]
 }
 
-/** Parameter that identifies the case of a delivery. */
+/** Query parameter that contains the prefix of the case. */
 const caseParameter = 'drift'
 
 export function endpointUrl(
@@ -54,7 +54,9 @@ export function endpointResponse({ asked, headers }: Delivery, dialect: Dialect)
   }
 }
 
-/** Listens on a port of this machine, to which the endpoint's URL leads, and keeps what arrives. */
+/**
+ * Listens on a local port to which the public URL forwards, for example through a tunnel, and records all deliveries.
+ */
 export class LocalDestination implements DriftDestination {
   readonly #deliveries: Delivery[] = []
   readonly #server: Server
@@ -76,7 +78,7 @@ export class LocalDestination implements DriftDestination {
     })
   }
 
-  /** @param url that leads to the port */
+  /** Starts to listen. @param url public URL that forwards to the port */
   static open(url: string, port: number, dialect: Dialect): Promise<LocalDestination> {
     const listener = new LocalDestination(url, dialect)
     return new Promise((resolve, reject) => {

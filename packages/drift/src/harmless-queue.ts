@@ -2,7 +2,8 @@ import { text } from '../../../src/kernel/bytes.js'
 import { parsedJson } from '../../../src/kernel/parsed-json.js'
 import type { DriftRequest, LeftOut } from './case.js'
 
-// Decides what may be sent to a queue that others also use; see allowed-requests.ts.
+// Decides which requests may be sent to a real queue that other applications share. For the store, allowed-requests.ts
+// decides.
 
 /** Requests that are never sent to a real queue. */
 export const neverAsked: readonly LeftOut[] = [
@@ -19,16 +20,16 @@ export const neverAsked: readonly LeftOut[] = [
 
 export interface Ours {
   readonly prefix: string
-  /** The only destination of messages. */
+  /** URL of the only destination to which messages may go. */
   readonly endpoint: string | undefined
-  /** IDs of messages and dead letters. */
+  /** IDs of messages and dead letters that this run has created. */
   readonly ids: ReadonlySet<string>
 }
 
-/** IDs that do not exist, which are requested to see an error. */
+/** Invented IDs that do not exist. They are requested to compare the error. */
 const madeUp = /^(?:msg_stuntdouble\w*|0000000000000-0)$/
 
-/** Returns why a request must not be sent, or `undefined`. */
+/** Returns the reason why a request must not be sent; `undefined` if it may be sent. */
 export function queueRefusal(ask: DriftRequest, ours: Ours): string | undefined {
   const [path = ''] = ask.path.split('?')
   const [, , kind = '', name = '', action = ''] = path.split('/')
@@ -69,7 +70,10 @@ export function queueRefusal(ask: DriftRequest, ours: Ours): string | undefined 
   return may ? undefined : `${ask.method} ${path} names something that does not belong to this run`
 }
 
-/** Allows the endpoint of this run, a group of this run, and values that are not URLs. */
+/**
+ * Returns whether a destination is allowed: the endpoint of this run, a URL group of this run, or an invalid
+ * destination that begins with `stuntdouble`.
+ */
 function mayGoTo(destination: string, { prefix, endpoint }: Ours): boolean {
   if (destination.startsWith(prefix)) return true
   if (/^https?:/i.test(destination)) return endpoint !== undefined && destination.startsWith(endpoint)
@@ -105,10 +109,13 @@ function groupUrls(ask: DriftRequest): string[] {
   return (endpoints ?? []).flatMap(({ url }) => url ?? [])
 }
 
-/** Allowed form of IDs. Other values could lead a path elsewhere, as `.` leads to all messages. */
+/**
+ * Allowed format of IDs. Another value could change the meaning of a path: with `.` as the ID, the path means all
+ * messages.
+ */
 const idForm = /^[\w-]{1,200}$/
 
-/** Returns IDs that belong to this run according to a response: published messages, and their dead letters. */
+/** Returns the IDs in a response that belong to this run: those of published messages and of their dead letters. */
 export function ownIds(ask: DriftRequest, answer: string, known: ReadonlySet<string>): readonly string[] {
   if (ask.service !== 'queue') return []
   const publishes = /^\/v2\/(?:publish|enqueue|batch|dlq\/retry)\b/.test(ask.path) && ask.method === 'POST'

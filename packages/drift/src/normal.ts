@@ -6,10 +6,10 @@ const isoTime = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,20})?(?:Z|[+-]\d\d:\d
 const milliseconds = /(?<![\w.-])\d{13}(?![\w.-])/g
 const address = /\b(?:\d{1,3}\.){3}\d{1,3}\b|\b(?:[\da-f]{0,4}:){2,7}[\da-f]{0,4}\b|::1/gi
 
-/** Returns a response of the queue without IDs, times and addresses of callers. */
+/** Returns a response of the queue with placeholders for IDs, times and IP addresses. */
 export function normalize(value: unknown): unknown {
   if (typeof value === 'string') return normalText(value)
-  // Milliseconds or seconds since the epoch, in these decades.
+  // A number in this range is a time between 2017 and 2065, in milliseconds or seconds since the epoch.
   if (typeof value === 'number') return /^(?:1[5-9]|2[0-9])(?:\d{8}|\d{11})$/.test(String(value)) ? '<time>' : value
   if (Array.isArray(value)) return value.map(normalize)
   if (typeof value !== 'object' || value === null) return value

@@ -2,16 +2,16 @@ import { type Bytes, text } from '../../../src/kernel/bytes.js'
 import { parsedJson } from '../../../src/kernel/parsed-json.js'
 import type { Answered, ComparisonMode, DriftRequest, Observation } from './case.js'
 
-// What is observed of a response.
+// Converts a response to the observation that is compared.
 
 export interface Looking {
   readonly argv?: readonly Bytes[]
   readonly loose?: readonly ComparisonMode[]
-  /** The request as text for a reader; by default the request line. */
+  /** Description of the request for the report. Default: its command, or its method and path. */
   readonly asked?: string
 }
 
-/** Returns what a response shows. */
+/** Returns the observation of a response. */
 export function observed(
   ask: DriftRequest,
   answered: Answered,
@@ -38,8 +38,8 @@ function encodingOf({ headers = {} }: DriftRequest): 'base64' | 'resp2' | undefi
 const compared = /^(?:content-type|location|retry-after|cache-control|access-control-.*)$/
 
 /**
- * Returns the headers that a client may read. Parameters of a media type do not count; of a token, only its presence
- * counts.
+ * Returns the headers that are compared. Parameters of a media type are removed, and a sync token is replaced by a
+ * placeholder.
  */
 function mattering(headers: Answered['headers']): Record<string, string> {
   const found = Object.entries(headers).flatMap(([name, value]): [string, string][] => {
@@ -56,7 +56,7 @@ function readBody(body: Bytes, contentType = ''): unknown {
   return /\bjson\b/.test(contentType) || /^[[{]/.test(plain) ? (parsedJson(plain) ?? plain) : plain
 }
 
-/** Formats arguments as they are typed. */
+/** Formats the arguments of a command as a user would type them. */
 export function shownWords(words: readonly Bytes[]): string {
   return words
     .map((each) => {

@@ -9,16 +9,16 @@ import { StreamEvents } from './stream-events.js'
 
 /** Maximum duration of one request in milliseconds. */
 const maxRequest = 30_000
-/** Maximum size of one response in bytes; those of the contract have a few thousand. */
+/** Maximum size of one response in bytes. Responses to the requests of the contract have a few thousand. */
 const maxAnswer = 16 * 1024 * 1024
-/** Maximum number of seconds that a service may ask to wait, and how often in a row. */
+/** Maximum number of seconds that a 429 response may ask to wait, and maximum number of such responses in a row. */
 const maxRest = 120
 const maxRests = 5
 
-/** Thrown for a request that must not be sent: the contract or the check of requests has a defect. */
+/** Thrown for a request that must not be sent. It means that the contract, or the check of requests, has a bug. */
 export class NotSent extends Error {}
 
-/** Thrown if the service could not be reached, was too slow, or asks to wait too long. */
+/** Thrown if the service cannot be reached, does not respond in time, or asks to wait too long. */
 export class Away extends Error {}
 
 export interface RealService {
@@ -35,7 +35,7 @@ export class RealConnection {
   sent = 0
   readonly #abort = new AbortController()
 
-  /** @param patience timeout of one request including its response, in milliseconds */
+  /** @param patience timeout of one request including its response, in milliseconds of host time */
   constructor(
     readonly service: RealService,
     readonly patience: number = maxRequest,
@@ -52,7 +52,7 @@ export class RealConnection {
 
   /**
    * Sends a request and reads the response.
-   * @param signals that abort it; the clean-up passes none
+   * @param signals signals that abort the request. The clean-up passes none
    */
   async fetch<T>(
     ask: DriftRequest,
@@ -79,8 +79,8 @@ export class RealConnection {
   }
 
   /**
-   * A separate timer: Node.js 20 may collect a signal of `AbortSignal.timeout` to which only `AbortSignal.any` refers,
-   * and then it never fires.
+   * Runs work with a timeout. It uses its own timer, because Node.js 20 may garbage-collect a signal of
+   * `AbortSignal.timeout` to which only `AbortSignal.any` refers, and then the timeout never fires.
    */
   async #inTime<T>(signals: readonly AbortSignal[], work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const abort = new AbortController()
@@ -152,10 +152,10 @@ async function bodyOf(response: Response): Promise<Bytes> {
 
 type Undo = (side: Pick<Side, 'ask'>) => Promise<unknown>
 
-/** The real service for the duration of one case. It records every key that it names, for the clean-up. */
+/** The real service for the duration of one case. It records every key that its requests name, for the clean-up. */
 export class RealSide implements Side {
   readonly name: 'real' = 'real'
-  /** Keys that were named and so may exist. */
+  /** Keys that requests have named, so that they may exist. */
   readonly keys: Set<Bytes> = new Set()
   readonly undos: { readonly what: string; readonly work: Undo }[] = []
   /** IDs of messages and dead letters of this run, from the responses to its requests. */
@@ -165,11 +165,11 @@ export class RealSide implements Side {
     readonly prefix: string,
     readonly connection: RealConnection,
     readonly reached: DriftDestination | undefined,
-    /** Whether an interruption ends it, which it must not during the clean-up. */
+    /** Whether Ctrl-C aborts requests of this side. `false` during the clean-up. */
     readonly isInterruptible: boolean = true,
   ) {}
 
-  /** Returns the same side without interruptions. */
+  /** Returns a copy of this side whose requests Ctrl-C does not abort. */
   forCleanUp(): RealSide {
     const cleaner = new RealSide(this.prefix, this.connection, this.reached, false)
     for (const id of this.#ids) cleaner.#ids.add(id)

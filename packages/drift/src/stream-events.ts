@@ -1,9 +1,12 @@
 import { eventReader } from '../../../src/kernel/server-events.js'
 import type { Answered, OpenStream } from './case.js'
 
-/** Maximum wait for one event, in host milliseconds. */
+/** Maximum wait for one event, in milliseconds of host time. */
 const patience = 10_000
-/** Maximum duration of a stream, which may contain an endless number of events of other clients. */
+/**
+ * Maximum duration of a stream, in milliseconds of host time. Without it, events of other clients could continue
+ * without end.
+ */
 const life = 30_000
 
 /** Reads the data of the events of a stream, one at a time. */
@@ -24,7 +27,7 @@ export class StreamEvents implements OpenStream {
   async next(): Promise<string | undefined> {
     const late = AbortSignal.timeout(patience)
     for (;;) {
-      // An event that has already arrived would win every race.
+      // Check the timeouts first: while events keep arriving, the race below never reports a timeout.
       if (late.aborted || this.#over.aborted) return undefined
       if (this.#unread.length > 0) return this.#unread.shift()
       const read = await Promise.race([this.#reader?.read(), whenAborted(late)])

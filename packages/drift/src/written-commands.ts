@@ -1,23 +1,24 @@
 import { type Bytes, latin1, utf8 } from '../../../src/kernel/bytes.js'
 
-// The notation of commands in the contract: arguments as in a shell, with placeholders that each side fills in.
+// Parses the commands of the contract. Arguments are written as in a shell, with placeholders that each side replaces
+// by its own values.
 
 /** Values of the placeholders. */
 export interface Filling {
   readonly prefix: string
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** Earlier replies by name. */
+  /** Replies of earlier rows, by the name that the row gave to its reply. */
   readonly kept: ReadonlyMap<string, string>
 }
 
 const word = /\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|((?!["'])\S+))(?=\s|$)/gsy
 
 /**
- * Parses bare arguments, "with
- * , \xNN and \" escapes", and 'raw' ones. A bare argument that begins with `@` is a name of the case: the prefix
- * replaces the sign. In every argument `{p}` is the prefix, `{now+5}` and `{ms-5000}` are times, `{x*300}` is `x` 300
- * times, and any other `{name}` an earlier reply.
+ * Parses a command. An argument is bare, quoted or raw: `bare`, `"with \n, \r, \t, \0, \xNN and \" escapes"`, or
+ * `'raw'`. A bare argument that begins with `@` is a name of the case: the prefix of the run replaces the `@`. In every
+ * argument `{p}` is the prefix, `{now+5}` is a time in seconds, `{ms-5000}` is a time in milliseconds, `{x*300}` is `x`
+ * 300 times, and any other `{name}` is the reply of an earlier row.
  */
 export function wordsOf(line: string, filling: Filling): Bytes[] {
   const words: Bytes[] = []
@@ -40,7 +41,7 @@ function withoutEscapes(quoted: string): string {
   })
 }
 
-/** Returns the text with all placeholders filled in; braces of JSON and of scripts stay. */
+/** Replaces all placeholders in a text. Other braces, such as those of JSON and scripts, stay unchanged. */
 export function filled(text: string, { prefix, now, kept }: Filling): string {
   return text
     .replaceAll('{p}', prefix)

@@ -11,15 +11,15 @@ import { storeInternals } from '../../../src/store/store-internals.js'
 import { isSameText } from './same-text.js'
 
 /**
- * Checks tokens when other machines can connect. A request without a valid token does not reach a sandbox: it creates
- * none, is not logged, and its body is not read. A separate sandbox with unknown tokens produces the error of the
- * service.
+ * Checks tokens when other machines can connect. A request without a valid token reaches no tenant: it creates no
+ * sandbox and no log entry, and its body is not read. Its error response comes from a separate sandbox whose tokens no
+ * client knows.
  */
 export class AccessGate {
   readonly #optionsOf: (tenant: string) => SandboxOptions
   #porter: Sandbox | undefined
 
-  /** @param optionsOf options of a tenant, including its `urls` */
+  /** @param optionsOf function that returns the options of a tenant, including its `urls` */
   constructor(optionsOf: (tenant: string) => SandboxOptions) {
     this.#optionsOf = optionsOf
   }
@@ -61,7 +61,7 @@ export function hasToken(
   return mayEnter(call, location, options, known, bears)
 }
 
-/** Creates a sandbox that records nothing and whose tokens are unknown. */
+/** Creates the sandbox that produces error responses. It records nothing, and no client knows its random tokens. */
 function porterOf({ dialect, policy }: SandboxOptions): Sandbox {
   return createSandbox({
     ...(dialect !== undefined && { dialect }),
@@ -89,7 +89,8 @@ function mayEnter(
   }
   const token = tokenOf(asked, storeTokenQuery)
   if (bears(token, [tokens.store, tokens.storeReadonly])) return true
-  // A map compares hashes first, so its time reveals nothing about a token that is nearly right.
+  // This lookup in a map compares hashes first. Its duration therefore reveals nothing about a token that is nearly
+  // right.
   if (token === undefined || known === undefined) return false
   return storeInternals.of(known.store).engine.access.holderOf(token) !== undefined
 }

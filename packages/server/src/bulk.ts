@@ -1,17 +1,21 @@
 import { hostPause } from '../../../src/kernel/host.js'
 
-/** Bytes from which a write takes turns: the kernel copies several megabytes of it at a time. */
+/**
+ * Minimum bytes of a write that must go through `inBulk()`. The kernel copies several megabytes of such a write at a
+ * time.
+ */
 export const bulky = 262_144
 
-/** Bytes of such writes in one turn of the event loop. Each megabyte takes about a millisecond. */
+/** Bytes of large writes after which the event loop runs other work first. Each megabyte takes about a millisecond. */
 const perTurn = 16_777_216
 
 const waiting: { readonly bytes: number; readonly run: () => void }[] = []
 let isDue = false
 
 /**
- * Runs a large write when it is its turn. A large value for hundreds of readers would otherwise block all other
- * requests for seconds.
+ * Runs a large write after the large writes that were queued before it. Only a limited number of bytes is written in
+ * one iteration of the event loop. Otherwise a large value for hundreds of readers would block all other requests for
+ * seconds.
  */
 export function inBulk(bytes: number, run: () => void): void {
   waiting.push({ bytes, run })

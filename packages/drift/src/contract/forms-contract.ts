@@ -203,7 +203,7 @@ const readOnly = forms(
   ['store', 'read-only token'],
 )
 
-/** The sync token changes with every write, and stays the same with reads. */
+/** Compares the sync token, which changes with every write and stays the same with reads. */
 const syncToken: Case = {
   name: 'requests: the sync token',
   needs: ['store'],
@@ -228,7 +228,7 @@ const syncToken: Case = {
   },
 }
 
-/** A value that RESTORE restores. Payloads are bytes, which can only be sent by path or as base64. */
+/** Copies a key with DUMP and RESTORE. The payload of RESTORE is not valid UTF-8, so it is sent in the path. */
 const dumped: Case = {
   name: 'requests: DUMP and RESTORE',
   needs: ['store'],
@@ -256,7 +256,7 @@ const dumped: Case = {
   },
 }
 
-/** Observes an event stream: its first event, and the form of a message. */
+/** Returns a case that observes the first event of an event stream and the format of a message. */
 function streamCase(name: string, path: (side: Side) => string, message: string): Case {
   return {
     name: `event streams: ${name}`,
@@ -287,7 +287,7 @@ function streamCase(name: string, path: (side: Side) => string, message: string)
   }
 }
 
-/** Returns the next event of this run. Events of others are not kept. */
+/** Returns the next event that contains the prefix of this run. Events of other clients are ignored. */
 async function ownLine(stream: { next(): Promise<string | undefined> }, prefix: string): Promise<string> {
   for (let count = 0; count < 1000; count++) {
     const line = await stream.next()
@@ -296,12 +296,12 @@ async function ownLine(stream: { next(): Promise<string | undefined> }, prefix: 
   return 'nothing'
 }
 
-/** Removes the time. */
+/** Removes the time from a line of MONITOR. */
 function monitorLine(line: string): string {
   return line.replace(/^\d+\.\d{6} /, '<seconds> ')
 }
 
-/** A stream for a pattern sends nothing if its token is wrong: it is rejected before it begins. */
+/** Cases with a wrong token: the service rejects the stream before its first event. */
 const refusedStream = forms('event streams that are rejected', [
   post('/subscribe/{p}c', undefined, { token: 'wrong', headers: { accept: 'text/event-stream' } }),
 ])

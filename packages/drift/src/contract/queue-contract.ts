@@ -3,9 +3,9 @@ import { parsedJson } from '../../../../src/kernel/parsed-json.js'
 import type { Answered, Case, ComparisonMode, Delivery, DriftRequest, Need, Observation, Side } from '../case.js'
 import { observed } from '../observe.js'
 
-// The requests to the message queue. Waits are short, and everything is delivered to the given endpoint.
+// Cases for the message queue. Their waits are short, and all messages are delivered to the endpoint of the run.
 
-/** One side of a case of the queue, with a callback for observations. */
+/** One side on which a queue case runs, with a callback that receives its observations. */
 class Stage {
   constructor(
     readonly side: Side,
@@ -30,7 +30,7 @@ class Stage {
     return this.side.ask(askOf(method, path, more))
   }
 
-  /** Deletes the resource at a path at the end. */
+  /** Registers that the resource at a path is deleted when the case has ended. */
   undo(path: string): void {
     this.side.undo(path, (side) => side.ask(askOf('DELETE', path)))
   }
@@ -50,7 +50,7 @@ class Stage {
     return this.idIn(answered)
   }
 
-  /** Returns the ID of a message in a response. The message is canceled at the end if it still exists. */
+  /** Returns the message ID of a response. When the case has ended, the message is canceled if it still exists. */
   idIn({ body }: Answered): string {
     const value = parsedJson(body)
     const ids = [value].flat().map((one) => (one as { messageId?: string } | null)?.messageId)
@@ -58,7 +58,7 @@ class Stage {
     return ids[0] ?? 'msg_stuntdouble_none'
   }
 
-  /** Waits until a condition holds, for up to a minute. */
+  /** Waits until a condition holds, for at most one minute on the clock of the side. */
   async until(isSo: () => Promise<boolean>): Promise<void> {
     for (let waited = 0, wait = 50; waited < 60_000; waited += wait, wait = Math.min(wait * 2, 1000)) {
       if (await isSo()) return
@@ -66,7 +66,7 @@ class Stage {
     }
   }
 
-  /** Returns the dead letter of a failed message when it exists. */
+  /** Waits for the dead letter of a failed message and returns it; `undefined` if it does not appear. */
   async deadLetter(id: string): Promise<DeadLetter | undefined> {
     let letter: DeadLetter | undefined
     await this.until(async () => {
@@ -77,7 +77,7 @@ class Stage {
     return letter
   }
 
-  /** Observes the states of a message in order, after it has ended. */
+  /** Waits until a message has ended, and then observes its states in order. */
   async story(id: string): Promise<void> {
     let entries: readonly LogEntry[] = []
     await this.until(async () => {
@@ -136,7 +136,7 @@ function askOf(method: string, path: string, { headers, body, token }: Asking = 
   }
 }
 
-/** Removes fields that depend on the publisher and its place. */
+/** Removes fields of a log entry that depend on the machine that published the message or on the endpoint's server. */
 function withoutPlaces(entry: unknown): unknown {
   if (typeof entry !== 'object' || entry === null) return entry
   const places = /^(?:callerIp|callerIP|responseHeaders?)$/
@@ -206,7 +206,10 @@ const recovering = queueCase('a retry that succeeds', 20, async (stage) => {
   await stage.story(await stage.publish('publish', often, { asked: { fails: 1 } }))
 })
 
-/** Only the endpoint of this program sends the header that 489 requires. */
+/**
+ * A case with status 489. It needs the listener of this program, because only the listener sends the header that 489
+ * requires.
+ */
 const refusing = queueCase(
   'a failure that is not retried',
   20,
@@ -402,8 +405,8 @@ const mistakes = queueCase('mistakes', 24, async (stage) => {
 })
 
 /**
- * The time of the next fire is the same on both sides, so it is compared. Normalizing does not remove values in
- * minutes.
+ * Converts the next fire time of a schedule to minutes, because it must be the same on both sides. A time in
+ * milliseconds would be replaced by a placeholder before the comparison.
  */
 function withSlot(schedule: unknown): unknown {
   const { nextScheduleTime } = (schedule ?? {}) as { nextScheduleTime?: unknown }
@@ -411,7 +414,10 @@ function withSlot(schedule: unknown): unknown {
   return { ...(schedule as object), nextScheduleTime: `minute ${nextScheduleTime / 60_000}` }
 }
 
-/** Returns what the endpoint received, without parts that depend on the way there. */
+/**
+ * Returns the delivery that the endpoint received, without headers that the network between the queue and the endpoint
+ * changes.
+ */
 function shownDelivery({ method, headers, body }: Delivery): unknown {
   const told = Object.entries(headers)
     .filter(([name]) => name === 'content-type' || name === 'user-agent' || /^(?:service-|x-drift$)/.test(name))
@@ -419,7 +425,7 @@ function shownDelivery({ method, headers, body }: Delivery): unknown {
   return { method, headers: Object.fromEntries(told.sort(([a], [b]) => (a < b ? -1 : 1))), body }
 }
 
-/** Removes the headers of the endpoint's response, to which its server adds its own. */
+/** Removes the headers of the endpoint's response, because the endpoint's server adds headers of its own. */
 function withoutHeaders(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
@@ -433,7 +439,7 @@ function withoutHeaders(value: unknown): unknown {
   )
 }
 
-/** The requests to the message queue. */
+/** All cases for the message queue. */
 export const queueContract: readonly Case[] = [
   ...[publishing, arriving, failing, again, recovering, refusing, callbacks, waiting, hurried, duplicates],
   ...[groups, queues, schedules, batches, flow, mistakes],

@@ -10,7 +10,7 @@ export interface ClusterOptions {
    * servers of one Redis Cluster are separated by commas.
    */
   readonly url: string
-  /** Secret of at least 16 characters, the same for all nodes. They sign forwarded requests with it. */
+  /** Secret of at least 16 characters, the same for all nodes. The nodes sign forwarded requests with this secret. */
   readonly secret: string
   /**
    * URL of this node for other nodes. Default: the address that it listens on, or the first network address of the
@@ -30,7 +30,11 @@ export function leaseOf({ lease = defaultLease }: ClusterOptions): number {
   return milliseconds(lease)
 }
 
-/** Checks the options. @throws TypeError for invalid options, and for options that are not possible in a cluster */
+/**
+ * Checks the cluster options.
+ * @param beside other options of the server, by name
+ * @throws TypeError for invalid options, and for other options that a cluster does not support
+ */
 export function checkCluster(
   options: ClusterOptions,
   beside: Readonly<Record<string, unknown>>,
@@ -64,7 +68,7 @@ export function checkCluster(
   }
 }
 
-/** Options that are not possible in a cluster, with the reason. */
+/** Reasons why a cluster does not support other options of a server, by the name of the option. */
 const besides: Readonly<Record<string, string>> = {
   state: 'A cluster keeps its tenants in Redis, and --state keeps them in a file.',
   redisPort: 'A cluster forwards only HTTP to the node that owns a tenant, and --redis-port needs the Redis protocol.',

@@ -7,31 +7,37 @@ import { sentence } from './sentences.js'
 import { ClusterStoreError } from './store-link.js'
 import { NotOwner } from './tenant-lease.js'
 
-// Responses of a node instead of those of a tenant.
+// Responses that a node sends instead of the tenant.
 
-/** Responds to a node that took this one for the owner. */
+/** Returns the response to a request that was forwarded to a node that does not own the tenant. */
 export function elsewhere(): RawResponse {
   return json({ error: 'Another node owns this tenant.' }, 421, [[nodeHeader, 'elsewhere']])
 }
 
-/** Responds to a request with an invalid signature of a node. */
+/**
+ * Returns the response to a forwarded request with an invalid signature.
+ * @param why what is wrong with the signature
+ */
 export function refused(why: string): RawResponse {
   const error = `The signature of this forwarded request is invalid: ${why}.`
   return json({ error }, 401, [[nodeHeader, 'refused']])
 }
 
-/** Responds if the owner cannot be reached or could not save a request. @throws every other error, which is a bug */
+/**
+ * Returns the response to a request whose owner cannot be reached or could not save the request.
+ * @throws every other error, because it is a bug
+ */
 export function unavailable(error: unknown): RawResponse {
   if (error instanceof CannotOpen) return json({ error: sentence(error.message) }, 500)
-  // The Redis rejected a command: another program has written a key of the cluster, or the user has too few
-  // permissions.
+  // Redis rejected a command of this node. Either another program has written a key of the cluster, or the Redis user
+  // of this node lacks permissions.
   if (error instanceof ClusterStoreError) return json({ error: sentence(`${foreign}: ${error.message}`) }, 500)
   const said = saidOf(error)
   if (said === undefined) throw error
   return json({ error: said }, 503, [['Retry-After', '1']])
 }
 
-/** Returns the message for an error. It ends with whether the request may have run. */
+/** Returns the message for an error, or `undefined` for a bug. The message says whether the request may have run. */
 function saidOf(error: unknown): string | undefined {
   if (error instanceof NoResponse)
     return `${sentence(error.message)} The request may or may not have run. Check before you send it again.`

@@ -21,7 +21,7 @@ export interface ClusterRuntime {
   readonly front: RequestRouter
   /** Hands over the tenants. Later requests are rejected. */
   close(): Promise<void>
-  /** Host milliseconds for which other nodes may still forward requests to this one. */
+  /** Milliseconds of host time after `close()` in which other nodes may still forward requests to this node. */
   readonly askedFor: number
   /** Closes everything except the tenants. */
   end(): void
@@ -39,7 +39,7 @@ export interface NodeParts {
   readonly report: (text: string) => void
 }
 
-/** Longest wait for other nodes at the end of a process, in host milliseconds. */
+/** Maximum wait for requests of other nodes at the end of a process, in milliseconds of host time. */
 const maxAskedFor = 1_000
 
 const exists: LuaScript = {
@@ -81,7 +81,7 @@ export async function openNode({ cluster, world, address, tenants, most, report 
     const found = await ownership.where(tenant)
     return found.node?.id === id
   }
-  // Check often: the Redis is asked only if its last reply may be outdated.
+  // The interval can be short, because a check sends a command to Redis only if its last reply may be outdated.
   const watch = new OwnerWatch(isOwner, lease / 8)
   const front = new RequestRouter({
     ...{ tenants, ownership, forwarder, verifier, watch, node, most },
@@ -101,7 +101,7 @@ export async function openNode({ cluster, world, address, tenants, most, report 
   }
 }
 
-/** Retries while a Redis that has just started is not ready. */
+/** Retries while Redis is unavailable, because it may have just started. It gives up after 10 seconds. */
 async function patiently(work: () => Promise<void>): Promise<void> {
   for (let left = 40; ; left--) {
     try {
@@ -114,7 +114,7 @@ async function patiently(work: () => Promise<void>): Promise<void> {
 }
 
 const nodeHost: NodeHost = {
-  // This clock does not stop or jump when the system time is set.
+  // Use a monotonic clock, which does not jump when the system time is changed.
   now: performance.now.bind(performance),
   after: (ms, run) => {
     const timer = hostSetTimeout(run, ms)

@@ -1,17 +1,17 @@
 import type { LuaScript } from './cluster-store.js'
 
 // Scripts that change the keys of a tenant atomically. They share these keys:
-//   lease     its owner as `id@address#fence`; expires on the clock of the Redis
-//   fence     number of its owners so far; never expires
-//   journal   a list of records, each with the fence of its owner in front: `17:bytes`
-//   base      number of records before those in the journal, which the snapshot contains
+//   lease     owner of the tenant as `id@address#fence`; expires on the clock of Redis
+//   fence     number of owners that the tenant has had so far; never expires
+//   journal   a list of records, each after the fence of the owner that wrote it: `17:bytes`
+//   base      number of records that the snapshot contains; the journal begins after them
 //   snapshot  the bytes of the snapshot
 const tenantKeys = ['lease', 'fence', 'journal', 'base', 'snapshot']
 
 /**
- * ARGV: the owner, its lease in ms. An expired lease still belongs to its owner until another node takes it: only the
- * fence decides, so that an outage of the Redis costs no sandbox. A fresh lease is not written, because Redis persists
- * every write, and most requests only read.
+ * First part of scripts that only the owner may run. ARGV: owner, lease in ms. The owner keeps the tenant after its
+ * lease has expired, until another node takes it. Only the fence decides, so that no sandbox is lost by an outage of
+ * Redis.
  */
 const asHolder = `
 local lease, fence, journal, base, snapshot = unpack(KEYS)
@@ -21,21 +21,27 @@ if held ~= ARGV[1] and (held or count ~= string.match(ARGV[1], '%d+$')) then ret
 local before = tonumber(redis.call('GET', base) or 0)
 `
 
-/** Extending an existing lease needs no memory. */
+/**
+ * Renews the lease. A lease of which more than two thirds are left is not written, because Redis persists every write,
+ * and most requests only read. Extending an existing lease needs no memory.
+ */
 const renew = `
 if not held then redis.call('SET', lease, ARGV[1], 'PX', ARGV[2])
 elseif redis.call('PTTL', lease) < ARGV[2] * 2 / 3 then redis.call('PEXPIRE', lease, ARGV[2]) end
 `
 
-/** A full Redis rejects a script only if its first write needs memory. */
+/**
+ * Returns a script that only the owner may run. Its first write needs no memory if possible, because a full Redis
+ * rejects a script only at a first write that needs memory.
+ */
 function asHolderOf(...parts: readonly string[]): LuaScript {
   return { keys: tenantKeys, source: asHolder + parts.join('') }
 }
 
 /**
- * ARGV: `id@address`, lease. If a node asks again for its own lease, a reply was lost or the node gave up the sandbox,
- * so it gets a new fence, too. The script begins with commands that need no memory, so that a tenant of a full Redis
- * can be read and deleted.
+ * Takes a tenant that no other node owns. ARGV: `id@address`, lease in ms. A node that already owns the tenant gets a
+ * new fence, because it has missed a reply or has given up the sandbox. The first write of the script needs no memory,
+ * so that a tenant can be read and deleted while Redis is full.
  */
 export const acquire: LuaScript = {
   keys: tenantKeys,
@@ -52,8 +58,9 @@ return {'mine', count, before, redis.call('LLEN', journal), redis.call('STRLEN',
 }
 
 /**
- * ARGV: owner, lease, number of records that the owner knows of, records. Without records it only checks the lease.
- * Records that exist already were written by a call whose reply was lost.
+ * Appends records to the journal. ARGV: owner, lease in ms, number of records that the owner knows of, records. Without
+ * records, the script only checks and renews the lease. Records that exist already are skipped: an earlier call has
+ * written them, and its reply was lost.
  */
 export const append: LuaScript = asHolderOf(
   `
@@ -68,7 +75,10 @@ end
   `return {'kept'}`,
 )
 
-/** ARGV: owner, lease, index of the first record, maximum bytes. Returns at least one record, if there is one. */
+/**
+ * Reads records of the journal. ARGV: owner, lease in ms, index of the first record, maximum bytes. Returns at least
+ * one record, even a longer one, if any exists.
+ */
 export const readRecords: LuaScript = asHolderOf(
   renew,
   `
@@ -84,7 +94,7 @@ return {'part', records}
 `,
 )
 
-/** ARGV: owner, lease, first and last byte. */
+/** Reads a part of the snapshot. ARGV: owner, lease in ms, index of the first and of the last byte. */
 export const readSnapshot: LuaScript = asHolderOf(
   renew,
   `
@@ -92,7 +102,10 @@ return {'part', redis.call('GETRANGE', snapshot, ARGV[3], ARGV[4])}
 `,
 )
 
-/** ARGV: owner, lease, number of records since the creation of the tenant that the snapshot contains, its bytes. */
+/**
+ * Replaces records of the journal by a snapshot. ARGV: owner, lease in ms, number of records since the creation of the
+ * tenant that the snapshot contains, bytes of the snapshot.
+ */
 export const compact: LuaScript = asHolderOf(
   renew,
   `
@@ -107,7 +120,7 @@ return {'kept'}
 `,
 )
 
-/** Increments the fence, so that a delayed command cannot take the lease back. */
+/** Releases the lease. The fence is incremented, so that a delayed command of the former owner is rejected. */
 export const release: LuaScript = asHolderOf(`
 redis.call('DEL', lease)
 redis.call('INCR', fence)
@@ -121,10 +134,10 @@ return {'kept'}
 `)
 
 // Keys that all nodes share:
-//   nodes     id -> `until address`, in ms of the clock of the Redis
-//   owners    tenant -> `fence id`, slightly behind the leases; a tenant without an id, or with that of a dead node, is an orphan
+//   nodes     id -> `until address`; `until` is in ms on the clock of Redis
+//   owners    tenant -> `fence id`, updated slightly later than the leases; a tenant without an id, or with the id of a dead node, is an orphan
 const sharedKeys = ['nodes', 'owners']
-/** Tag of the shared keys, which is not a valid tenant name. */
+/** Tag in the names of the shared keys. No tenant can have this name, because it begins with `_`. */
 export const sharedTag = '_cluster'
 
 const engineNow = `
@@ -134,9 +147,9 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `
 
 /**
- * ARGV: id, address, lifetime in ms, cursor, maximum number of tenants. Forgets nodes that have been dead for long.
- * Returns the next cursor, orphans, and tenants that are listed for this node, because the node may not know of them if
- * a reply was lost.
+ * Heartbeat of a node. ARGV: id, address, lifetime in ms, cursor, maximum number of tenants. It deletes nodes that have
+ * been dead for 20 lifetimes. Returns the next cursor, orphans, and the tenants that this node owns according to the
+ * registry. The node may not know that it owns a tenant if a reply was lost.
  */
 export const beat: LuaScript = {
   keys: sharedKeys,
@@ -158,8 +171,8 @@ return {page[1], orphans}
 }
 
 /**
- * ARGV: tenant, fence, id, and so on. An empty id means no owner, and `-` that the tenant was deleted. Information that
- * is older than the stored one is ignored.
+ * Updates the owners of tenants. ARGV: tenant, fence and id of each tenant. An empty id means that the tenant has no
+ * owner, and `-` that it was deleted. An update with a lower fence than the stored one is ignored.
  */
 export const tell: LuaScript = {
   keys: sharedKeys,
@@ -189,7 +202,7 @@ return {all, redis.call('HGETALL', owners)}
 `,
 }
 
-/** ARGV: id */
+/** Removes a node. ARGV: id */
 export const leave: LuaScript = {
   keys: sharedKeys,
   source: `

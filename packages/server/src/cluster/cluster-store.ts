@@ -1,23 +1,29 @@
-/** A Lua script that runs atomically on the Redis. */
+/** A Lua script that runs atomically in Redis. */
 export interface LuaScript {
   readonly source: string
-  /** Its keys in order, by the last part of their names: `stuntdouble:{tag}:part`. */
+  /** Last parts of the names of its keys, in the order of KEYS. A complete name is `stuntdouble:{tag}:part`. */
   readonly keys: readonly string[]
 }
 
-/** A status is a text, and a string is bytes. */
+/** Reply of a script. A status reply is a string, and a bulk string is a `Uint8Array`. */
 export type ScriptReply = null | number | string | Uint8Array | readonly ScriptReply[]
 
-/** Redis or Valkey, a single server or several that share the keys. All keys of one tag are on one server. */
+/**
+ * The Redis or Valkey that keeps the tenants: a single server, or several servers that share the keys. One server has
+ * all keys of a tag.
+ */
 export interface ClusterStore {
   /**
-   * @throws StoreUnreachable if there was no reply: the script may have run
+   * Runs a script on the keys of a tag. @throws StoreUnreachable if Redis did not reply; the script may have run
    * @throws Error if the reply is an error
    */
   run(script: LuaScript, tag: string, args: readonly (string | Uint8Array)[]): Promise<ScriptReply>
 }
 
-/** The Redis is not reachable, did not reply in time, or is not ready: it is loading, or has lost its masters. */
+/**
+ * Redis is not reachable, did not reply in time, or is not ready, for example because it is loading or has lost its
+ * masters.
+ */
 export class StoreUnreachable extends Error {
   constructor(why: string, options?: ErrorOptions) {
     super(`The Redis that keeps the tenants is unavailable: ${why}`, options)

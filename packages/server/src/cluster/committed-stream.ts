@@ -1,7 +1,10 @@
 import type { RawResponse } from '../../../../src/protocol/service.js'
 import type { OwnedTenant } from './owned-tenant.js'
 
-/** Returns a stream that sends each part after its effects are saved, and that breaks when the tenant is lost. */
+/**
+ * Returns a stream that passes on each chunk after everything that the sandbox recorded before it is saved. The stream
+ * fails when this node loses the tenant.
+ */
 export function committedStream(
   body: ReadableStream<Uint8Array>,
   own: Pick<OwnedTenant, 'commit' | 'signal'>,

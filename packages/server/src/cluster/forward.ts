@@ -11,27 +11,29 @@ import type { Watched } from './owner-watch.js'
 import { passHeader } from './pass-header.js'
 import type { ClusterNode } from './tenant-lease.js'
 
-/** Header of a response of the node itself instead of its tenant, with further information. */
+/**
+ * Header that marks a response of the node itself, instead of a tenant. Its value says why the tenant did not respond.
+ */
 export const nodeHeader = 'stuntdouble-node'
 
-/** Value of the header in a response to a forwarded request. */
+/** Values of this header in a response to a forwarded request. */
 type NodeWord = 'elsewhere' | 'refused' | `broken ${ConnectionBroken['code']}`
 
-/** The node was not reachable or does not own the tenant. Nothing has happened. */
+/** The other node was not reachable or does not own the tenant. The request has not run. */
 export class NotTaken extends Error {}
 
 /** The request was sent, and there was no response. It may or may not have run. */
 export class NoResponse extends Error {}
 
-/** Timeout for a connection to another node, in host milliseconds. */
+/** Timeout for connecting to another node, in milliseconds of host time. */
 const dialing = 1_000
 /**
- * Timeout of idle connections. It is shorter than that of servers, so that no connection is used that the other side is
- * closing.
+ * Timeout of idle connections, in milliseconds of host time. It is shorter than the timeout of the servers, so that no
+ * request is sent on a connection that the server is closing.
  */
 const idle = 20_000
 
-/** Maximum bytes of the head of a response, which is enough for every response of a tenant. */
+/** Maximum bytes of the head of a response. No response of a tenant has a longer head. */
 export const maxHead = 1_048_576
 
 /** Forwards requests to the nodes that own their tenants. */
@@ -44,8 +46,8 @@ export class Forwarder {
   }
 
   /**
-   * Returns the response of another node, with streams as they arrive.
-   * @param watched watches whether that node still owns the tenant; if not, its response is ignored
+   * Forwards a request to another node and returns its response. Event streams are passed on as they arrive.
+   * @param watched aborted when that node no longer owns the tenant; its response is then ignored
    * @throws NotTaken, NoResponse, or ConnectionBroken if the tenant breaks the connection
    */
   async forward(call: RawRequest, target: string, node: ClusterNode, watched: Watched): Promise<RawResponse> {
@@ -153,7 +155,7 @@ function lengthOf(method: string, body: Bytes): HeaderList {
   return body === '' && /^(?:GET|HEAD|DELETE|OPTIONS)$/.test(method) ? [] : [['content-length', String(body.length)]]
 }
 
-/** HTTP 1.0 requests may have no host. */
+/** Use the host of the other node if the request has no `Host` header, which HTTP 1.0 does not require. */
 function hostOf(headers: HeaderList, { host }: URL): HeaderList {
   return headerOf(headers, 'host') === undefined ? [['host', host]] : []
 }

@@ -1,14 +1,14 @@
 import { StoreUnreachable } from './cluster-store.js'
 import { isAway, type NodeHost, NotOwner, type TenantLease } from './tenant-lease.js'
 
-/** A source of records: a sandbox. */
+/** A sandbox, as the source of the records to write. */
 export interface RecordSource {
-  /** Returns new records in order. */
+  /** Returns the records since the last call, in order. */
   take(): readonly Uint8Array[]
 }
 
 interface Waiter {
-  /** Length of the journal when it contains everything that was recorded before. */
+  /** Number of records that must be in the journal before this request resolves. */
   readonly target: number
   readonly since: number
   readonly patience: number
@@ -16,22 +16,22 @@ interface Waiter {
   readonly reject: (error: Error) => void
 }
 
-/** Maximum size of one append; a longer record is sent alone. */
+/** Maximum records and bytes of one append. A record with more bytes is sent alone. */
 const most = { records: 1_000, bytes: 1_048_576 }
 const firstPause = 20
 
-/** How long to wait for the Redis, in ms of the clock of the node. */
+/** Timeouts while Redis is unavailable, in milliseconds on the clock of the node. */
 export interface Patience {
-  /** Time after which a waiting request fails because the Redis is unavailable. */
+  /** Time after which a waiting request fails. */
   readonly ofRequests: number
-  /** Time after which the sandbox is given up: its changes are neither saved nor sent to a client. */
+  /** Time after which the sandbox is given up. Its unsaved changes are lost, and no client has received them. */
   readonly ofWorlds: number
 }
 
 /**
- * Writes the records of one sandbox to its journal. One append runs at a time, and records that are added meanwhile go
- * into the next one. While the Redis is unavailable it retries, because no other node can have written as long as the
- * fence is the same.
+ * Writes the records of one sandbox to its journal. One append runs at a time, and the next append contains all records
+ * that were added in the meantime. While Redis is unavailable, the append is retried. Retrying is safe, because no
+ * other node can have written to the journal while the fence is unchanged.
  */
 export class GroupCommit {
   readonly #tenure: TenantLease
@@ -40,17 +40,17 @@ export class GroupCommit {
   readonly #ended: (why: NotOwner) => void
   #source: RecordSource = { take: () => [] }
   #backlog: Uint8Array[] = []
-  /** Number of records since the creation of the tenant that were recorded, and that were sent. */
+  /** Number of recorded records since the creation of the tenant, and number of those that were sent to Redis. */
   #noted: number
   #sent: number
   /** Waiting requests, ordered by their targets. */
   #waiters: Waiter[] = []
   #isRunning = false
-  /** Since when the Redis has saved nothing, and its last error. */
+  /** Start of the current outage of Redis, and its last error; `undefined` without an outage. */
   #away: { readonly since: number; readonly error: StoreUnreachable } | undefined
   #end: NotOwner | undefined
 
-  /** @param ended called once when nothing more will be written */
+  /** @param ended called once when no more records will be written, with the reason */
   constructor(tenure: TenantLease, host: NodeHost, patience: Patience, ended: (why: NotOwner) => void) {
     this.#tenure = tenure
     this.#noted = this.#sent = tenure.length
@@ -59,12 +59,12 @@ export class GroupCommit {
     this.#ended = ended
   }
 
-  /** How long the Redis has not replied, in ms of the clock of the node; 0 if its last reply arrived. */
+  /** Duration of the current outage of Redis, in milliseconds on the clock of the node; 0 without an outage. */
   get awayFor(): number {
     return this.#away === undefined ? 0 : Math.max(1, this.#host.now() - this.#away.since)
   }
 
-  /** The last error of the Redis. */
+  /** Last error of the current outage of Redis; `undefined` without an outage. */
   get away(): StoreUnreachable | undefined {
     return this.#away?.error
   }
@@ -73,7 +73,7 @@ export class GroupCommit {
     return this.#end
   }
 
-  /** Sets the source of further records. */
+  /** Sets the source from which records are taken from now on. */
   from(source: RecordSource): void {
     this.#source = source
     this.write()
@@ -86,8 +86,9 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves when everything that was recorded so far is in the journal, with a fence that was valid after this call.
-   * @throws StoreUnreachable the records may be saved later, or not
+   * Resolves when all records so far are in the journal, and Redis has confirmed after this call that this node still
+   * owns the tenant.
+   * @throws StoreUnreachable after the timeout; the records may still be saved later
    * @throws NotOwner if another node owns the tenant
    */
   commit(patience: number = this.#patience.ofRequests): Promise<void> {
@@ -126,8 +127,8 @@ export class GroupCommit {
     while (this.#end === undefined && this.#waiters.length + this.#backlog.length > 0) {
       const batch = this.#batch()
       this.#sent += batch.length
-      // Requests from here on wait for the next append, even without records, because this append may already have been
-      // checked.
+      // Later requests wait for the next append, even if they have no records. Redis may have checked the fence for
+      // this append before such a request arrived.
       let together = this.#waiters.filter(({ target }) => target <= this.#sent)
       this.#waiters = this.#waiters.slice(together.length)
       const tell = (): void => {
@@ -154,7 +155,10 @@ export class GroupCommit {
     return this.#backlog.splice(0, records)
   }
 
-  /** Retries until the Redis replies. Returns why the records will never be written, or `undefined`. */
+  /**
+   * Appends records and retries until Redis replies. Returns the reason why they will never be written, or `undefined`
+   * after success.
+   */
   async #written(batch: readonly Uint8Array[], failed: () => void): Promise<NotOwner | undefined> {
     for (let pause = firstPause; ; pause = Math.min(2 * pause, this.#patience.ofRequests / 4)) {
       try {
@@ -173,7 +177,10 @@ export class GroupCommit {
     }
   }
 
-  /** Returns the reason for giving up. A tenant without pending records is only reopened, so no loss is reported. */
+  /**
+   * Returns the error for a sandbox that is given up. Without pending records, nothing is lost, so the error reports no
+   * loss.
+   */
   #givenUp(batch: readonly Uint8Array[]): NotOwner {
     const { tenant } = this.#tenure
     const cause = new Error('the Redis was unavailable for too long')
@@ -181,7 +188,7 @@ export class GroupCommit {
     return new NotOwner(`tenant ${tenant} was given up: ${cause.message}.`)
   }
 
-  /** Rejects waiting requests after their timeout. Returns the others. */
+  /** Rejects the waiting requests whose timeout has passed. Returns the remaining requests. */
   #impatient(waiters: readonly Waiter[]): Waiter[] {
     const now = this.#host.now()
     return waiters.filter(({ since, patience, reject }) => {
@@ -193,8 +200,8 @@ export class GroupCommit {
 }
 
 /**
- * Returns the reason of a loss. Failures that no other node caused, such as a full Redis, are reported to the user who
- * runs the node.
+ * Returns the error that ends the sandbox on this node. An error with a `cause`, such as an error of Redis, is reported
+ * to the user who runs the node. A takeover by another node has no `cause`.
  */
 function lossOf(cause: unknown, tenant: string): NotOwner {
   if (cause instanceof NotOwner) return cause

@@ -2,16 +2,17 @@ import type { JournalInput } from '../../../../src/kernel/input-journal.js'
 import type { SandboxOrigin } from '../../../../src/sandbox/sandbox-internals.js'
 import { decodeValue, encodeValue } from './journaled-values.js'
 
-// Encodes the inputs of a tenant as bytes. A record contains the inputs between two reads, and never splits a step of
-// the sandbox. It is JSON, which every version of Node.js reads, and which is the fastest format.
+// Encodes the inputs of a tenant as records. A record contains inputs that were taken together, and all inputs of an
+// atomic step are in one record. Its format is JSON, because every version of Node.js reads it and it is the fastest
+// format.
 
-/** An input, and for the first one of an atomic step the number of inputs in this step. */
+/** An input of a sandbox. `within` is set for the first input of an atomic step: the number of inputs of the step. */
 export interface JournalNote {
   readonly input: JournalInput
   within?: number
 }
 
-/** A sandbox was created, reset or loaded. Everything before it no longer matters. */
+/** The start of a sandbox: its creation, a reset or a load. Inputs before it are not needed any more. */
 export interface JournalStart {
   readonly begun: SandboxOrigin
 }

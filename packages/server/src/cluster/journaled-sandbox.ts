@@ -4,18 +4,18 @@ import { type SandboxOrigin, sandboxInternals } from '../../../../src/sandbox/sa
 import { type JournalNote, type JournalStart, type Note, notesOf, recordOf } from './journal-records.js'
 import { recordsOf, segmentOf } from './segments.js'
 
-/** What is saved of a sandbox: a snapshot, and the records after it. */
+/** The saved data of a sandbox: a snapshot, and the records after it. */
 export interface SandboxRecords {
   readonly snapshot: Uint8Array | undefined
   readonly records: readonly Uint8Array[]
 }
 
-/** Maximum inputs of one record, unless one step of the sandbox has more. */
+/** Maximum inputs of one record. A record with a longer atomic step has more. */
 const maxRecord = 1_000
-/** Minimum bytes of records for a snapshot. */
+/** Minimum bytes of records since the last snapshot for a new one. */
 const leastSnapshot = 16_384
 
-/** Maximum inputs of one sandbox, because a node that takes it over must replay all of them. */
+/** Limits for the inputs of one sandbox, because a node that takes the sandbox over must replay all of them. */
 export interface JournalLimits {
   readonly inputs: number
   /** Bytes of all records. */
@@ -25,8 +25,8 @@ export interface JournalLimits {
 export const journalLimits: JournalLimits = { inputs: 1_000_000, bytes: 268_435_456 }
 
 /**
- * A sandbox whose inputs are recorded as bytes while it runs. All its inputs recreate the sandbox, at the same virtual
- * instant and with the same future. It holds the inputs until they are taken.
+ * A sandbox whose inputs are recorded while it runs. Replaying all inputs recreates the sandbox at the same virtual
+ * instant and with the same future. It keeps new inputs until `take()` encodes them as records.
  */
 export class JournaledSandbox {
   readonly sandbox: Sandbox
@@ -37,15 +37,15 @@ export class JournaledSandbox {
   #hasGate = false
   readonly #waiting: (() => void)[] = []
   /**
-   * Records since the last snapshot, and that snapshot. They belong to the current sandbox only, after a reset or load.
+   * Last snapshot, and the records after it. A reset or load clears both.
    */
   #taken: Uint8Array[] = []
   #snapshot: Uint8Array | undefined
   #isPacking = false
-  /** Number of records taken since it was opened. */
+  /** Number of records taken since the sandbox was opened. */
   #count = 0
   #isDisposed = false
-  /** Inputs of the current sandbox. */
+  /** Number of inputs, and bytes of their records, since the last reset or load. */
   #inputs = 0
   #bytes = 0
   readonly #limits: JournalLimits
@@ -56,10 +56,10 @@ export class JournaledSandbox {
   }
 
   /**
-   * Opens a new sandbox, or continues a saved one: a clock that was advancing stops where it is, requests and streams
-   * without a response are lost, and deliveries in flight are sent again. Work outside of the sandbox waits until
-   * `gate` is set, even if only to `undefined`.
-   * @param make creates the same sandbox on each node, without any input
+   * Opens a new sandbox, or continues a saved one: a clock that was advancing stops at its current time, requests and
+   * streams without a response are lost, and deliveries in flight are sent again. Deliveries over the network wait
+   * until `gate` is set; `undefined` starts them immediately.
+   * @param make function that creates a new sandbox with the same options on each node
    * @throws Error for records that cannot be read, or that lead to another result when they are replayed
    */
   static async open(
@@ -82,7 +82,10 @@ export class JournaledSandbox {
     return world
   }
 
-  /** Called once per `take()` when there are new records, after the step of the sandbox that caused them. */
+  /**
+   * Function that is called when there are new inputs, after the step of the sandbox that caused them. It is called
+   * again only after the next `take()`.
+   */
   get onRecords(): (() => void) | undefined {
     return this.#onRecords
   }
@@ -93,8 +96,8 @@ export class JournaledSandbox {
   }
 
   /**
-   * Work outside of the sandbox, such as a delivery over the network, begins only when this promise has resolved, and
-   * never if it rejects.
+   * Function that is called before work outside of the sandbox, such as a delivery over the network. The work begins
+   * when its promise resolves, and never if it rejects.
    */
   get gate(): (() => Promise<void>) | undefined {
     return this.#gate
@@ -107,8 +110,8 @@ export class JournaledSandbox {
   }
 
   /**
-   * Message if the sandbox accepts no more inputs, because a node that takes it over could not replay them in time. A
-   * reset or load starts again.
+   * Error message if the sandbox has reached the maximum number of inputs, otherwise `undefined`. A node that takes the
+   * sandbox over could not replay more inputs in time. A reset or load starts counting again.
    */
   get full(): string | undefined {
     const { inputs, bytes } = this.#limits
@@ -117,7 +120,8 @@ export class JournaledSandbox {
   }
 
   /**
-   * Returns new records in order. Never call it from code that the sandbox calls, because its step has not ended there.
+   * Returns the records of all inputs since the last call, in order. Do not call it from code that the sandbox calls,
+   * because the current step has not ended then.
    */
   take(): readonly Uint8Array[] {
     const notes = this.#notes
@@ -133,7 +137,7 @@ export class JournaledSandbox {
     })
   }
 
-  /** Forgets the records of replaced sandboxes, which no longer matter. */
+  /** Drops the records before a reset or load. */
   #forget(): void {
     this.#snapshot = undefined
     this.#taken = []
@@ -142,10 +146,10 @@ export class JournaledSandbox {
   }
 
   /**
-   * Compresses all records that had been taken when it was called. Nothing of the sandbox is lost, and replaying takes
-   * as long as before.
-   * @returns the snapshot, and the number of records since the sandbox was opened that it contains; `undefined` if
-   * there is too little for a snapshot
+   * Compresses all records that were taken before this call. The snapshot contains every input, so replaying takes as
+   * long as before.
+   * @returns the snapshot, and the number of records taken since the sandbox was opened that it contains; `undefined`
+   *   if the records since the last snapshot are too short, or while another snapshot is being created
    */
   async snapshot(): Promise<{ readonly bytes: Uint8Array; readonly records: number } | undefined> {
     const [before, taken, records] = [this.#snapshot, this.#taken, this.#count]
@@ -169,7 +173,7 @@ export class JournaledSandbox {
     this.sandbox.dispose()
   }
 
-  /** Begins a new sandbox. Inputs so far belong to it. */
+  /** Records the start of a new sandbox, and the inputs that its journal already contains. */
   #begin(): void {
     this.#note({ begun: sandboxInternals.of(this.sandbox).beginning() })
     const { inputs } = this.#listen()
@@ -205,7 +209,7 @@ export class JournaledSandbox {
   async #admit(): Promise<void> {
     if (!this.#hasGate) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     await this.#gate?.()
-    // Another node owns the tenant now and repeats this work.
+    // The sandbox was disposed, and the next owner of the tenant repeats this work. Never begin it here.
     if (this.#isDisposed) await new Promise(() => {})
   }
 }
@@ -224,7 +228,7 @@ function sinceBeginning(records: readonly Uint8Array[]): {
 
 function inputsOf(notes: readonly JournalNote[]): InputColumns {
   const inputs = new InputColumns()
-  /** Open steps: the index of the first input, and the index after the last one. */
+  /** Atomic steps that have not ended: the index of the first input, and the index after the last one. */
   const open: { readonly from: number; readonly end: number }[] = []
   for (const { input, within } of notes) {
     if (within !== undefined) open.push({ from: inputs.length, end: inputs.length + within })

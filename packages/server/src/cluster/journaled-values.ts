@@ -3,16 +3,19 @@ import { type InputKind, ThrownError } from '../../../../src/kernel/input-journa
 import { dateOf } from '../../../../src/kernel/instant.js'
 import { SandboxDisposed } from '../../../../src/kernel/running-task.js'
 
-// Converts input values to JSON and back.
+// Converts the values of inputs to JSON and back.
 
-/** Name of the only field of an object that represents another value. */
+/** Name of the only field of an object that represents a value that JSON cannot express. */
 const mark = '\0'
 type Stand = { readonly [mark]: readonly [kind: keyof typeof made, ...parts: unknown[]] }
 
-/** Kinds of inputs whose values may be anything. Values of the other kinds are plain or do not matter. */
+/**
+ * Kinds of inputs whose value can be of any type. Other kinds have values that JSON can express, or values that a
+ * replay does not use.
+ */
 const open: ReadonlySet<InputKind> = new Set(['direct', 'call', 'gaveUp', 'returned', 'settled'])
 
-/** @throws TypeError for an input that other nodes could not replay */
+/** Converts the value of an input to JSON. @throws TypeError for a kind of input that other nodes cannot replay */
 export function encodeValue(kind: InputKind, what: unknown): unknown {
   if (kind !== 'acted' && kind !== 'forked') return open.has(kind) ? kept(what) : what
   throw new TypeError(
@@ -20,7 +23,7 @@ export function encodeValue(kind: InputKind, what: unknown): unknown {
   )
 }
 
-/** Returns the value that was saved. */
+/** Converts a saved value back to the value of the input. */
 export function decodeValue(kind: InputKind, what: unknown): unknown {
   return open.has(kind) ? restored(what) : (what ?? undefined)
 }
@@ -102,7 +105,7 @@ function emptyError(kind: 'broken' | 'over' | 'other', message: string, own: Rec
   return kind === 'over' ? new SandboxDisposed() : new Error(message)
 }
 
-/** Error of a handler whose code was in the process of another node. */
+/** Message of the error that a handler throws if its code was in the process of a former owner. */
 const goneCode =
   'The handler of this URL was code in the process of another node, which no longer owns the tenant. Register it again.'
 

@@ -5,12 +5,12 @@ import { sharedTag } from './cluster-scripts.js'
 import type { ClusterStore, LuaScript } from './cluster-store.js'
 import { textOf } from './replies.js'
 
-// A journal must be replayed with its original options and code. Nodes with other options would create different
-// sandboxes from it.
+// Checks that all nodes have the same options. A node with other options or another version would create a different
+// sandbox from a journal.
 
 /**
- * ARGV: the digests of this node. Returns the valid digests: those of the first node since the cluster had no node and
- * no tenant.
+ * ARGV: digests of the options of this node. Returns the digests that every node must have. They are those of the first
+ * node that has joined since the cluster was last without nodes and tenants.
  */
 const join: LuaScript = {
   keys: ['options', 'nodes', 'owners'],
@@ -29,13 +29,16 @@ return ARGV[1]
 `,
 }
 
-/** @throws TypeError if the existing tenants or other nodes have different options; the message names them */
+/**
+ * Compares the options of this node with those of the cluster.
+ * @throws TypeError that names each option that differs
+ */
 export async function checkNodeOptions(engine: ClusterStore, secret: string, world: SandboxOptions): Promise<void> {
   const own = digests(secret, world)
   const theirs = JSON.parse(textOf(await engine.run(join, sharedTag, [JSON.stringify(own)]))) as Record<string, string>
   const names = [...new Set([...Object.keys(own), ...Object.keys(theirs)])].filter((name) => own[name] !== theirs[name])
   if (names.length === 0) return
-  // All other digests are created with this secret.
+  // All digests depend on this secret, so report it first: with another secret, every option seems to differ.
   if (names.includes(secretOfNodes)) {
     throw new TypeError(
       'STUNTDOUBLE_CLUSTER_SECRET (--cluster-secret) must be the same as for the tenants and other nodes of this cluster. Start this node with the same secret.',
@@ -49,7 +52,7 @@ export async function checkNodeOptions(engine: ClusterStore, secret: string, wor
 
 const secretOfNodes = 'cluster-secret'
 
-/** How to set options whose name alone is not clear. */
+/** Command-line names of options for the error message, if the option's own name would not be clear. */
 const flags: Readonly<Record<string, string>> = {
   urls: '--cluster-public-url (the URL of the load balancer)',
   version: 'version of stuntdouble',
@@ -57,7 +60,10 @@ const flags: Readonly<Record<string, string>> = {
   policy: '--policy or --max-traffic-entries',
 }
 
-/** Returns a digest of each option: options contain secrets, and separate digests show which ones differ. */
+/**
+ * Returns a digest of each option, by name. Options contain secrets, so Redis gets only digests. Separate digests show
+ * which options differ.
+ */
 function digests(secret: string, world: SandboxOptions): Record<string, string> {
   const { version } = ownManifest()
   const digest = (name: string, value: unknown): string =>

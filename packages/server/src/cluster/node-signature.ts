@@ -8,7 +8,7 @@ export interface ForwardedRequest extends PassageHead {
   readonly body: string
 }
 
-/** The parts of a request that exist before its body has arrived. */
+/** The parts of a forwarded request that are known before its body has arrived. */
 export interface PassageHead {
   readonly method: string
   /** Path and query. */
@@ -16,9 +16,12 @@ export interface PassageHead {
   readonly headers: HeaderList
 }
 
-/** Maximum difference of the clocks of two nodes plus the time of a request in transit, in milliseconds. */
+/**
+ * Maximum age of a signature in milliseconds, in both directions. It covers the difference between the clocks of two
+ * nodes and the time of a request in transit.
+ */
 export const maxApart = 60_000
-/** Maximum number of requests of one node by which a request may be overtaken. */
+/** Number of later requests of the same node after which a delayed request is rejected. */
 export const maxOvertaking = 100_000
 
 /** Signs the requests that this node forwards. */
@@ -35,7 +38,10 @@ export class Signer {
     this.#now = now
   }
 
-  /** Returns the header of a forwarded request. @param to ID of the only node that may accept it */
+  /**
+   * Returns the value of the header that signs a forwarded request.
+   * @param to ID of the only node that may accept the request
+   */
   sign(passage: ForwardedRequest, to: string): string {
     const names = [...new Set(passage.headers.map(([name]) => name.toLowerCase()))].sort().join(',')
     const facts = [this.#node, to, String(this.#now()), String(++this.#count), names, digestOf(passage.body)]
@@ -44,8 +50,8 @@ export class Signer {
 }
 
 /**
- * Verifies requests that claim to come from another node. A request is valid once, on the node that it is for, and for
- * one minute.
+ * Verifies requests that claim to come from another node. A signed request is valid once, only on the node that it is
+ * addressed to, and for one minute.
  */
 export class Verifier {
   readonly #key: Buffer
@@ -59,7 +65,7 @@ export class Verifier {
     this.#now = now
   }
 
-  /** Returns the signed headers, or what is wrong. */
+  /** Returns the signed headers of a request, or the reason why its signature is invalid. */
   verify(header: string, passage: ForwardedRequest): { readonly headers: HeaderList } | Wrong {
     const wrong = this.wrongWith(header, passage)
     if (wrong !== undefined) return { wrong }
@@ -70,7 +76,10 @@ export class Verifier {
     return { headers: passage.headers.filter(([name]) => vouched.has(name.toLowerCase())) }
   }
 
-  /** Returns what is wrong with a request whose body has not arrived, or `undefined` if the body should be read. */
+  /**
+   * Checks a request before its body has arrived. Returns the reason why its signature is invalid, or `undefined` if it
+   * is valid so far.
+   */
   wrongWith(header: string, head: PassageHead): string | undefined {
     const words = header.split(';')
     const [, to = '', time = ''] = words
@@ -86,13 +95,15 @@ export class Verifier {
   }
 
   /**
-   * Returns whether a number is new. Numbers of one node grow, so a number far below the highest one counts as used.
+   * Returns whether a request number of a node is used for the first time. Each node counts its requests, so a number
+   * far below the highest one counts as used.
    */
   #isFirst(node: string, number: number): boolean {
     const now = this.#now()
     let sender = this.#senders.get(node)
     if (sender === undefined) {
-      // Requests of a node that has been silent for so long have expired.
+      // All signatures of a node that has been silent for this time have expired, so its numbers are not needed any
+      // more.
       for (const [other, { heard }] of this.#senders) if (now - heard > 3 * maxApart) this.#senders.delete(other)
       sender = { highest: 0, seen: new Set(), heard: now }
       this.#senders.set(node, sender)
@@ -118,7 +129,7 @@ interface Sender {
   heard: number
 }
 
-/** Derives a separate key, because the secret may be used elsewhere, too. */
+/** Derives the key for signatures from the secret, which may also have other uses. */
 function keyOf(secret: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', 'stuntdouble cluster: requests between nodes', 32))
 }
@@ -128,15 +139,15 @@ function digestOf(body: string): string {
 }
 
 /**
- * Signs everything that decides what a request does; its body by the digest among the facts. Headers that are not named
- * in `facts` are not signed and are ignored.
+ * Returns the signature of a request: of its method, target, headers and `facts`, which contain a digest of the body.
+ * Headers that `facts` does not name are not signed, and the receiving node ignores them.
  */
 function signatureOf(key: Buffer, facts: readonly string[], { method, target, headers }: PassageHead): string {
   const names = new Set((facts[4] ?? '').split(','))
   const signed = headers
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .filter(([name]) => names.has(name))
-  // Values of one name keep their order, but a proxy may sort the names.
+  // A proxy may change the order of the names, but not the order of the values of one name.
   signed.sort(([one], [other]) => (one < other ? -1 : Number(one > other)))
   return createHmac('sha256', key)
     .update(JSON.stringify([facts, method, target, signed]))

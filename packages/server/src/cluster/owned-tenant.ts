@@ -2,15 +2,20 @@ import { StoreUnreachable } from './cluster-store.js'
 import { GroupCommit, type Patience } from './group-commit.js'
 import { Deleted, type LeaseRequest, NotOwner, type TenantLease, type TenantRecords } from './tenant-lease.js'
 
-/** The sandbox of a tenant, as its owner needs it. */
+/** The part of a tenant's sandbox that its owner uses. */
 export interface JournaledTenant {
-  /** Returns new records in order. */
+  /** Returns the records of all inputs since the last call, in order. */
   take(): readonly Uint8Array[]
-  /** Called once per `take()` when there are new records, and not synchronously. */
+  /**
+   * Function that is called asynchronously when there are new inputs. It is called again only after the next `take()`.
+   */
   onRecords: (() => void) | undefined
-  /** Work outside begins only after this promise has resolved. It rejects if the sandbox is void. */
+  /**
+   * Function that is called before work outside of the sandbox. The work begins when its promise resolves. The promise
+   * rejects if another node owns the tenant.
+   */
   gate: (() => Promise<void>) | undefined
-  /** Returns a snapshot, or `undefined` if none is possible now. */
+  /** Returns a snapshot, or `undefined` if none can be created now. */
   snapshot(): Promise<Snapshot | undefined>
   /** Disposes the sandbox. It records nothing afterwards. */
   dispose(): void
@@ -18,17 +23,20 @@ export interface JournaledTenant {
 
 export interface Snapshot {
   readonly bytes: Uint8Array
-  /** Number of records since the sandbox was opened that it contains, in order, whether they were taken or not. */
+  /** Number of records that it contains, counted from the opening of the sandbox. */
   readonly records: number
 }
 
-/** Minimum records since the last snapshot for a new one, and minimum bytes: at least as many as the snapshot has. */
+/**
+ * Number of records, or bytes of records, since the last snapshot after which a new one is created. The new records
+ * must also have at least as many bytes as the last snapshot.
+ */
 export interface SnapshotAfter {
   readonly records: number
   readonly bytes: number
 }
 
-/** A tenant that this node owns. Nothing that its sandbox returns is valid before `commit()` has resolved. */
+/** A tenant that this node owns. A response of its sandbox may be sent only after `commit()` has resolved. */
 export class OwnedTenant<W extends JournaledTenant = JournaledTenant> {
   readonly tenant: string
   readonly world: W
@@ -37,7 +45,7 @@ export class OwnedTenant<W extends JournaledTenant = JournaledTenant> {
   readonly #ended = new AbortController()
   readonly #snapshotAfter: SnapshotAfter
   readonly #patience: number
-  /** Number of records before the sandbox was opened. */
+  /** Number of records in the journal when the sandbox was opened. */
   readonly #opened: number
   #since = { records: 0, bytes: 0 }
   #isCompacting = false
@@ -56,14 +64,14 @@ export class OwnedTenant<W extends JournaledTenant = JournaledTenant> {
     this.#snapshotAfter = snapshotAfter
     this.#patience = patience.ofRequests
     this.#opened = tenure.length
-    // Wait for the end of the current step of the sandbox, when all its records exist.
+    // Commit after the current step of the sandbox, because only then do all of its records exist.
     world.gate = () => Promise.resolve().then(() => this.commit(Number.POSITIVE_INFINITY))
     world.onRecords = () => queueMicrotask(() => journal.write())
     journal.from({ take: () => this.#taken() })
   }
 
   /**
-   * Opens the sandbox from the journal, and renews the lease meanwhile.
+   * Opens the sandbox from its journal. The lease is renewed while the journal is being replayed.
    * @throws NotOwner, StoreUnreachable, and every error of `open`
    */
   static async open<W extends JournaledTenant>(given: OpenOptions<W>, tenure: TenantLease): Promise<OwnedTenant<W>> {
@@ -93,27 +101,28 @@ export class OwnedTenant<W extends JournaledTenant = JournaledTenant> {
     return this.#tenure.fence
   }
 
-  /** Aborted when this node no longer owns the tenant; pending responses must be cut off. */
+  /** Aborted when this node no longer owns the tenant. Event streams must then be ended. */
   get signal(): AbortSignal {
     return this.#ended.signal
   }
 
   /**
-   * Resolves when everything that the sandbox recorded so far is saved, and this node still owned the tenant after this
-   * call. That makes read-only responses valid, too.
-   * @throws StoreUnreachable the changes may be saved later, or not
-   * @throws NotOwner the sandbox is void
+   * Resolves when all inputs so far are saved, and Redis has confirmed after this call that this node still owns the
+   * tenant. Responses to reads need the confirmation, too.
+   * @throws StoreUnreachable after the timeout; the inputs may still be saved later
+   * @throws NotOwner if another node owns the tenant, so that this sandbox must not be used
    */
   commit(patience?: number): Promise<void> {
-    // A disposed sandbox records nothing. Later changes must not count as saved.
+    // A disposed sandbox records no inputs, so a commit would resolve although later changes are not saved.
     if (this.#isDisposed)
       return Promise.reject(this.#journal.end ?? new NotOwner(`tenant ${this.tenant} is being handed over.`))
     return this.#journal.commit(patience)
   }
 
   /**
-   * Checks before new work that the Redis replies. It waits up to the timeout of a request, or not at all if the Redis
-   * has been unavailable for longer. If the lease may have expired, it also checks that the lease is still held.
+   * Checks before a new request that Redis is available. It waits up to the timeout of a request, or rejects
+   * immediately if Redis has been unavailable for longer. If the lease may have expired, it also checks that this node
+   * still owns the tenant.
    * @throws StoreUnreachable nothing was done
    * @throws NotOwner if another node owns the tenant
    */
@@ -123,7 +132,10 @@ export class OwnedTenant<W extends JournaledTenant = JournaledTenant> {
     if (awayFor > 0 || !this.#tenure.isSure || this.#isDisposed) await this.commit()
   }
 
-  /** Ends the sandbox on this node. The next node that gets a request for it continues it. */
+  /**
+   * Ends the sandbox on this node and releases the lease. The next node that gets a request for the tenant continues
+   * it.
+   */
   async handOver(): Promise<void> {
     try {
       this.#journal.write()
@@ -135,7 +147,7 @@ export class OwnedTenant<W extends JournaledTenant = JournaledTenant> {
     }
   }
 
-  /** Deletes the tenant here and in the Redis. */
+  /** Deletes the tenant on this node and in Redis. */
   async drop(): Promise<void> {
     this.#dispose()
     try {
@@ -166,12 +178,16 @@ export class OwnedTenant<W extends JournaledTenant = JournaledTenant> {
     for (const { length } of records) this.#since.bytes += length
     const { records: most, bytes } = this.#snapshotAfter
     const isDue = this.#since.records >= most || this.#since.bytes >= bytes
-    // A new snapshot must be worth its size, because the snapshot of an old tenant is long.
+    // Each snapshot contains the previous one. Write a new one only when the records have at least its length, so that
+    // an old tenant does not rewrite a long snapshot often.
     if (isDue && this.#since.bytes >= this.#tenure.snapshotLength) void this.#compact()
     return records
   }
 
-  /** Errors are ignored: the snapshot is retried later, and the journal is complete without it. */
+  /**
+   * Replaces records of the journal by a snapshot. Errors are ignored, because the journal is complete without it, and
+   * a later snapshot succeeds.
+   */
   async #compact(): Promise<void> {
     if (this.#isCompacting) return
     this.#isCompacting = true
@@ -196,14 +212,14 @@ export interface OpenOptions<W extends JournaledTenant> extends LeaseRequest {
   readonly lost: (owned: OwnedTenant<W>, why: NotOwner) => void
 }
 
-/** Renews the lease whenever a third of it has passed without a call to the Redis. Returns a function that stops it. */
+/** Renews the lease whenever a third of it has passed without a command to Redis. Returns a function that stops it. */
 function renewed({ host, lease }: LeaseRequest, tenure: TenantLease, journal: GroupCommit): () => void {
   const third = lease / 3
   let cancel = (): void => {}
   const wait = (ms: number): void => {
     cancel = host.after(ms, () => {
       const left = tenure.askedAt + third - host.now()
-      // If more than a third is left, the clock was set back.
+      // A wait longer than a third of the lease means that the clock was set back.
       if (left > 1 && left <= third) return wait(left)
       if (journal.awayFor === 0) journal.commit(Number.POSITIVE_INFINITY).catch(() => {})
       wait(third)

@@ -14,20 +14,23 @@ interface Watching {
   requests: number
 }
 
-/** Checks whether another node still owns a tenant, because a node that hangs closes no connection. */
+/**
+ * Checks regularly whether other nodes still own the tenants that requests were forwarded for. The check is needed
+ * because a node that hangs does not close its connections.
+ */
 export class OwnerWatch {
   readonly #isOwner: (tenant: string, node: ClusterNode) => Promise<boolean>
   readonly #every: number
   readonly #watching = new Map<string, Watching>()
   #isClosed = false
 
-  /** @param every interval in host milliseconds */
+  /** @param every interval between two checks, in milliseconds of host time */
   constructor(isOwner: (tenant: string, node: ClusterNode) => Promise<boolean>, every: number) {
     this.#isOwner = isOwner
     this.#every = every
   }
 
-  /** Watches all requests for one tenant on one node together. */
+  /** Starts to watch a request. All requests for one tenant on one node share one check. */
   on(tenant: string, node: ClusterNode): Watched {
     const key = `${node.id} ${tenant}`
     let watching = this.#watching.get(key)
@@ -47,7 +50,8 @@ export class OwnerWatch {
   }
 
   /**
-   * Forgets a tenant without requests at the next check and not immediately, because the next request may arrive soon.
+   * Checks ownership after an interval, and then again. A tenant without requests is removed only at the next check,
+   * because another request may arrive soon.
    */
   #look(key: string, watching: Watching, tenant: string, node: ClusterNode): void {
     const timer = hostSetTimeout(async () => {
@@ -55,7 +59,7 @@ export class OwnerWatch {
         this.#watching.delete(key)
         return
       }
-      // If the Redis is unavailable, ownership cannot have changed.
+      // Ownership cannot have changed while Redis is unavailable.
       if (await this.#isOwner(tenant, node).catch(() => true)) return this.#look(key, watching, tenant, node)
       this.#watching.delete(key)
       watching.abort.abort()

@@ -17,17 +17,20 @@ import {
 export interface OwnershipOptions<W extends JournaledTenant> {
   readonly engine: ClusterStore
   readonly node: ClusterNode
-  /** How long a tenant stays with a silent node, in ms of the clock of the Redis. Default 1,500. */
+  /**
+   * Time after which another node may take over the tenants of a silent node, in milliseconds on the clock of Redis.
+   * Default 1,500.
+   */
   readonly lease?: number
   readonly host: NodeHost
-  /** Opens a sandbox, new or saved. */
+  /** Opens the sandbox of a tenant. Without records, the sandbox is new. */
   readonly open: (tenant: string, kept: TenantRecords) => Promise<W>
   /** Receives a message for the user who runs the node. */
   readonly report: (sentence: string) => void
-  /** Called for a sandbox that was given up and is already disposed. */
+  /** Called when this node has lost a tenant and has disposed its sandbox. */
   readonly dropped?: (tenant: string, world: W) => void
   readonly patience?: Partial<Patience>
-  /** Minimum records and bytes for a snapshot. Default 2,000 records or 4 MiB. */
+  /** Number of records, or bytes of records, after which a snapshot is created. Default 2,000 records or 4 MiB. */
   readonly snapshotAfter?: Partial<SnapshotAfter>
 }
 
@@ -36,7 +39,7 @@ export type TenantLocation<W extends JournaledTenant> =
   | { readonly own: OwnedTenant<W>; readonly node?: never }
   | { readonly node: ClusterNode; readonly own?: never }
 
-/** The journal of a tenant cannot be replayed, which needs manual action. */
+/** The journal of a tenant cannot be replayed. A user must fix or drop the tenant. */
 export class CannotOpen extends Error {
   constructor(tenant: string, options: ErrorOptions) {
     const { cause } = options
@@ -50,12 +53,12 @@ export class CannotOpen extends Error {
 
 /** Number of orphans that are taken over in parallel. */
 const orphansAtOnce = 8
-/** Pause in ms after a failure to open a tenant, which doubles each time. */
+/** First and longest pause after a failure to open a tenant, in milliseconds. The pause doubles with each failure. */
 const alone = { first: 1_000, most: 60_000 }
 
 /**
- * Ownership of tenants as one node sees it. A tenant has one owner at a time, by the clock and the fences of the Redis.
- * The clock of the node only makes it check earlier.
+ * Ownership of tenants as one node sees it. Redis decides that a tenant has one owner at a time, with its clock and its
+ * fences. The clock of the node only decides when the node checks.
  */
 export class Ownership<W extends JournaledTenant> {
   readonly #opening: OpenOptions<W>
@@ -83,9 +86,10 @@ export class Ownership<W extends JournaledTenant> {
   }
 
   /**
-   * Returns the location of a tenant. This node takes it over if no node owns it.
-   * @param options `again`: the previously returned node did not own it or could not be reached. The result is then
-   * another node, or the same node after it has renewed its lease, which takes at most one lease
+   * Returns the location of a tenant. This node takes the tenant over if no node owns it.
+   * @param options `again`: the node that was returned before did not own the tenant or could not be reached. Then the
+   *   result is another node, or the same node after it has renewed its lease. The call takes at most the duration of
+   *   one lease
    * @throws StoreUnreachable nothing was done
    * @throws CannotOpen the journal cannot be replayed
    */
@@ -109,8 +113,8 @@ export class Ownership<W extends JournaledTenant> {
   }
 
   /**
-   * Deletes a tenant that this node owns or that no node owns. It is not opened for that, because its journal may be
-   * broken.
+   * Deletes a tenant that this node owns or that no node owns. The tenant is not opened first, because its journal may
+   * be damaged.
    * @throws NotOwner nothing was done
    * @throws StoreUnreachable it may have been deleted
    */
@@ -118,7 +122,7 @@ export class Ownership<W extends JournaledTenant> {
     await this.#looking.get(tenant)?.catch(() => {})
     const owned = this.#owned.get(tenant)
     await (owned === undefined ? this.#dropUnopened(tenant) : owned.drop())
-    // If the Redis is unavailable now, a later heartbeat updates the registry.
+    // If Redis is unavailable now, a later heartbeat updates the registry.
     await this.#registry.flush().catch(() => {})
   }
 
@@ -145,7 +149,7 @@ export class Ownership<W extends JournaledTenant> {
     return this.#registry.list()
   }
 
-  /** Returns the tenant of this node that is ready for new work, or `undefined`. */
+  /** Returns a tenant that this node owns and that accepts requests now, or `undefined`. */
   async #ready(tenant: string): Promise<OwnedTenant<W> | undefined> {
     if (this.#isClosed) throw new NotOwner('This node is stopping and accepts no more requests.')
     const owned = this.#owned.get(tenant)
@@ -158,7 +162,7 @@ export class Ownership<W extends JournaledTenant> {
     return owned
   }
 
-  /** Looks up a tenant once for all simultaneous requests. */
+  /** Looks up the owner of a tenant. Simultaneous requests share one lookup. */
   async #look(tenant: string): Promise<OwnedTenant<W> | HeldElsewhere | undefined> {
     let looking = this.#looking.get(tenant)
     if (looking === undefined) {
@@ -179,7 +183,8 @@ export class Ownership<W extends JournaledTenant> {
     if (broken !== undefined && host.now() < broken.until) throw broken.error
     const found = await TenantLease.acquire(this.#opening, tenant)
     if (found instanceof TenantLease) return this.#open(found)
-    // Not longer than the lease, so that requests are not forwarded to a node that is dead or hangs.
+    // Do not trust this result for longer than half a lease, so that no requests are forwarded to a node that is dead
+    // or hangs.
     this.#elsewhere.set(tenant, { holder: found.holder, until: host.now() + Math.min(found.left, lease / 2) })
     return found
   }
@@ -189,7 +194,7 @@ export class Ownership<W extends JournaledTenant> {
     this.#elsewhere.delete(tenant)
     this.#registry.tell(tenant, fence, this.#opening.node.id)
     try {
-      // A tenant that is not in the registry would be lost when this node dies.
+      // Write a new tenant to the registry first. Otherwise no other node would continue it if this node dies.
       if (length === 0) await this.#registry.flush()
       const owned = await OwnedTenant.open(this.#opening, tenure)
       owned.signal.throwIfAborted()
@@ -237,7 +242,7 @@ export class Ownership<W extends JournaledTenant> {
     await Promise.all(Array.from({ length: orphansAtOnce }, one))
   }
 
-  /** Waits once for all simultaneous requests to one tenant. */
+  /** Waits before a retry. Simultaneous requests to one tenant share one wait. */
   #pause(tenant: string, ms: number): Promise<void> {
     let pause = this.#pauses.get(tenant)
     if (pause === undefined) {

@@ -6,7 +6,8 @@ import { ClusterStoreError, Link, type LinkOptions } from './store-link.js'
 
 export interface RedisEngineOptions {
   /**
-   * URLs such as `redis://user:password@host:port`, or `rediss://` for TLS. Several are servers of one Redis Cluster.
+   * URLs such as `redis://user:password@host:port`, or `rediss://` for TLS. Several URLs must be servers of one Redis
+   * Cluster.
    */
   readonly urls: readonly string[]
   /** Time limit for a reply of Redis, in milliseconds of host time. */
@@ -14,18 +15,24 @@ export interface RedisEngineOptions {
   readonly report: (text: string) => void
 }
 
-/** Errors that a server may return for a while although it keeps its data. */
+/** Codes of temporary errors, during which the server keeps its data. */
 const awayCodes = /^(?:CLUSTERDOWN|LOADING|MASTERDOWN|TRYAGAIN|READONLY|BUSY|OOM|MISCONF|NOREPLICAS|UNBLOCKED)\b/
-/** Errors of a server that replies but saves nothing. They are reported to the user who runs the node. */
+/**
+ * Codes of errors of a server that rejects writes, for example because its memory is full. They are reported to the
+ * user who runs the node.
+ */
 const fullCodes = /^(?:OOM|MISCONF|NOREPLICAS)\b/
-/** Host milliseconds without this error after which the next one is reported again. */
+/** Time without such an error after which the next one is reported again, in milliseconds of host time. */
 const quiet = 60_000
-/** Maximum redirects of one call. More means that the servers of the Cluster disagree. */
+/**
+ * Maximum redirects of one script. After more redirects, the servers of the Cluster seem to disagree about its hash
+ * slots.
+ */
 const maxMoves = 5
-/** Factor for the timeout at the start of a node, which takes longer. */
+/** Factor for the timeout of the first connections of a node, which take longer. */
 const starting = 5
 
-/** A setting of a server that may lose acknowledged data. */
+/** A setting of a Redis server, with its value. */
 export interface Setting {
   readonly server: string
   readonly name: string
@@ -38,12 +45,12 @@ export class RedisEngine implements ClusterStore {
   readonly #seeds: readonly LinkOptions[]
   readonly #links = new Map<string, Link>()
   readonly #digests = new WeakMap<LuaScript, string>()
-  /** Links by hash slot; only one without a Cluster. */
+  /** Links by hash slot. For a single server, only index 0 is used. */
   #map: Link[] = []
   #isCluster = false
   #drawing: Promise<void> | undefined
   readonly #report: (text: string) => void
-  /** Time of the last error of a server that saves nothing. */
+  /** Host time of the last error of each server that rejected writes. */
   readonly #refused = new Map<Link, number>()
 
   private constructor(options: RedisEngineOptions) {
@@ -51,7 +58,10 @@ export class RedisEngine implements ClusterStore {
     this.#seeds = options.urls.map((url) => seedOf(url, options))
   }
 
-  /** Connects to the Redis. @throws TypeError for an invalid URL; StoreUnreachable if no server replies */
+  /**
+   * Connects to the Redis server or Cluster.
+   * @throws TypeError for an invalid URL; StoreUnreachable if no server replies
+   */
   static async open(options: RedisEngineOptions): Promise<RedisEngine> {
     const engine = new RedisEngine(options)
     try {
@@ -111,7 +121,7 @@ export class RedisEngine implements ClusterStore {
         return await this.#evaluate(link, script, rest, isAsked)
       } catch (error) {
         if (!(error instanceof ClusterStoreError)) {
-          // Another server may have taken over the hash slots of the one that failed.
+          // Another server may have taken over the hash slots of the server that failed.
           if (this.#isCluster) void this.#draw().catch(() => undefined)
           throw error
         }
@@ -126,7 +136,10 @@ export class RedisEngine implements ClusterStore {
     }
   }
 
-  /** Converts an error reply. A server that saves nothing is reported once; every request gets the same message. */
+  /**
+   * Converts an error reply to the error for the request. A server that rejects writes is reported only once, but every
+   * request gets the message.
+   */
   #refusal(link: Link, error: ClusterStoreError): Error {
     // Remove the position inside the script, which does not help the user.
     const why = error.message.replace(/\.? script: \w+, on @\S+$/, '')
@@ -140,7 +153,7 @@ export class RedisEngine implements ClusterStore {
     return new StoreUnreachable(why)
   }
 
-  /** Runs a script by its digest. A server that does not know the script gets its source. */
+  /** Runs a script by its digest. If the server does not know the script, its source is sent. */
   async #evaluate(
     link: Link,
     script: LuaScript,
@@ -152,7 +165,7 @@ export class RedisEngine implements ClusterStore {
       digest = createHash('sha1').update(script.source).digest('hex')
       this.#digests.set(script, digest)
     }
-    // Both commands are written together, so nothing runs between them.
+    // ASKING and the script are sent together on this connection, so no other command runs between them.
     if (isAsked) link.send(['ASKING']).catch(() => undefined)
     try {
       return await link.send(['EVALSHA', digest, ...rest])
@@ -170,7 +183,7 @@ export class RedisEngine implements ClusterStore {
     throw new StoreUnreachable('no server of it has these keys')
   }
 
-  /** Reads the map of hash slots, once for all simultaneous calls. */
+  /** Reads the map of hash slots. Simultaneous calls share one read. */
   #draw(): Promise<void> {
     this.#drawing ??= this.#asked().finally(() => {
       this.#drawing = undefined
@@ -193,7 +206,7 @@ export class RedisEngine implements ClusterStore {
     for (const range of reply as readonly ScriptReply[]) {
       const [from, to, master] = range as [number, number, readonly ScriptReply[]]
       const host = textOf(master[0] ?? null)
-      // A server that does not know its own address is the one that replied.
+      // A master without an address is the server that replied.
       const at = host === '' || host === '?' ? told.host : host
       const link = this.#linkTo({ ...this.#seeds[0]!, host: at, port: Number(master[1]) })
       for (let slot = from; slot <= to; slot++) map[slot] = link
@@ -211,7 +224,7 @@ export class RedisEngine implements ClusterStore {
     return link
   }
 
-  /** Returns some settings of each server that holds keys. */
+  /** Returns the values of settings on each master. @param names names of the settings */
   async settings(names: readonly string[]): Promise<readonly Setting[]> {
     const told = this.masters.map(async (link) => {
       const reply = await link.send(['CONFIG', 'GET', ...names]).catch(() => undefined)
@@ -226,7 +239,7 @@ export class RedisEngine implements ClusterStore {
   }
 }
 
-/** Parses a URL. @throws TypeError for an invalid URL; no message contains its password */
+/** Parses a URL of `--cluster`. @throws TypeError for an invalid URL; the message never contains the password */
 function seedOf(url: string, { patience, report }: RedisEngineOptions): LinkOptions {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed === undefined || !/^rediss?:$/.test(parsed.protocol) || parsed.hostname === '') {

@@ -3,19 +3,19 @@ import type { LuaScript, ScriptReply } from './cluster-store.js'
 import { textOf } from './replies.js'
 import type { ClusterNode, LeaseRequest } from './tenant-lease.js'
 
-/** Content of the registry, which is always slightly behind the leases. */
+/** Content of the registry. A new owner appears in it slightly later than in the lease. */
 export interface RegistryView {
   readonly nodes: readonly (ClusterNode & { readonly isAlive: boolean })[]
   /** `owner` is the ID of a node; `undefined` if none is known. */
   readonly tenants: readonly { readonly name: string; readonly owner: string | undefined }[]
 }
 
-/** Maximum tenants that are read or written at a time. */
+/** Maximum number of tenants that one command reads or writes. */
 const pageSize = 1_000
 
 /**
- * The registry of all nodes and tenants, in one place of the Redis. It serves overviews and the search for orphans;
- * only the lease decides who owns a tenant. Updates that fail are repeated with the next heartbeat.
+ * The list of all nodes and tenants, in Redis. It is used for overviews and to find orphans. Only the lease decides
+ * which node owns a tenant. Updates that fail are repeated with the next heartbeat.
  */
 export class Registry {
   readonly #given: LeaseRequest
@@ -26,20 +26,23 @@ export class Registry {
   #isAdopting = false
   #isClosed = false
 
-  /** @param adopt receives orphans, and more of them when it has finished */
+  /** @param adopt function that takes over orphans; it is not called again before it has finished */
   constructor(given: LeaseRequest, adopt: (tenants: readonly string[]) => Promise<void>) {
     this.#given = given
     this.#adopt = adopt
     void this.#beat()
   }
 
-  /** Updates the owner of a tenant. @param id ID of the owner; '' without an owner, `-` for a deleted tenant */
+  /**
+   * Notes a new owner of a tenant, for the next update.
+   * @param id ID of the owner; '' without an owner, `-` for a deleted tenant
+   */
   tell(tenant: string, fence: number, id: string): void {
     const known = this.#news.get(tenant)
     if (known === undefined || known.fence <= fence) this.#news.set(tenant, { fence, id })
   }
 
-  /** Sends all updates. @throws StoreUnreachable they are sent with a later heartbeat */
+  /** Sends all noted updates. @throws StoreUnreachable if Redis is unavailable; a later heartbeat sends the updates */
   async flush(): Promise<void> {
     const news = [...this.#news]
     for (let at = 0; at < news.length; at += pageSize) {
@@ -63,7 +66,7 @@ export class Registry {
     }
   }
 
-  /** Removes the node immediately if the Redis is reachable: its tenants become orphans. */
+  /** Removes this node, so that its tenants become orphans immediately. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#stop?.()
@@ -71,7 +74,7 @@ export class Registry {
       await this.flush()
       await this.#run(scripts.leave, this.#given.node.id)
     } catch {
-      // The node counts as dead after its lifetime.
+      // Redis is unavailable. The entry of this node expires by itself after its lifetime.
     }
   }
 
@@ -84,12 +87,14 @@ export class Registry {
       await this.flush()
       this.#found((orphans as readonly ScriptReply[]).map(textOf))
     } catch {
-      // If the Redis is unavailable, the next heartbeat retries.
+      // Redis is unavailable. The next heartbeat retries.
     }
     if (!this.#isClosed) this.#stop = host.after(lease / 3, () => void this.#beat())
   }
 
-  /** Takes over a few orphans at a time, while heartbeats continue. */
+  /**
+   * Starts to take over orphans, unless a previous list is still being processed. Heartbeats continue in the meantime.
+   */
   #found(orphans: readonly string[]): void {
     if (this.#isAdopting || this.#isClosed || orphans.length === 0) return
     this.#isAdopting = true

@@ -1,6 +1,6 @@
 import type { ScriptReply } from './cluster-store.js'
 
-// Converts replies of scripts: numbers from Lua are integers, and numbers that Redis stored are texts.
+// Converts replies of scripts. A number is an integer if Lua returned it, and a text if Redis stored it.
 
 export function textOf(reply: ScriptReply | undefined): string {
   return reply instanceof Uint8Array ? new TextDecoder().decode(reply) : String(reply ?? '')

@@ -28,9 +28,9 @@ export interface RouterParts {
   readonly node: ClusterNode
   /** Returns whether a tenant is saved, even if no node owns it now. */
   readonly exists: (tenant: string) => Promise<boolean>
-  /** Maximum number of tenants of this node; new ones are created below it. */
+  /** Maximum number of tenants of this node. At this limit, no new ones are created. */
   readonly most: number
-  /** Host milliseconds in which an owner must be found. */
+  /** Timeout for finding the owner of a tenant, in milliseconds of host time. */
   readonly patience: number
 }
 
@@ -40,7 +40,7 @@ const noCluster =
 const noFork =
   'fork: a cluster saves tenants by their inputs, and a fork depends on the inputs of another tenant. Fork it on a server without --cluster, from GET /_control/{tenant}/state.'
 
-/** Routes each request of a node to the tenant on this node, or forwards it to the owner. */
+/** Passes each request to the tenant on this node, or forwards it to the node that owns the tenant. */
 export class RequestRouter {
   readonly #parts: RouterParts
 
@@ -48,7 +48,7 @@ export class RequestRouter {
     this.#parts = parts
   }
 
-  /** Responds to a request. The response is sent after its effects are saved. */
+  /** Returns the response to a request after its effects are saved. */
   async exchange(call: RawRequest): Promise<RawResponse> {
     const { verifier } = this.#parts
     const signature = headerOf(call.headers, passHeader)
@@ -58,7 +58,10 @@ export class RequestRouter {
     return await this.#passedOn(withHeaders(call, verdict.headers))
   }
 
-  /** Returns whether another node has admitted and forwarded a request, whose body may not have arrived. */
+  /**
+   * Returns whether another node has admitted and forwarded a request. The body of the request may not have arrived
+   * yet.
+   */
   isPassed(request: IncomingMessage): boolean {
     const signature = request.headers[passHeader]
     if (typeof signature !== 'string') return false
@@ -72,7 +75,10 @@ export class RequestRouter {
     return { method, target: this.#parts.tenants.targetOf(call), headers: withoutPass(headers) }
   }
 
-  /** Responds to a forwarded request. If the tenant breaks the connection, the other node breaks that of its client. */
+  /**
+   * Responds to a forwarded request. If the tenant breaks the connection, the response makes the other node break the
+   * connection of its client.
+   */
   async #passedOn(call: RawRequest): Promise<RawResponse> {
     try {
       return await this.#entered(call, true)
@@ -83,8 +89,9 @@ export class RequestRouter {
   }
 
   /**
-   * Returns the response to a request whose body does not have to be read, or `undefined`. A token that is unknown here
-   * may be valid for the tenant, so its owner decides. Forwarded requests must be signed.
+   * Returns the response to a request whose body does not have to be read, or `undefined`. For a request with a token
+   * it returns `undefined`, because only the owner of the tenant knows all valid tokens. A forwarded request must have
+   * a valid signature.
    */
   turnsAway(call: RawRequest): RawResponse | Promise<RawResponse> | undefined {
     const { tenants, verifier } = this.#parts
@@ -105,20 +112,20 @@ export class RequestRouter {
     if (tenant === undefined) return await tenants.exchange(call)
     if (tenant === 'cluster') return json({ error: noCluster }, 400)
     try {
-      // Do not create a tenant for a request that may not create one; the server responds with the error.
+      // The request is for a tenant that does not exist and may not create it. Let the server respond with the error.
       const isKnown = tenants.has(tenant) || tenants.mayMake(call, tenant) || (await exists(tenant))
       if (!isKnown) return await tenants.exchange(call)
       if (tenants.names.length >= most && !tenants.has(tenant) && !(await exists(tenant)))
         return json({ error: tooMany(most) }, 503)
       return await this.#found(tenant, call, isPassed)
     } catch (error) {
-      // Nothing was done. The node that forwarded the request finds the new owner or takes the tenant over.
+      // The request has not run. The node that forwarded it searches for the new owner, or takes the tenant over.
       if (isPassed && error instanceof NotOwner) return elsewhere()
       return unavailable(error)
     }
   }
 
-  /** Responds to requests about the node or the cluster instead of a tenant. */
+  /** Returns the response to a request about the node or the cluster; `undefined` for a request to a tenant. */
   async #ofNode(call: RawRequest): Promise<RawResponse | undefined> {
     const { tenants, ownership, node } = this.#parts
     const [path = ''] = tenants.targetOf(call).split(/[?#]/)
@@ -214,7 +221,7 @@ function withoutPass(headers: HeaderList): HeaderList {
   return headers.filter(([name]) => name.toLowerCase() !== passHeader)
 }
 
-/** Removes headers that only a node may send. */
+/** Removes the header by which a node marks its own responses. A tenant must not send it. */
 function withoutNodeWords(answer: RawResponse): RawResponse {
   if (headerOf(answer.headers, nodeHeader) === undefined) return answer
   return { ...answer, headers: answer.headers.filter(([name]) => name.toLowerCase() !== nodeHeader) }
@@ -230,7 +237,7 @@ async function committed(own: OwnedTenant<JournaledSandbox>): Promise<void> {
   })
 }
 
-/** Returns operations that concern a tenant as a whole, which its sandbox cannot run. */
+/** Returns the operation of a request that the node must run instead of the tenant's sandbox; otherwise `undefined`. */
 function orderOf({ method }: RawRequest, target: string): 'drop' | 'fork' | undefined {
   if (method === 'DELETE' && /^\/_control\/[^/?#]+\/*(?:[?#]|$)/.test(target)) return 'drop'
   return method === 'POST' && /^\/_control\/[^/?#]+\/fork\/*(?:[?#]|$)/.test(target) ? 'fork' : undefined

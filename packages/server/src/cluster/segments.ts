@@ -1,8 +1,8 @@
 import { promisify } from 'node:util'
 import { deflateRaw, inflateRawSync } from 'node:zlib'
 
-// Compresses records together, because they are similar. A snapshot consists of segments, each with the records since
-// the previous one.
+// Encodes snapshots. A snapshot consists of segments, and each segment contains the records since the previous segment.
+// Records are compressed together, because they are similar.
 
 const deflated = promisify(deflateRaw)
 
@@ -20,7 +20,7 @@ export function recordsOf(segments: Uint8Array): readonly Uint8Array[] {
   }
 }
 
-/** Joins parts, each with its length in front. */
+/** Joins parts. Each part follows its length. */
 function joined(parts: readonly Uint8Array[]): Uint8Array {
   const all: Uint8Array[] = []
   for (const part of parts) {

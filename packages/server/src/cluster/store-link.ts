@@ -5,34 +5,34 @@ import { RedisConnection } from '../redis-client/redis-connection.js'
 import type { RespValue } from '../redis-client/reply-reader.js'
 import { type ScriptReply, StoreUnreachable } from './cluster-store.js'
 
-/** Connection settings of one server. */
+/** Connection settings of one Redis server. */
 export interface LinkOptions {
   readonly host: string
   readonly port: number
   readonly tls: boolean
   readonly username: string | undefined
   readonly password: string | undefined
-  /** Host milliseconds in which it must reply. */
+  /** Timeout of a command, in milliseconds of host time. */
   readonly patience: number
-  /** Receives reports that it is unavailable or available again. */
+  /** Receives messages when the server becomes unavailable and when it is available again. */
   readonly report: (text: string) => void
 }
 
-/** An error reply, whose first word is a code. */
+/** An error reply of Redis. The first word of its message is the code. */
 export class ClusterStoreError extends Error {}
 
 /**
- * A connection to one server that reconnects automatically. Calls do not wait for it: they fail while the server is
- * unavailable.
+ * A connection to one Redis server that reconnects automatically. Commands do not wait for a reconnect: they fail while
+ * the server is unavailable.
  */
 export class Link {
   readonly name: string
   #connection: RedisConnection | undefined
-  /** Whether the server has replied on this connection and it did not break. */
+  /** Whether the server has replied on the current connection, and the connection is not broken. */
   #isReady = false
   #dialing: Promise<void> | undefined
   #options: LinkOptions
-  /** Why it is unavailable; `undefined` while it is available. */
+  /** Reason why the server is unavailable; `undefined` while it is available. */
   #trouble: string | undefined = 'it has not replied yet'
   #isClosed = false
   #wasThere = false
@@ -46,7 +46,7 @@ export class Link {
 
   /**
    * Resolves when the server is available.
-   * @throws StoreUnreachable with the reason, while it continues to reconnect
+   * @throws StoreUnreachable with the reason after the timeout; the link continues to reconnect
    */
   async open(patience: number = this.#options.patience): Promise<void> {
     if (this.#isReady) return
@@ -56,7 +56,7 @@ export class Link {
     await within(this.#dialing, patience, () => this.#away())
   }
 
-  /** Connects without waiting. */
+  /** Starts to connect in the background. */
   start(): void {
     this.open().catch(() => undefined)
   }
@@ -70,20 +70,23 @@ export class Link {
       } catch (error) {
         if (this.#isClosed) return
         this.#lost(error as Error)
-        // A password that was wrong at the start does not become right.
+        // Do not retry if the server rejected the user and password of the first connection.
         if (!this.#wasThere && /^(?:WRONGPASS|NOAUTH|NOPERM)\b/.test((error as Error).message)) throw this.#away()
       }
       await new Promise<void>((resolve) => hostSetTimeout(resolve, pause))
     }
   }
 
-  /** Resolves when the server has replied, because a stopped process accepts connections, too. */
+  /**
+   * Resolves when the server has replied to PING. An accepted connection is not enough, because the kernel accepts
+   * connections for a stopped process, too.
+   */
   async #connect(): Promise<void> {
     const { host, port, tls, username, password, patience } = this.#options
     const connection = new RedisConnection({
       ...{ host, port, tls, patience, reasons },
       user: username,
-      // A user without a password has an empty one.
+      // AUTH with a user name needs a password, even an empty one.
       password: username === undefined ? password : (password ?? ''),
     })
     this.#connection = connection
@@ -92,7 +95,7 @@ export class Link {
     connection.ended = (error) => this.#broken(error)
   }
 
-  /** @throws StoreUnreachable, ClusterStoreError */
+  /** Sends a command and returns its reply. @throws StoreUnreachable, ClusterStoreError */
   async send(args: readonly (string | Uint8Array)[], patience: number = this.#options.patience): Promise<ScriptReply> {
     if (!this.#isReady) throw this.#away()
     const reply = this.#connection!.send(args.map((arg) => (typeof arg === 'string' ? utf8(arg) : arg))).catch(
@@ -106,7 +109,10 @@ export class Link {
     return scriptReply(heard)
   }
 
-  /** Handles a timeout. A late reply may still arrive, and a connection that stays silent is replaced. */
+  /**
+   * Returns the error of a timeout. The connection stays open, because a late reply may still arrive. It is replaced
+   * after three timeouts in a row.
+   */
   #silence(): StoreUnreachable {
     if (++this.#silent >= 3) {
       this.#silent = 0
@@ -146,7 +152,7 @@ export class Link {
     this.#leave()
   }
 
-  /** Closes the connection without a report. */
+  /** Closes the connection without reporting that the server is unavailable. */
   #leave(): void {
     this.#isReady = false
     if (this.#connection === undefined) return
@@ -155,10 +161,10 @@ export class Link {
   }
 }
 
-// Texts of @redis/client, which reports and responses have kept.
+// Reasons in reports and responses. They have the texts of @redis/client, which this code used before.
 const reasons = { slow: 'Connection timeout', closed: 'Socket closed unexpectedly', left: 'Disconnects client' }
 
-/** Returns the reply, or throws the error of `late` after a timeout. */
+/** Returns a reply. @throws the error that `late` returns, after the timeout */
 function within<T>(reply: Promise<T>, patience: number, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = hostSetTimeout(() => reject(late()), patience)

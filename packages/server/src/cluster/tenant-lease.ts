@@ -4,15 +4,15 @@ import { bytesOf, concatenated, numberOf, textOf } from './replies.js'
 
 /** One process of the cluster. */
 export interface ClusterNode {
-  /** ID, new at every start of a process. */
+  /** ID of the process. Every start creates a new one. */
   readonly id: string
-  /** URL for other nodes without a slash at the end, such as `http://10.0.0.5:4010`. */
+  /** URL of this node for other nodes, without a slash at the end, such as `http://10.0.0.5:4010`. */
   readonly address: string
 }
 
-/** Clock and random numbers of the machine of a node. */
+/** Clock, timers and random numbers of the machine on which a node runs. */
 export interface NodeHost {
-  /** Returns the milliseconds of a local clock, which may be wrong, drift, or be set back. */
+  /** Returns the time of the local clock in milliseconds. The clock may be wrong, drift, or be set back. */
   now(): number
   /** Runs a function later. Returns a function that cancels it. */
   after(ms: number, run: () => void): () => void
@@ -20,17 +20,17 @@ export interface NodeHost {
   random(): number
 }
 
-/** The owner of a tenant according to the Redis. */
+/** The owner of a tenant according to Redis. */
 export interface LeaseHolder {
   readonly node: ClusterNode
   readonly fence: number
 }
 
-/** The tenant belongs to another node or to none. Work in progress on this node is void. */
+/** This node does not own the tenant. Effects of requests in progress on this node are not saved. */
 export class NotOwner extends Error {
-  /** The current owner, if the Redis returned it. */
+  /** Current owner, if Redis returned it. */
   readonly holder: LeaseHolder | undefined
-  /** The fence of the latest owner, if the Redis returned it. */
+  /** Fence of the latest owner, if Redis returned it. */
   readonly fence: number | undefined
 
   constructor(
@@ -44,39 +44,41 @@ export class NotOwner extends Error {
   }
 }
 
-/** The owner deleted the tenant. */
+/** The owner has deleted the tenant. */
 export class Deleted extends NotOwner {
   constructor(tenant: string) {
     super(`tenant ${tenant} was deleted.`)
   }
 }
 
-/** What a sandbox is opened from: a snapshot, and the records after it. */
+/** The saved data of a tenant: a snapshot, and the records after it. */
 export interface TenantRecords {
   readonly snapshot: Uint8Array | undefined
   readonly records: readonly Uint8Array[]
 }
 
-/** Another node owns the tenant, for this many ms without renewal. */
+/** Another node owns the tenant. Without a renewal, its lease expires after `left` milliseconds. */
 export interface HeldElsewhere {
   readonly holder: LeaseHolder
   readonly left: number
 }
 
 /**
- * Share of a lease that a node relies on. At least two thirds are left after a renewal, and no clock is wrong by a
- * fifth.
+ * Part of a lease after which a node no longer relies on it. After a renewal, at least two thirds of the lease are
+ * left. The margin covers a clock that is up to a fifth too slow.
  */
 const countedOn = 0.5
 const partBytes = 1_048_576
 
-/** The ownership of one tenant by one node, from a fence to its end. The Redis checks every call against the fence. */
+/**
+ * The ownership of one tenant by one node, under one fence. Redis rejects every script of an owner with an older fence.
+ */
 export class TenantLease {
-  /** Number of records since the creation of the tenant that are known to be in the journal. */
+  /** Number of records since the creation of the tenant that Redis has confirmed. */
   length: number
-  /** Start of the last call to the Redis, on the clock of the node. */
+  /** Time at which the last script was sent to Redis, on the clock of the node. */
   askedAt: number
-  /** Bytes of the latest snapshot in the Redis; 0 without one. */
+  /** Bytes of the latest snapshot in Redis; 0 without a snapshot. */
   snapshotLength: number
   #sureUntil: number
   readonly tenant: string
@@ -102,7 +104,7 @@ export class TenantLease {
     this.#sureUntil = askedAt + given.lease * countedOn
   }
 
-  /** Takes a tenant without an owner. */
+  /** Takes a tenant if no other node owns it. @returns the lease of this node, or the owner */
   static async acquire(given: LeaseRequest, tenant: string): Promise<TenantLease | HeldElsewhere> {
     const askedAt = given.host.now()
     const args = [nameOf(given.node), String(given.lease)]
@@ -111,13 +113,14 @@ export class TenantLease {
     return { holder: holderOf(textOf(reply[1])), left: numberOf(reply[2]) }
   }
 
-  /** Whether no other node can own the tenant yet, by the clock of this node. */
+  /** Whether this node certainly still owns the tenant, because too little time has passed since the last renewal. */
   get isSure(): boolean {
     return this.#host.now() < this.#sureUntil
   }
 
   /**
-   * Appends records; without records it checks that the tenant is still owned. A repeated call writes nothing twice.
+   * Appends records to the journal. Without records, it only checks that this node still owns the tenant. If the call
+   * is repeated after a lost reply, no record is written twice.
    */
   async append(records: readonly Uint8Array[]): Promise<void> {
     const mark = new TextEncoder().encode(`${this.fence}:`)
@@ -126,7 +129,7 @@ export class TenantLease {
     this.length += records.length
   }
 
-  /** Reads the saved tenant in parts of limited size. */
+  /** Reads the saved data of the tenant, in parts of limited size. */
   async read(): Promise<TenantRecords> {
     const parts: Uint8Array[] = []
     for (let at = 0; at < this.snapshotLength; at += partBytes) {
@@ -143,7 +146,7 @@ export class TenantLease {
     return { snapshot: this.snapshotLength === 0 ? undefined : concatenated(parts), records }
   }
 
-  /** @param stands number of records since the creation of the tenant that the snapshot contains */
+  /** Saves a snapshot. @param stands number of records since the creation of the tenant that the snapshot contains */
   async compact(stands: number, snapshot: Uint8Array): Promise<void> {
     await this.#ask(scripts.compact, String(stands), snapshot)
     this.snapshotLength = snapshot.length
@@ -153,7 +156,7 @@ export class TenantLease {
     await this.#ask(scripts.release)
   }
 
-  /** Deletes the tenant, except for the number of its owners. */
+  /** Deletes the tenant. Only its fence stays, so that later owners have higher ones. */
   async drop(): Promise<void> {
     await this.#ask(scripts.drop)
   }
@@ -175,16 +178,16 @@ export class TenantLease {
   }
 }
 
-/** A node that requests tenants from the Redis. */
+/** A node that requests leases of tenants, with its clock and the Redis that it uses. */
 export interface LeaseRequest {
   readonly engine: ClusterStore
   readonly host: NodeHost
   readonly node: ClusterNode
-  /** Milliseconds on the clock of the Redis. */
+  /** Duration of the lease, in milliseconds on the clock of Redis. */
   readonly lease: number
 }
 
-/** Returns whether an error only means that the Redis did not reply. */
+/** Returns whether an error means that Redis was unavailable. */
 export function isAway(error: unknown): error is StoreUnreachable {
   return error instanceof StoreUnreachable
 }
@@ -198,7 +201,7 @@ function holderOf(text: string): LeaseHolder {
   return { node: { id, address }, fence: Number(fence) }
 }
 
-/** Returns a record without the fence in front of it. */
+/** Removes the fence in front of a record. */
 function unmarked(record: Uint8Array): Uint8Array {
   return record.subarray(record.indexOf(0x3a) + 1)
 }

@@ -3,8 +3,8 @@ import type { RedisEngine } from './redis-engine.js'
 const coverage = 'cluster-require-full-coverage'
 
 /**
- * Required settings of the Redis, so that it loses no acknowledged data, and a failed master affects only its own
- * tenants.
+ * Required settings of Redis. With these values, Redis loses no acknowledged data, and a failed master affects only the
+ * tenants on it.
  */
 const wanted: Readonly<Record<string, { readonly is: (value: string) => boolean; readonly otherwise: string }>> = {
   appendonly: {
@@ -19,7 +19,7 @@ const wanted: Readonly<Record<string, { readonly is: (value: string) => boolean;
     is: (value) => value === 'noeviction',
     otherwise: 'it deletes tenants when its memory is full: start it with --maxmemory-policy noeviction',
   },
-  // Setting of a Redis Cluster.
+  // This setting exists only in Cluster mode.
   [coverage]: {
     is: (value) => value === 'no',
     otherwise: 'all tenants are unavailable when one master is: start it with --cluster-require-full-coverage no',
@@ -27,8 +27,7 @@ const wanted: Readonly<Record<string, { readonly is: (value: string) => boolean;
 }
 
 /**
- * Returns a warning for each server and setting that may lose acknowledged data or make more tenants unavailable than
- * necessary.
+ * Returns a warning for each server and each setting with a value other than the required one.
  */
 export async function warningsOf(engine: Pick<RedisEngine, 'settings' | 'isCluster'>): Promise<readonly string[]> {
   const warnings: string[] = []
