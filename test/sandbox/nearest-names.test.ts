@@ -138,10 +138,13 @@ test.each([
   [{ prot: 1 }, 'A server has no option "prot". Did you mean "port"?'],
   [{ scenaro: {} }, 'Did you mean "scenario"?'],
   [{ cloc: 'real' }, 'Did you mean "clock"?'],
-  [{ name: 'x' }, 'A server has no option "name": each tenant has its own'],
-  [{ urls: { store: 'https://a.test' } }, 'A server has no option "urls": each tenant has its own'],
+  [{ name: 'x' }, 'startServer(): a server has no option "name". Omit it: each tenant has its own'],
+  [
+    { urls: { store: 'https://a.test' } },
+    'startServer(): a server has no option "urls". Omit it: each tenant has its own',
+  ],
   [{ limits: { maxStreems: 1 } }, 'Did you mean "maxStreams"?'],
-  [{ limits: { maxStreams: -1 } }, 'limits.maxStreams is a number, 0 or more, got -1.'],
+  [{ limits: { maxStreams: -1 } }, 'limits.maxStreams must be a number of 0 or more (got -1).'],
 ])('suggests the nearest option of a server: %j', async (options, sentence) => {
   const started = startServer({ port: 0, ...options } as never).then((server) => server.close())
   await expect(started).rejects.toThrow(sentence)

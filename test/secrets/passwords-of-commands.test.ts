@@ -268,5 +268,5 @@ test.each([
 
 test('shows a difference without a password unchanged', () => {
   const told = shadowDifferenceText({ argv: ['GET', 'k'], double: 'v', redis: { error: 'ERR w' }, known: undefined })
-  expect(told.split('\n')).toEqual(['GET k', '  double "v"', '  engine {"error":"ERR w"}', '  unknown'])
+  expect(told.split('\n')).toEqual(['GET k', '  double "v"', '  redis  {"error":"ERR w"}', '  unknown'])
 })

@@ -12,19 +12,19 @@ export const neverSent: readonly (LeftOut & { readonly names: RegExp })[] = [
   {
     name: 'FLUSHDB, FLUSHALL, SWAPDB',
     names: /^(?:FLUSHDB|FLUSHALL|SWAPDB|MOVE)$/,
-    because: 'they delete what others have stored',
+    because: 'they delete keys of other applications',
   },
   {
     name: 'SCRIPT FLUSH, FUNCTION FLUSH',
     names: /^(?:SCRIPT|FUNCTION) FLUSH$/,
-    because: 'they delete what others have loaded',
+    because: 'they delete scripts and libraries of other applications',
   },
   {
     name: 'SCRIPT KILL, FUNCTION KILL',
     names: /^(?:SCRIPT|FUNCTION) KILL$/,
-    because: 'they end what others are running',
+    because: 'they end scripts of other applications',
   },
-  { name: 'FUNCTION RESTORE', names: /^FUNCTION RESTORE$/, because: 'it can replace the libraries of others' },
+  { name: 'FUNCTION RESTORE', names: /^FUNCTION RESTORE$/, because: 'it can replace libraries of other applications' },
   {
     name: 'ACL and its subcommands',
     names: /^ACL(?: .*)?$/,
@@ -38,20 +38,24 @@ export const neverSent: readonly (LeftOut & { readonly names: RegExp })[] = [
   {
     name: 'SLOWLOG, LATENCY, LASTSAVE, PFSELFTEST, MEMORY but USAGE',
     names: /^(?:(?:SLOWLOG|LATENCY|LASTSAVE|PFSELFTEST)(?: .*)?|MEMORY (?!USAGE$).*)$/,
-    because: 'they report on the whole server, or burden it',
+    because: 'they report on the whole server, or slow it down',
   },
-  { name: 'RANDOMKEY, DBSIZE', names: /^(?:RANDOMKEY|DBSIZE)$/, because: 'they report the keys of others' },
-  { name: 'FUNCTION DUMP', names: /^FUNCTION DUMP$/, because: 'it returns the libraries of others' },
+  {
+    name: 'RANDOMKEY, DBSIZE',
+    names: /^(?:RANDOMKEY|DBSIZE)$/,
+    because: 'they return or count keys of other applications',
+  },
+  { name: 'FUNCTION DUMP', names: /^FUNCTION DUMP$/, because: 'it returns libraries of other applications' },
   {
     name: 'SEARCH.LISTINDEXES, SEARCH.LISTALIASES',
     names: /^SEARCH\.LIST(?:INDEXES|ALIASES)$/,
-    because: 'they list the indexes of others',
+    because: 'they list indexes of other applications',
   },
   {
     name: 'AUTH, QUIT, SHUTDOWN, DEBUG, REPLICAOF, MIGRATE, CLUSTER, MODULE, SAVE, CLIENT',
     names:
       /^(?:AUTH|QUIT|SHUTDOWN|DEBUG|REPLICAOF|SLAVEOF|MIGRATE|CLUSTER|MODULE|SAVE|BGSAVE|BGREWRITEAOF|CLIENT|FAILOVER)(?: .*)?$/,
-    because: 'a server that supports them would lose more than a comparison is worth',
+    because: 'a server that supports them could lose data or connections',
   },
 ]
 
@@ -121,7 +125,7 @@ export function refusalOf(argv: readonly Bytes[], prefix: Bytes): string | undef
     if (name === 'KEYS' || name === 'PUBSUB CHANNELS' ? own(behind[0]) : isOurs) return undefined
     return (command !== undefined && argv.length < command.minWords) || behind.length === 0
       ? keyless(name)
-      : `${name} names something that does not begin with the prefix`
+      : `${name} has an argument that does not begin with the prefix of this run`
   }
   // A command with a wrong number of arguments always returns an error and changes no data.
   if (!command.hasArity(argv)) return undefined
@@ -155,21 +159,26 @@ function refusalOfWords(
   keys: readonly Bytes[],
   own: (word: Bytes | undefined) => boolean,
 ): string | undefined {
-  if (name === 'SCAN') return scansOwn(words, own) ? undefined : 'SCAN is sent only with one MATCH and the prefix'
+  if (name === 'SCAN')
+    return scansOwn(words, own)
+      ? undefined
+      : 'SCAN is sent only with exactly one MATCH, whose pattern begins with the prefix'
   if (/^SORT(?:_RO)?$/.test(name) && !sortsByOwn(words, own))
     return `${name} reads keys that do not begin with the prefix`
   if (name === 'FUNCTION LIST')
     return behindWord(words, 'LIBRARYNAME', own)
       ? undefined
-      : 'FUNCTION LIST is sent only with LIBRARYNAME and the prefix'
+      : 'FUNCTION LIST is sent only with a LIBRARYNAME that begins with the prefix'
   if (name === 'FUNCTION LOAD')
     return loadsOwn(words, own) ? undefined : 'FUNCTION LOAD is sent only with libraries of this run'
   if (name.startsWith('SEARCH.'))
-    return searchesOwn(name, words, own) ? undefined : `${name} names something that does not belong to this run`
+    return searchesOwn(name, words, own)
+      ? undefined
+      : `${name} names an index, alias or key that does not belong to this run`
   if (/^(?:EVAL|FCALL)/.test(name) && keys.length === 0)
     return callsOf(words).every((called) => /^(?:PING|ECHO|STUNTDOUBLE)$/.test(called))
       ? undefined
-      : `${name} names no key, and its script may touch any`
+      : `${name} names no key, and its script could use any key`
   // The keys cannot be determined, so the reply should be an error. If the service runs the command anyway, one of its
   // arguments must be a name of this run.
   if (keys.length === 0) return words.length === 0 || words.some(own) ? undefined : `${name} names no key`

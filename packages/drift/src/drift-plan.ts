@@ -109,7 +109,7 @@ function introduction({ version, store, queue, endpoint, prefix, cases }: Introd
   const lines = [`stuntdouble drift ${version} compares the double with a real service.`]
   if (store !== undefined) {
     lines.push(
-      `The data store at ${new URL(store.address).host}: about ${count('store')} requests, each of them one or more commands of its plan.`,
+      `The data store at ${new URL(store.address).host}: about ${count('store')} requests, each of them billed as one or more commands.`,
       `Never sent to it: ${neverSent.map(({ name }) => name).join('; ')}.`,
     )
   }
@@ -121,7 +121,7 @@ function introduction({ version, store, queue, endpoint, prefix, cases }: Introd
   }
   return [
     ...lines,
-    `Everything that it creates has a name that begins with ${prefix} and is deleted at the end. Nothing else is changed.`,
+    `The run only creates and changes keys and resources whose names begin with ${prefix}, and deletes them at the end.`,
   ]
 }
 
@@ -153,7 +153,7 @@ function endpointOf(given: ParsedArguments, queue: Address | undefined): DriftPl
     throw new UsageError('--endpoint and --listen are for the deliveries of a queue. Name the queue with --queue URL.')
   }
   if (url === undefined)
-    throw new UsageError('The queue needs a destination for its deliveries. Name a URL of yours with --endpoint URL.')
+    throw new UsageError('The queue needs a URL to deliver to. Pass a URL that you control with --endpoint URL.')
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol) || /[?#]/.test(url))
     throw new UsageError('--endpoint must be a URL that begins with https:// or http://, without ? and #.')
   if (port !== undefined && (!/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535))

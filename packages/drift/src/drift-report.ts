@@ -22,11 +22,11 @@ export function reportText(outcome: DriftReport, hide: (text: string) => string)
     ...list('left out', leftOut),
     ...list('not run', broken),
     '',
-    ...(ended === undefined ? [] : [`It ended early. ${ended}`]),
+    ...(ended === undefined ? [] : [`The comparison ended early: ${ended}.`]),
     `${plural(compared, 'response')} compared: ${same} the same, ${plural(named.length, 'known difference')}, ${plural(fresh.length, 'new difference')}.${
       following === 0
         ? ''
-        : ` ${plural(following, 'response')} after a difference, about the same names, are not counted.`
+        : ` ${plural(following, 'response')} with a key or name of an earlier difference differ, too, and are not counted.`
     }`,
   ]
   return lines

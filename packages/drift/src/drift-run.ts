@@ -63,14 +63,14 @@ export async function drift(options: DriftOptions): Promise<DriftReport> {
   for (const [index, one] of cases.entries()) {
     const missing = one.needs.find((need) => !has.has(need))
     if (missing !== undefined) {
-      tally.leftOut.push({ name: one.name, because: `there is no ${missing}` })
+      tally.leftOut.push({ name: one.name, because: `this run has no ${missing}` })
       continue
     }
     onCase?.(one.name, index)
     const failure = await compareCase(one, `${prefix}${index}_`, options, tally)
-    if (connection.signal.aborted) ended = 'It was interrupted.'
+    if (connection.signal.aborted) ended = 'the run was interrupted'
     failures = failure instanceof Away ? failures + 1 : 0
-    if (failures === maxFailures) ended = `The service could not be reached ${maxFailures} times in a row.`
+    if (failures === maxFailures) ended = `the service could not be reached ${maxFailures} times in a row`
     if (ended !== undefined) break
   }
   return { ...tally, findings: [...tally.findings.values()], ended }

@@ -37,7 +37,7 @@ export function scenarioCase(scenario: Scenario): { readonly case: Case; readonl
   })
   for (const part of ['faults', 'destinations', 'outbound', 'expect'] as const)
     if (scenario[part] !== undefined)
-      leftOut.push({ name: `${scenario.name}, ${part}`, because: 'a real service has none' })
+      leftOut.push({ name: `${scenario.name}, ${part}`, because: 'only the double supports it' })
   return {
     leftOut,
     case: {
@@ -67,7 +67,9 @@ function doingOf(step: ScenarioStep): Doing {
   if ('command' in step) return commandDoing(step.command.map((word) => utf8(String(word))))
   if ('advance' in step) {
     const wait = milliseconds(step.advance)
-    return wait <= maxWait ? () => ({ wait }) : `a real service cannot skip time: ${wait / 1000} seconds are too many`
+    return wait <= maxWait
+      ? () => ({ wait })
+      : `a real service cannot skip time, and a step may wait at most ${maxWait / 1000} seconds (got ${wait / 1000})`
   }
   if (!('request' in step)) return 'only commands and requests of the store are compared'
   const { service, method, path, body, headers, token = 'standard' } = step.request
@@ -106,7 +108,7 @@ function commandDoing(words: readonly Bytes[], more: Partial<DriftRequest> = {})
 }
 
 function rowsDoing(path: string, body: unknown, more: Partial<DriftRequest>): Doing {
-  if (!Array.isArray(body) || !body.every(Array.isArray)) return 'its body is not a list of commands'
+  if (!Array.isArray(body) || !body.every(Array.isArray)) return 'the body is not a list of commands'
   const rows = body.map((row: readonly unknown[]) => row.map((word) => utf8(String(word))))
   const reason = rows.map(refused).find((found) => found !== undefined)
   if (reason !== undefined) return reason
@@ -125,7 +127,7 @@ function rowsDoing(path: string, body: unknown, more: Partial<DriftRequest>): Do
 function refused(words: readonly Bytes[]): string | undefined {
   const [name = ''] = words.map((word) => word.toUpperCase())
   if (/^(?:EVAL|EVALSHA|FCALL)(?:_RO)?$|^(?:SCRIPT|FUNCTION)$/.test(name))
-    return 'what a script touches cannot be known in advance'
+    return 'the keys that a script uses cannot be determined in advance'
   const prefix = 'sd_drift_a_'
   return refusalOf(withPrefix(words, prefix), utf8(prefix))
 }

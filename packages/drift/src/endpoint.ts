@@ -23,7 +23,7 @@ export function endpointUrl(
   prefix: string,
   asked: Readonly<Record<string, string | number>>,
 ): string {
-  if (endpoint === undefined) throw new Error('there is no endpoint')
+  if (endpoint === undefined) throw new Error('this run has no endpoint')
   const url = new URL(endpoint.url)
   for (const [name, value] of Object.entries({ [caseParameter]: prefix, ...asked }))
     url.searchParams.set(name, String(value))

@@ -10,11 +10,11 @@ export const neverAsked: readonly LeftOut[] = [
   { name: 'POST /v2/keys/rotate, GET /v2/keys', because: 'the signing keys are those of all applications, and secret' },
   {
     name: 'DELETE /v2/messages, DELETE /v2/dlq, POST /v2/dlq/retry',
-    because: 'they take filters, which may match what others have published',
+    because: 'their filters may match messages of other applications',
   },
   {
     name: 'GET /v2/schedules, GET /v2/topics, GET /v2/flowControl, GET /v2/globalParallelism',
-    because: 'they list resources of others; each resource is read by its name instead',
+    because: 'they list resources of other applications; the contract reads each resource by its name',
   },
 ]
 
@@ -67,7 +67,7 @@ export function queueRefusal(ask: DriftRequest, ours: Ours): string | undefined 
         return false
     }
   })()
-  return may ? undefined : `${ask.method} ${path} names something that does not belong to this run`
+  return may ? undefined : `${ask.method} ${path} concerns a resource or destination that does not belong to this run`
 }
 
 /**

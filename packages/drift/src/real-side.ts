@@ -73,7 +73,7 @@ export class RealConnection {
         return { rest }
       })
       if ('value' in done) return done.value
-      if (done.rest > maxRest) throw new Away(`it asks to wait ${done.rest} seconds (429)`)
+      if (done.rest > maxRest) throw new Away(`the service responded with 429 and asks to wait ${done.rest} seconds`)
       await sleep(done.rest * 1000, undefined, { signal: AbortSignal.any([...signals]) })
     }
   }

@@ -10,13 +10,16 @@ import { policyFrom, policyHint } from './policy-arguments.js'
 import type { ServerLimits } from './server-limits.js'
 import type { ServerOptions } from './server-options.js'
 
-/** Variable for `--secret`. Other users of a machine see the arguments of a command, but not its environment. */
+/**
+ * Environment variable for `--secret`. Other users of a machine can read the arguments of a process, but not its
+ * environment.
+ */
 export const secretVariable = 'STUNTDOUBLE_SECRET'
 export const controlTokenVariable = 'STUNTDOUBLE_CONTROL_TOKEN'
 const clusterSecretVariable = 'STUNTDOUBLE_CLUSTER_SECRET'
-/** Variable with the URL of a tenant's control API, for commands that move time or read faults. */
+/** Environment variable with the URL of a tenant's control API, for programs that advance time or read faults. */
 export const controlVariable = 'STUNTDOUBLE_CONTROL_URL'
-/** Variable for `--cluster`, whose URL may contain a password. */
+/** Environment variable for `--cluster`, because its URL may contain a password. */
 const clusterVariable = 'STUNTDOUBLE_CLUSTER_URL'
 
 type Name =
@@ -65,10 +68,10 @@ type Name =
   | 'cluster-lease'
   | 'allow-production'
 
-/** Names of the public users, as their tokens contain them. */
+/** Names of the public users whose tokens and signing keys `--dev-user` selects. */
 const publicUsers = devUsers.map(({ token }) => userOf(token))
 
-/** The options of `stuntdouble serve`. */
+/** Options of `stuntdouble serve`, by name. */
 export const serveArguments: Readonly<Record<Name, Option>> = {
   host: { type: 'string', valueHint: 'ADDRESS', default: defaultHost, description: 'address to listen on' },
   port: { type: 'string', valueHint: 'N', default: String(defaultPort), description: 'port; 0 selects a free one' },
@@ -277,14 +280,14 @@ export const serveArguments: Readonly<Record<Name, Option>> = {
   'allow-production': { type: 'boolean', description: 'start even if NODE_ENV is production' },
 }
 
-/** The option `--control-token` of commands that connect to a running server. */
+/** Option `--control-token` of commands that connect to a running server. */
 export const controlTokenOption: Option = {
   type: 'string',
   valueHint: 'T',
   description: `token of its control API; or ${controlTokenVariable}`,
 }
 
-/** Returns the options of the server from parsed arguments. @throws UsageError for an invalid value */
+/** Converts parsed arguments to the options of a server. @throws UsageError for an invalid value */
 export function serverOptions(given: ParsedArguments): ServerOptions {
   const clock = oneOf('clock', given, ['manual', 'auto', 'real'] as const satisfies readonly ClockMode[])
   const user = devUser(text('dev-user', given))
@@ -327,7 +330,7 @@ export function serverOptions(given: ParsedArguments): ServerOptions {
   }
 }
 
-/** Returns the arguments, with the secret and the control token of the environment where they are not given. */
+/** Returns the arguments, completed with the secret and the control token of the environment. */
 export function fromEnvironment(given: ParsedArguments): ParsedArguments {
   const secret = process.env[secretVariable] || undefined
   const token = process.env[controlTokenVariable] || undefined
@@ -378,7 +381,7 @@ function limits(given: ParsedArguments): Pick<ServerOptions, 'limits'> {
   return { limits: set }
 }
 
-/** Returns milliseconds from digits or from a text such as `90s`. */
+/** Parses a duration option: milliseconds as digits, or a text such as `90s`. @returns milliseconds */
 function duration(name: Name, value: string): number {
   const milliseconds = /^\d{1,15}$/.test(value) ? Number(value) : parseDuration(value)
   if (milliseconds !== undefined && milliseconds > 0) return milliseconds
@@ -439,7 +442,10 @@ function cluster(given: ParsedArguments): Pick<ServerOptions, 'cluster'> {
   }
 }
 
-/** A virtual clock starts at the same instant on every run, and a real clock has no start. */
+/**
+ * Returns the start time of the clock. A virtual clock starts at the same instant on every run unless `--start-at` is
+ * given. A real clock has no start time.
+ */
 function startAt(value: string | undefined, clock: ClockMode): { startAt?: number | string } {
   if (value === undefined) return clock === 'real' ? {} : { startAt: defaultStart }
   const at = startOf(value)
@@ -471,7 +477,7 @@ function deliver(value: string): 'loopback' | 'none' | 'any' | readonly string[]
   )
 }
 
-/** Returns those options that were given, for options that are passed on unchanged. */
+/** Returns the given arguments among these options, whose values need no conversion. */
 function named<K extends string>(given: ParsedArguments, names: Readonly<Record<K, Name>>): Partial<Record<K, string>> {
   const out: Partial<Record<K, string>> = {}
   for (const [option, name] of Object.entries(names) as [K, Name][]) {

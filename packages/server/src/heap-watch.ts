@@ -3,8 +3,8 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 /**
- * Shares of the heap. Above the first one nothing more is stored; above the second one every request that can be
- * rejected is rejected.
+ * Share of the heap above which requests that store data are rejected. Above `criticalAt`, all requests are rejected
+ * that neither free memory nor move time.
  */
 export const fullAt = 0.6
 export const criticalAt = 0.8
@@ -12,31 +12,44 @@ export const criticalAt = 0.8
 export interface HeapOptions {
   /** Size of the heap in bytes. */
   readonly limit: number
-  /** Returns the bytes in use, directly after a garbage collection. */
+  /** Returns the number of bytes in use. It is called directly after a garbage collection. */
   readonly held: () => number
-  /** Frees memory that the server can do without. The effect is measured a second after the first call. */
+  /**
+   * Drops data that the server can do without, such as old log entries. The heap is measured again a second after the
+   * first call.
+   */
   readonly forget: () => void
   readonly tell: (line: string) => void
   /** Runs a garbage collection. */
   readonly collect: () => void
-  /** Returns the host time in milliseconds. */
+  /** Returns the current host time in milliseconds. */
   readonly now: () => number
-  /** Runs a function after a number of host milliseconds. */
+  /** Runs a function after `ms` milliseconds of host time. */
   readonly later: (run: () => void, ms: number) => void
 }
 
 /** Number of requests between two checks of the heap. A check takes microseconds. */
 const looks = 16
-/** Share of the heap that may be allocated, garbage included, before a collection is forced. */
+/**
+ * Share of the heap by which the allocated memory, garbage included, may grow above the last measurement before a
+ * collection is forced.
+ */
 const step = 0.05
-/** Host milliseconds between two collections after deletions, and the time in which a deletion takes effect. */
+/**
+ * Minimum time between two forced collections, and the time after a deletion in which they are forced, in milliseconds
+ * of host time.
+ */
 const pause = 1_000
-/** Longest pause while a caller waits for memory. Each pause is twice as long as the one before. */
+/**
+ * Longest pause between two checks while a caller waits for memory, in milliseconds of host time. Each pause is twice
+ * as long as the previous one.
+ */
 const maxPause = 60_000
 
 /**
- * Memory of all sandboxes of a server together, which no single account covers. It is measured after each collection of
- * the whole heap, when everything that remains is in use. A server far from its limit is never affected.
+ * Watches the memory of all sandboxes of a server, because the limits of single sandboxes do not limit their sum. The
+ * heap is measured after each full garbage collection, when it contains no garbage. A server far from its limit is
+ * never slowed down.
  */
 export class HeapWatch {
   readonly #options: HeapOptions
@@ -44,7 +57,7 @@ export class HeapWatch {
   #isTold = false
   #isWaitTold = false
   #isLooking = false
-  /** Callers that wait until the heap is no longer full. */
+  /** Callbacks to run when the heap is no longer full. */
   #waiting: (() => void)[] = []
   #asked = 0
   #measuredAt = Number.NEGATIVE_INFINITY
@@ -63,15 +76,15 @@ export class HeapWatch {
     return this.#share > criticalAt
   }
 
-  /** Why nothing more is stored, and what to do. */
+  /** Error message for a request that is rejected because the heap is full. */
   get sentence(): string {
     const megabytes = Math.round(this.#options.limit / 1_048_576)
     return `The server uses more than ${100 * fullAt} % of its heap of ${megabytes} MB, and stores nothing more. Delete or reset a tenant (DELETE /_control/NAME, POST /_control/NAME/reset), or start it with NODE_OPTIONS=--max-old-space-size=MEGABYTES.`
   }
 
   /**
-   * Checks the heap before a request runs. V8 may let garbage grow by half of the heap before it collects, and collects
-   * nothing while every request is rejected, so near the limit a collection is forced.
+   * Checks the heap before a request runs. Near the limit it forces a collection, for two reasons: garbage may fill
+   * half of the heap before V8 collects it, and V8 does not collect while every request is rejected.
    */
   look(): void {
     if (this.#observer === undefined || (++this.#asked % looks !== 0 && !this.isFull)) return
@@ -84,14 +97,14 @@ export class HeapWatch {
     this.collected()
   }
 
-  /** Notes that data was deleted. */
+  /** Registers that data was deleted, so that a collection may free memory. */
   freed(): void {
     if (this.isFull) this.#freedAt = this.#options.now()
   }
 
   /**
-   * Calls back once when the heap is no longer full. It checks regularly, because an idle process does not collect
-   * garbage.
+   * Runs a function once when the heap is no longer full. Until then it forces collections, because V8 does not collect
+   * in an idle process.
    */
   whenRoom(run: () => void): void {
     this.#waiting.push(run)
@@ -111,7 +124,7 @@ export class HeapWatch {
     lookAfter(pause)
   }
 
-  /** Measures the heap after a full collection. */
+  /** Measures the heap. It is called after a full collection. */
   collected(): void {
     const { limit, held, forget, tell, now } = this.#options
     const wasFull = this.isFull
@@ -148,16 +161,19 @@ interface Detailed {
   readonly detail: { readonly kind?: number }
 }
 
-/** Bytes that V8 adds to the heap limit for young objects: three semi-spaces, of 64 MiB each since V8 13. */
+/** Bytes for young objects that the heap limit of V8 includes: three semi-spaces, of 64 MiB each since V8 13. */
 const young = (Number.parseInt(process.versions.v8, 10) >= 13 ? 192 : 48) * 1_048_576
 
-/** Returns the bytes that this process can hold, as `--max-old-space-size` counts them. */
+/**
+ * Returns the maximum bytes of the heap of this process, without the space for young objects. `--max-old-space-size`
+ * sets the same value.
+ */
 export function heapLimit(): number {
   const { heap_size_limit } = getHeapStatistics()
   return Math.max(heap_size_limit - young, heap_size_limit / 4)
 }
 
-/** Collects the whole heap. V8 provides the function only behind a flag. */
+/** Runs a full garbage collection. V8 provides the function for it only behind a flag. */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
@@ -165,7 +181,7 @@ export function collectGarbage(): void {
   collect()
 }
 
-/** Returns the bytes that this process uses in the heap and outside of it. */
+/** Returns the bytes that this process uses in the heap, and for buffers outside of the heap. */
 export function heldBytes(): number {
   const { used_heap_size, external_memory } = getHeapStatistics()
   return used_heap_size + external_memory

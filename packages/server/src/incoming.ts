@@ -5,16 +5,19 @@ import { ConnectionBroken } from '../../../src/kernel/http.js'
 import { Crowd, type MemoryHolder } from '../../../src/store/resp/crowd.js'
 import { BodyTooLarge, BufferFull } from './server-limits.js'
 
-/** The sender of a body is not authorized, so the rest of the body is not read. */
+/**
+ * Thrown while a long body arrives, if the service will reject the token of the request. The rest of the body is not
+ * read.
+ */
 export class Stranger extends Error {}
 
-/** Memory of one body, from its first byte until its request has a response. */
+/** Accounts for the memory of one request body, from its first byte until the response. */
 export class BodyRoom implements MemoryHolder {
   readonly #crowd: Crowd
   readonly #account: Account
-  /** Bytes that have arrived. */
+  /** Number of bytes that have arrived so far. */
   progress = 0
-  /** Rejects the body while it arrives. */
+  /** Function that rejects the body while it is arriving. */
   dropped: ((error: Error) => void) | undefined
 
   constructor(crowd: Crowd) {
@@ -27,8 +30,8 @@ export class BodyRoom implements MemoryHolder {
   }
 
   /**
-   * Takes memory for bytes that have arrived. Announced bytes do not count, so a client that sends nothing holds
-   * nothing.
+   * Counts bytes that have arrived against the limit. Announced bytes do not count, so that a client that sends nothing
+   * uses none of the limit.
    * @throws BufferFull when the limit is reached
    */
   take(bytes: number): void {
@@ -40,7 +43,7 @@ export class BodyRoom implements MemoryHolder {
     this.#crowd.note(this)
   }
 
-  /** Ends the accounting of an arriving body, which is now complete. */
+  /** Registers that the body is complete, so that it can no longer be rejected for lack of memory. */
   arrived(): void {
     this.dropped = undefined
     this.#crowd.leave(this)
@@ -58,7 +61,8 @@ export class BodyRoom implements MemoryHolder {
 
 /**
  * Returns the body of a request.
- * @param isUnwanted called once when the body exceeds the size that unauthorized clients may send
+ * @param isUnwanted returns whether the service will reject the token of the request; called once, when the body
+ *   exceeds `mostUnwanted` bytes
  */
 export function bodyOf(
   request: IncomingMessage,
@@ -94,7 +98,7 @@ export function bodyOf(
       room.arrived()
       resolve(body.all())
     })
-    // The event "close" also follows an error.
+    // This event also follows an error, so the event "error" needs no listener.
     request.on('close', () => {
       if (!request.complete)
         drop(new ConnectionBroken('ECONNRESET', 'The client disconnected while it sent its request.'))
@@ -102,12 +106,15 @@ export function bodyOf(
   })
 }
 
-/** Chunks below this size would need several times their size as separate strings. */
+/**
+ * Size below which chunks are collected, in bytes. As a separate string, such a chunk would take several times its size
+ * in memory.
+ */
 const shortChunk = 4_096
 
 /**
- * A text that arrives in parts and uses about as much memory as it is long. Short parts are collected before they
- * become strings. This is cheaper than a stream encoding, whose decoder searches for characters that are cut in two.
+ * A body that arrives in chunks, stored in about as much memory as it has bytes. Short chunks are collected before they
+ * become a string. `setEncoding()` would be slower, because its decoder searches for characters that are cut in two.
  */
 class Text {
   #text = ''
@@ -119,7 +126,7 @@ class Text {
   }
 
   add(chunk: Buffer): void {
-    // Most bodies are one chunk.
+    // Convert the first chunk directly, because most bodies have only one chunk.
     if (this.length === 0 || chunk.length >= shortChunk) {
       this.#flush()
       this.#text += chunk.toString('latin1')

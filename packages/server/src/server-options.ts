@@ -170,7 +170,7 @@ function checkTenantsOwn(options: object): void {
   for (const name of ['name', 'urls'] as const) {
     if (!Object.hasOwn(options, name)) continue
     throw new TypeError(
-      `A server has no option "${name}": each tenant has its own, http://localhost:4010/{tenant}/store and so on.`,
+      `startServer(): a server has no option "${name}". Omit it: each tenant has its own name and URLs, such as http://localhost:4010/{tenant}/store.`,
     )
   }
 }
@@ -180,7 +180,7 @@ function checkLimits(limits: Partial<ServerLimits>): void {
   checkOptionNames('limits', limits, Object.keys(defaultLimits))
   for (const [name, limit] of Object.entries(limits)) {
     if (name === 'requestTimeout' || limit === undefined || (typeof limit === 'number' && limit >= 0)) continue
-    throw new TypeError(`limits.${name} is a number, 0 or more, got ${JSON.stringify(limit)}.`)
+    throw new TypeError(`limits.${name} must be a number of 0 or more (got ${JSON.stringify(limit)}).`)
   }
 }
 

@@ -91,7 +91,7 @@ export class Verifier {
     if (to !== this.#node) return 'it was signed for another node, perhaps a former one at this URL'
     const apart = Math.abs(this.#now() - Number(time))
     if (apart <= maxApart) return undefined
-    return `the clocks of the two nodes differ by ${Math.round(apart / 1000)} s. Set them`
+    return `the clocks of the two nodes differ by ${Math.round(apart / 1000)} s. Synchronize them`
   }
 
   /**

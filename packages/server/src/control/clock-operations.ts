@@ -140,7 +140,7 @@ export const clockOrders: readonly ControlOperation[] = [
   }),
 ]
 
-/** Stops the clock when the client that advances it disconnects. */
+/** Runs an operation that advances the clock, and stops the clock when its client disconnects. */
 function optionsOf({ signal }: RawRequest, maxTimers: number | undefined): AdvanceOptions {
   return { ...(signal !== undefined && { signal }), ...(maxTimers !== undefined && { maxTimers }) }
 }
@@ -150,10 +150,10 @@ export function timeOf(sandbox: Sandbox): { now: string; milliseconds: number; m
   return { now: iso(now), milliseconds: now, mode: sandbox.clock.mode }
 }
 
-/** Maximum pending timers in a response that contains other fields, too. */
+/** Maximum number of pending timers in a response that also has other fields. */
 export const maxPending = 1_000
 
-/** Returns the pending timers, or the first ones of many. */
+/** Returns the pending timers, and a note if there are too many to list all of them. */
 export function pendingOf({ clock }: Sandbox): { pending: object[]; more?: string } {
   const all = clock.pending
   const pending = all.slice(0, maxPending).map(timerView)

@@ -30,17 +30,17 @@ import { workflowStubOperations } from './workflow-stubs.js'
 export interface TenantSource {
   readonly origin: string
   readonly names: readonly string[]
-  /** Returns a tenant. The first request creates it, if the request may do so. */
+  /** Returns the sandbox of a tenant. If the tenant does not exist, the request creates it, if it may do so. */
   asked(name: string, call: RawRequest): Sandbox
   /** Disposes a tenant. Returns `false` if the name is unknown. */
   drop(name: string): boolean
-  /** Returns a URL of a tenant with the origin that the client used. */
+  /** Replaces the origin of a tenant's URL by the origin that the client used. */
   reached(address: string, call: RawRequest, name: string): string
   /** Serves a forked sandbox as a tenant and returns its name. */
   adoptFork(sandbox: Sandbox, of: string, name: string | undefined): string
 }
 
-/** The control API: one row per operation. */
+/** All operations of the control API. */
 export const controlOperations: readonly ControlOperation[] = [
   ...sandboxOperations,
   ...clockOrders,
@@ -124,8 +124,8 @@ function found(method: string, below: string): { order: ControlOperation; params
 }
 
 /**
- * Returns the operations with the same first path segment, such as ` It has GET /clock, POST /clock/advance.`, or an
- * empty string.
+ * Returns a sentence that lists the operations with the same first path segment, such as ` It has GET /clock, POST
+ * /clock/advance.`. Returns an empty string if there are none.
  */
 function besides(below: string): string {
   const [, area] = below.split('/')
@@ -134,8 +134,8 @@ function besides(below: string): string {
 }
 
 /**
- * Returns ` Did you mean POST /clock/advance?` for a path with misspelled segments. Values of path parameters stay
- * unchanged.
+ * Returns ` Did you mean POST /clock/advance?` for a path with misspelled segments. The suggested path keeps the values
+ * of path parameters.
  */
 function meant(method: string, below: string): string {
   const given = below.split('/')
@@ -145,7 +145,7 @@ function meant(method: string, below: string): string {
     if (parts.length !== given.length || !parts.slice(1).every((part, at) => fits(part, at + 1))) return []
     return [{ order, path: parts.map((part, at) => (part.startsWith(':') ? given[at]! : part)).join('/') }]
   })
-  // Prefer a path with the same method among equally near ones.
+  // If several paths are equally near, prefer one with the same method.
   near.sort((one, other) => Number(other.order.method === method) - Number(one.order.method === method))
   const path = nearestName(
     below,
@@ -155,7 +155,7 @@ function meant(method: string, below: string): string {
   return found === undefined ? '' : ` Did you mean ${found.order.method} ${found.path}?`
 }
 
-/** Returns whether an operation returned a complete response, such as text or a stream. */
+/** Returns whether the result of an operation is already a complete response, such as text or a stream. */
 function isAnswer(value: unknown): value is RawResponse {
   return typeof value === 'object' && value !== null && 'status' in value && 'headers' in value && 'body' in value
 }
@@ -168,7 +168,7 @@ function failure(error: unknown): RawResponse {
   if (error instanceof TenantsFull) return json({ error: error.message }, 503)
   if (error instanceof RangeError && error.message === 'Invalid string length')
     return json({ error: 'The response would exceed the maximum length of a string. Request less at a time.' }, 400)
-  // These errors are mistakes of the client, and their messages name what to do.
+  // These errors are mistakes of the client. Their messages say what to do.
   if (error instanceof RangeError || error instanceof TypeError) return json({ error: error.message }, 400)
   return json({ error: error instanceof Error ? error.message : String(error) }, 409)
 }
@@ -213,11 +213,11 @@ interface Schema {
   readonly options?: readonly Schema[]
 }
 
-/** What a body may have at a place: of a union, what any of its alternatives may. */
+/** Returns the schemas for the part of a body at a path. For a union, these are the schemas of all alternatives. */
 function schemasAt(schema: Schema, path: readonly unknown[]): readonly Schema[] {
   const { wrapped, options } = schema
   if (wrapped !== undefined) return schemasAt(wrapped, path)
-  // Of a list of words the options are texts.
+  // The options of a picklist are texts. Only the options of a union are schemas.
   if (options?.every((option) => typeof option === 'object'))
     return options.flatMap((option) => schemasAt(option, path))
   const [key, ...rest] = path
@@ -227,7 +227,10 @@ function schemasAt(schema: Schema, path: readonly unknown[]): readonly Schema[] 
   return next === undefined ? [] : schemasAt(next, rest)
 }
 
-/** The first field in the object of an issue that no alternative has, and those that there are. */
+/**
+ * Returns the path of an unknown field that caused an issue, and the names of all valid fields. Returns `undefined` if
+ * an unknown field did not cause the issue.
+ */
 function unknownField(
   root: unknown,
   { type, expected, path, input }: v.BaseIssue<unknown>,
@@ -247,7 +250,7 @@ function checked({ body: schema, example }: ControlOperation, body: unknown): un
   const result = v.safeParse(schema!, body)
   if (result.success) return result.output
   const [first] = result.issues
-  // A misspelled field also causes an issue for the missing right one. Report the misspelled one.
+  // A misspelled field causes two issues: an unknown field and a missing field. Report the unknown field.
   for (const found of result.issues) {
     const unknown = unknownField(schema!, found)
     if (unknown === undefined) continue
@@ -259,7 +262,7 @@ function checked({ body: schema, example }: ControlOperation, body: unknown): un
   }
   const issue = first
   const where = v.getDotPath(issue) ?? 'the body'
-  // For a union, report the alternative that came closest instead of the list of all types.
+  // For a union, report the message of the alternative that matched best, instead of a list of all types.
   const message =
     issue.issues?.find(({ path }) => path !== undefined)?.message ?? issue.issues?.at(-1)?.message ?? issue.message
   throw new HttpError(400, `${where}: ${message}. Send ${example === undefined ? 'no body' : JSON.stringify(example)}.`)

@@ -9,7 +9,8 @@ import type { Attempt } from '../../../../src/queue/message/message-entries.js'
 import { type ControlOperation, order } from './operation.js'
 import { listed, maxSteps, partOf } from './operation-parts.js'
 
-// The engine checks steps and responses, with better messages than a schema. The schema describes them.
+// The schema only describes steps and responses for the documentation. The engine checks them, because its messages are
+// better.
 const given = v.unknown()
 const described = (): v.GenericSchema => v.union([shallowStepSchema(), responseSchema()])
 
@@ -64,7 +65,7 @@ export const destinationOrders: readonly ControlOperation[] = [
     describes: v.strictObject({ to: v.string(), response: v.optional(described()) }),
     example: { to: 'https://shop.test/failed' },
     run: ({ destinations }, { to, response: answer }) => {
-      // Register the response first: a rejected operation must change nothing.
+      // Register the response first. If it is invalid, the operation is rejected before it has changed anything.
       if (answer !== undefined) destinations.respond(to, answer as DestinationResponse)
       if (destinationsInternals.of(destinations).recorderAt(to) === undefined) destinations.record(to)
     },

@@ -7,42 +7,51 @@ import type { Traffic } from '../../../../src/report/traffic-view.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { writerOf } from './wire-entry.js'
 
-/** Maximum entries that may be pending for a reader, and that may have changed since it received them. */
+/**
+ * Maximum number of entries that a slow reader has not received yet, and of received entries that have changed since.
+ * Above it, the reader is dropped.
+ */
 export const maxWaiting = 100_000
 
-/** Maximum bytes of entries that may arrive while a reader receives nothing. */
+/** Maximum bytes of new entries while a reader receives nothing. Above it, the reader is dropped. */
 export const maxBytesWaiting = 16_777_216
 
-/** Bytes after which collected events are sent, so that other requests have their turn. */
+/** Bytes of events that are sent together. Between two such parts, other requests can run. */
 const slice = 65_536
 
-/** Maximum entries that are checked in a row. */
+/** Maximum number of entries that are checked before other requests can run. */
 const lookedAtInARow = 5_000
 
-/** Maximum sandboxes, after resets, whose logs are kept for a slow reader. It gets no more entries of older ones. */
+/**
+ * Maximum number of sandboxes, after resets, whose logs a slow reader keeps in memory. It gets no more entries of older
+ * sandboxes.
+ */
 export const maxSandboxes = 4
 
-/** Host milliseconds without data after which a comment keeps the connection open. */
+/** Time without data after which a comment is sent to keep the connection open, in milliseconds of host time. */
 const keepAlive = 15_000
 
-/** Returns whether a reader wants an entry. After a reset or load, the numbering starts again. */
+/**
+ * Returns whether a reader wants an entry. `isRenewed` means that the sandbox was reset or loaded, so that the
+ * numbering has started again.
+ */
 export type Wanted = (entry: Entry, isRenewed: boolean) => boolean
 
 /**
- * Returns existing and future entries as server-sent events. They are read from the log when the reader receives them:
- * a pending entry that changes is sent once, in its final state, and a slow reader costs no copies. If the log has
- * dropped entries that a reader did not receive, an entry of the log reports that.
+ * Returns existing and future entries as server-sent events. Entries are read from the log only when the reader can
+ * receive them. A slow reader therefore needs no copies, and a pending entry that changes is sent once, in its final
+ * state. If the log has dropped entries that the reader did not receive, an entry of type `dropped` reports that.
  * @param after `seq` of the last entry that is not wanted
  */
 export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): ReadableStream<Uint8Array> {
   const worlds = [new Reading(sandbox.traffic, after)]
-  /** Bytes that have arrived since the reader received something. */
+  /** Bytes of new entries since the reader last received data. */
   let bytes = 0
   let isSuspected = false
   let wake: (() => void) | undefined
   let end = (): void => {}
   const isBehind = (): boolean => bytes > maxBytesWaiting || worlds.at(-1)!.behind > maxWaiting
-  /** A large event for the next read of the reader, as an array that all readers share. */
+  /** A large event to send next, as an array that all readers share. */
   let large: Uint8Array | undefined
   const body = new ReadableStream<Uint8Array>(
     {
@@ -63,7 +72,7 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
           }
           bytes += isNew ? bytesOf(entry) : endBytesOf(entry)
           if (isSuspected || !isBehind()) return
-          // Wait: the reader had no time to receive entries of the same turn of the event loop.
+          // Check again later, because a reader cannot receive entries before the event loop has processed its socket.
           isSuspected = true
           void hostPause()
             .then(hostPause)
@@ -76,7 +85,7 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
         const stay = sandbox.onReset((by) => {
           unsubscribe()
           unsubscribe = sandbox.traffic.subscribe(add)
-          // The log of the new sandbox contains the loaded data before it replaces the old one.
+          // The log of the new sandbox may already contain entries of the loaded data, so read it from its beginning.
           worlds.push(new Reading(sandbox.traffic, 0, by))
           worlds.at(-maxSandboxes - 1)?.skip()
           wake?.()
@@ -128,7 +137,8 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
             wake = undefined
           } else await hostPause()
           bytes = 0
-          // Many readers wake up together. Each one sends the first entry, and the rest waits for the turns.
+          // Many readers wake up at the same time. Each one sends only its first entry now, and the others with its
+          // next read, so that no other request is delayed.
           ;({ text, isOver, array } = gathered(sandbox, worlds, wanted, 1))
           if (worlds[0]!.isEnded) return
         }
@@ -152,11 +162,14 @@ class Reading {
   #traffic: Traffic | undefined
   /** `seq` of the last entry that was sent or skipped. */
   #last: number
-  /** `seq` of the newest entry at the start. A long existing log must not drop its reader. */
+  /**
+   * `seq` of the newest entry when the reader connected. Older entries do not count as pending, because a long existing
+   * log must not make the reader look slow.
+   */
   readonly #begun: number
   /** Entries that changed after they were sent, each with the `seq` of the newest entry at that time. */
   readonly again = new Map<Entry, number>()
-  /** Whether the reader was informed that a new sandbox replaced the old one. */
+  /** Whether the event `reset` was sent for this sandbox. */
   isTold = false
 
   constructor(
@@ -173,7 +186,7 @@ class Reading {
     return this.#traffic?.entries.at(-1)?.seq ?? 0
   }
 
-  /** Number of entries that are pending for the reader. */
+  /** Number of entries that the reader has not received yet. */
   get behind(): number {
     return Math.max(this.again.size, this.#newest - Math.max(this.#last, this.#begun))
   }
@@ -182,14 +195,14 @@ class Reading {
     return this.#traffic === undefined && this.renewed === undefined
   }
 
-  /** Notes a new or changed entry. Returns whether it is new. */
+  /** Registers a new or changed entry. Returns whether it is new. */
   note(entry: Entry): boolean {
     const newest = this.#newest
     if (entry.seq <= this.#last && !this.again.has(entry)) this.again.set(entry, newest)
     return entry.seq >= newest && !('endedAfterSeq' in entry)
   }
 
-  /** Returns the next entry, or `undefined` when all were sent. */
+  /** Returns the next entry to send, or `undefined` when all were sent. */
   next(): Entry | undefined {
     const entry = this.#traffic?.entries[this.#place()]
     const [changed] = this.again
@@ -224,13 +237,16 @@ class Reading {
 
 interface Gathered {
   readonly text: Bytes
-  /** A large event that follows the text. */
+  /** A large event to send after the text. */
   readonly array?: Uint8Array
   /** Whether no more entries are available. */
   readonly isOver: boolean
 }
 
-/** Collects events of at least this many bytes, or all of them. */
+/**
+ * Collects the next events until they have a number of bytes, or until no more are available.
+ * @param most number of bytes
+ */
 function gathered(sandbox: Sandbox, worlds: Reading[], wanted: Wanted, most: number): Gathered {
   let text = ''
   for (let looked = 0; looked < lookedAtInARow && text.length < most; looked++) {
@@ -255,12 +271,12 @@ function gathered(sandbox: Sandbox, worlds: Reading[], wanted: Wanted, most: num
   return { text: text as Bytes, isOver: false }
 }
 
-/** Events that were created in this turn of the event loop, because many readers may want the same ones. */
+/** Encoded events that all readers share. They are dropped after the current iteration of the event loop. */
 let events: { readonly writer: EntryWriter; readonly of: Map<Entry, Event> } | undefined
 
 interface Event {
   readonly text: Bytes
-  /** Created when the event is sent alone. */
+  /** The text as bytes, created for a large event. */
   array?: Uint8Array
 }
 
@@ -285,12 +301,12 @@ function forget(entry: Entry): void {
   events?.of.delete(entry)
 }
 
-/** Returns the bytes of the bodies of an entry. */
+/** Returns the total length of the bodies of an entry, in bytes. */
 export function bytesOf(entry: Entry): number {
   return ('body' in entry ? entry.body.length : 0) + endBytesOf(entry)
 }
 
-/** Returns the bytes that the end of an entry added. */
+/** Returns the length of the body that an entry gets when it ends, in bytes. */
 function endBytesOf(entry: Entry): number {
   if (entry.type === 'attempt') return entry.outcome?.body.length ?? 0
   return entry.type === 'request' || entry.type === 'outbound' ? (entry.response?.body?.length ?? 0) : 0

@@ -11,7 +11,7 @@ import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import { type ControlOperation, type OperationContext, order } from './operation.js'
 import { listed, partOf } from './operation-parts.js'
 
-// The engine checks rules, with better messages than a schema. The schema describes them.
+// The schema only describes rules for the documentation. The engine checks them, because its messages are better.
 const rule = v.custom<FaultRule>((given) => typeof given === 'object' && given !== null, 'must be a rule')
 const scenario = v.looseObject({ name: v.string(), faults: v.optional(v.array(v.unknown())) })
 const described = {
@@ -148,7 +148,7 @@ function same<T>(item: T): T {
   return item
 }
 
-/** Returns a handle with the number of the rules. A reset deletes numbers and rules. */
+/** Returns a handle for rules that were added together. A reset deletes the rules and their handles. */
 function kept(sandbox: Sandbox, handle: FaultHandle): { handle: string } {
   const { number } = handleInternals.of(handle)
   return { handle: `rules-${sandboxInternals.of(sandbox).beginning().world}-${number}` }
@@ -169,7 +169,10 @@ function remove(sandbox: Sandbox, { query }: OperationContext): void {
   faults.removeAdded(Number(number))
 }
 
-/** Loads the player on demand, because it needs matchers and other parts that a server does not use. */
+/**
+ * Loads the scenario player on demand, because it imports matchers and other modules that a server does not need to
+ * start.
+ */
 async function played(
   { options }: Sandbox,
   scenario: Scenario,
@@ -200,7 +203,7 @@ async function played(
   }
 }
 
-/** Describes a field of a fault for a form. */
+/** Describes a field of a fault, for the form in the inspector. */
 function fieldOf(name: string, schema: v.GenericSchema): object {
   const { type = 'any', enum: values } = toJsonSchema(schema, { errorMode: 'ignore' })
   const optional = /optional/.test(schema.type)

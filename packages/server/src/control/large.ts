@@ -10,24 +10,26 @@ import { storeInternals } from '../../../../src/store/store-internals.js'
 import { heapLimit } from '../heap-watch.js'
 import { bytesOf } from './entry-stream.js'
 
-// Responses that contain a whole sandbox: their size is estimated from the stored data before they are created.
+// Limits responses that contain a whole sandbox. Their size is estimated from the stored data before they are created.
 
 /**
- * Maximum bytes of a response about one instant, which is created in one go while all other requests wait. It is less
- * in a small heap.
+ * Usual maximum bytes of a response that is created without pauses, while all other requests wait. In a small heap the
+ * maximum is lower.
  */
 export const usualAtOnce = 67_108_864
 export const roomAtOnce: number = Math.min(usualAtOnce, Math.floor(heapLimit() / 16))
-/** Factor for responses that are created in slices, between which other requests run. */
+/** Factor of the maximum for responses that are created in slices. Other requests run between two slices. */
 export const inSlicesTimes = 2
 export const maxInSlices: number = inSlicesTimes * roomAtOnce
-/** Approximate bytes of a slice. */
+/** Approximate size of a slice, in bytes. */
 const slice = 1_048_576
 
-/** Estimated JSON overhead of a key, an element, an entry with headers and an entry without. */
+/**
+ * Estimated bytes that JSON adds to a key, to an element, to an entry with headers, and to an entry without headers.
+ */
 const around = { key: 48, element: 4, entry: 400, plainEntry: 100 }
 
-/** @param instead message with what to request instead */
+/** Rejects a request whose response would be too large. @param instead sentence that says what to request instead */
 export function refuseLarge(bytes: number, most: number, what: string, instead: string): void {
   if (bytes <= most) return
   throw new HttpError(400, `${what} has about ${bytes} bytes, and one response has at most ${most}. ${instead}`)
@@ -35,7 +37,7 @@ export function refuseLarge(bytes: number, most: number, what: string, instead: 
 
 /** Returns the estimated size of a trace entry with bodies of at most `bodies` bytes. */
 export function sizeOfEntry(entry: Entry, bodies: number = Number.POSITIVE_INFINITY): number {
-  // An entry has at most two bodies. Arguments and replies of commands are cut as well.
+  // An entry has at most two bodies. `bodies` also limits each argument and reply of a command.
   if (entry.type === 'command') {
     const size = weightOf(entry.argv) + weightOf(entry.reply)
     return around.plainEntry + Math.min(size, (entry.argv.length + 1) * (bodies + around.key))
@@ -71,7 +73,7 @@ export function sizeOfState(sandbox: Sandbox): number {
   return sandbox.queues.reduce((sum, queue) => sum + sizeOfQueue(queue), sizeOfStore(sandbox))
 }
 
-/** Maps items in slices, between which other requests run. */
+/** Maps items in slices. Other requests run between two slices. */
 export async function inSlices<T, R>(
   items: readonly T[],
   size: (item: T) => number,

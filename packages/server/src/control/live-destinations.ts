@@ -12,18 +12,18 @@ import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 interface Limits {
   /** Allowed hosts in addition to this machine. */
   readonly deliver: string | undefined
-  /** Milliseconds of host time for one response. */
+  /** Timeout of one response, in milliseconds of host time. */
   readonly timeout: number
 }
 
 export interface LiveApplication {
-  /** Returns a message if deliveries were sent and all connections were refused, otherwise `undefined`. */
+  /** Returns an error message if all deliveries failed because nothing listens at the URL; otherwise `undefined`. */
   silence(): string | undefined
 }
 
 /**
- * Sends the deliveries of a scenario to a running app. A target with a path receives the only destination of the
- * scenario; a target without one receives all of them, including callbacks, each at its own path.
+ * Sends the deliveries of a scenario to a running app. A URL with a path receives the deliveries of a scenario with a
+ * single destination. A URL without a path receives all deliveries and callbacks, each at the path of its destination.
  */
 export function liveDestinations(
   scenario: Scenario,
@@ -40,7 +40,7 @@ export function liveDestinations(
     return answer
   }
   return {
-    // The app may take the time of `--timeout`, so handlers have no stall timeout.
+    // `--timeout` limits the time of the app, so switch off the stall timeout of handlers.
     sandbox: { policy: { handlerStallTimeout: undefined } },
     elsewhere: (pattern) => {
       const taken = new AddressPattern(pattern)
@@ -57,7 +57,7 @@ export function liveDestinations(
   }
 }
 
-/** Faults that mean that nothing listens. */
+/** Kinds of network errors that mean that nothing listens at the URL. */
 const absent: readonly string[] = ['refused', 'unresolved-host']
 
 function targetOf(to: string, deliver: string | undefined): URL {
@@ -72,7 +72,10 @@ function targetOf(to: string, deliver: string | undefined): URL {
   throw new UsageError(`--to: ${host} is not this machine. Add --deliver-to ${host} to deliver to it on purpose.`)
 }
 
-/** Returns URL patterns of the scenario, with functions that return the URL of a delivery in the app. */
+/**
+ * Returns the URL patterns of the scenario's destinations. Each has a function that converts the URL of a delivery to a
+ * URL of the app.
+ */
 function routesOf(scenario: Scenario, target: URL): ReadonlyMap<string, (url: string) => string> {
   const { messages, callbacks } = urlsOf(scenario)
   if (target.pathname === '/' && target.search === '') {
@@ -111,7 +114,7 @@ function urlsOf({ given, steps = [] }: Scenario): {
   return { messages, callbacks }
 }
 
-/** Replaces `{n}` by a wildcard: each of many messages has its own number in the URL. */
+/** Replaces `{n}` by a wildcard, because each message of a step with `times` has its own number in the URL. */
 function patternOf(url: string): string {
   return url.replaceAll('{n}', '*')
 }

@@ -4,13 +4,15 @@ import type { RawResponse } from '../../../../src/protocol/service.js'
 import { inSlices } from './large.js'
 import type { OperationContext } from './operation.js'
 
-/** Maximum items of one response, so that a long list does not delay other requests. */
+/** Maximum number of items in one response, so that a long list does not delay other requests. */
 export const maxItems = 10_000
-/** Maximum nesting of a body, because the code that reads it is recursive. */
+/** Maximum nesting depth of a request body, because the code that reads it is recursive. */
 export const deepest = 1_000
-/** Maximum steps in one script of a destination. Each one is checked, and kept until a delivery uses it. */
+/**
+ * Maximum steps in one script of a destination. Each step is checked immediately, and stored until a delivery uses it.
+ */
 export const maxSteps = 1_000_000
-/** Maximum values in a body, because each one takes more memory than its bytes. */
+/** Maximum number of JSON values in a request body, because each value takes more memory than its bytes. */
 export const maxControlValues = 4_194_304
 /** Maximum bytes of the bodies of all items in one response. */
 export const maxBytes = 67_108_864
@@ -25,12 +27,12 @@ interface ListOptions<T> {
   /** Plural noun for error messages, such as `messages`. */
   readonly of: string
   readonly view: (item: T) => unknown
-  /** Returns the bytes of an item in addition to a few hundred. */
+  /** Returns the length of the bodies of an item in bytes. Everything else in an item has only a few hundred bytes. */
   readonly size?: (item: T) => number
 }
 
 /**
- * Responds with a list: whole if it is short, or the requested page.
+ * Returns the response for a list: the requested page, or the whole list if it is short enough.
  * @throws HttpError if the list is too long for one response and no `limit` was given
  */
 export async function listed<T>(
@@ -43,7 +45,7 @@ export async function listed<T>(
   const limit = given ?? maxItems
   if (limit < 1 || limit > maxItems) throw new HttpError(400, `limit must be a number from 1 to ${maxItems}.`)
   let [end, bytes] = [skip, 0]
-  // Always return at least one item, because otherwise a large one could never be read.
+  // Always return at least one item. Otherwise a very large item could never be read.
   while (end < items.length && end - skip < limit && (end === skip || bytes + size(items[end]!) <= maxBytes)) {
     bytes += size(items[end++]!)
   }

@@ -14,31 +14,33 @@ export interface OperationContext {
   readonly call: RawRequest
   /** Serves a sandbox as an additional tenant. Returns its name: the given one, or a free one. */
   adopt(sandbox: Sandbox, name: string | undefined): string
-  /** Returns a URL of the server with the origin that the client used; other texts stay unchanged. */
+  /** Replaces the origin of a URL of this server by the origin that the client used. Other texts stay unchanged. */
   reached(address: string): string
 }
 
-/** One operation on a tenant: a row of the control API. */
+/** One operation of the control API on a tenant. */
 export interface ControlOperation {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Path below `/_control/{tenant}`; `:name` is a parameter. */
   readonly path: string
   readonly summary: string
-  /** Schema of the body. Without a schema the operation takes no body. */
+  /** Schema of the request body. Without this field, the operation takes no body. */
   readonly body?: v.GenericSchema | undefined
-  /** Schema of the body for the OpenAPI document, if `body` leaves the details to the engine. */
+  /** Schema of the request body for the OpenAPI document, if the engine checks the details instead of `body`. */
   readonly describes?: v.GenericSchema
   /** A valid body, for the documentation and for error messages. */
   readonly example?: unknown
   /** Query parameters with their descriptions. */
   readonly query?: Readonly<Record<string, string>>
-  /** Whether the operation needs a store in this process, with its past instants. */
+  /** Whether the operation needs a store in this process, instead of a real Redis. */
   readonly storedHere?: true
   /** Content type of a successful response. Default JSON. */
   readonly answers?: 'text/plain' | 'text/html' | 'text/event-stream'
   /** The operation as a tool for agents, if there is one. */
   readonly tool?: Tool
-  /** Runs the operation and returns the response: a value for JSON, or a complete response. No value becomes `{}`. */
+  /**
+   * Runs the operation. It returns a value that is sent as JSON, or a complete response. `undefined` is sent as `{}`.
+   */
   run(sandbox: Sandbox, body: unknown, asked: OperationContext): unknown
 }
 
@@ -67,7 +69,7 @@ interface OrderOf<S extends v.GenericSchema> extends Omit<ControlOperation, 'bod
   run(sandbox: Sandbox, body: v.InferOutput<S>, asked: OperationContext): unknown
 }
 
-/** Gives `run` of a row the type of its schema. */
+/** Returns an operation unchanged. It makes TypeScript infer the type of the argument of `run` from the schema. */
 export function order<S extends v.GenericSchema>(row: OrderOf<S>): ControlOperation {
   return row as ControlOperation
 }

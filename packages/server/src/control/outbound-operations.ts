@@ -11,7 +11,8 @@ import { HttpError } from '../../../../src/protocol/call.js'
 import { type ControlOperation, order } from './operation.js'
 import { listed, partOf } from './operation-parts.js'
 
-// The engine checks steps and responses, with better messages than a schema. The schema describes them.
+// The schema only describes steps and responses for the documentation. The engine checks them, because its messages are
+// better.
 const given = v.unknown()
 const described = (): v.GenericSchema => v.union([statusCode, responseSchema()])
 
@@ -43,7 +44,7 @@ export const callOrders: readonly ControlOperation[] = [
     describes: v.strictObject({ url: v.string(), response: v.optional(described()) }),
     example: { url: 'https://bank.test/*' },
     run: ({ outbound }, { url: to, response: answer }) => {
-      // Register the response first: a rejected operation must change nothing.
+      // Register the response first. If it is invalid, the operation is rejected before it has changed anything.
       if (answer !== undefined) outbound.respond(to, answer as OutboundResponse)
       if (outboundInternals.of(outbound).recorderAt(to) === undefined) outbound.record(to)
     },

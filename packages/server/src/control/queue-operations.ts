@@ -34,7 +34,7 @@ const dump = v.custom<QueueDump>(
   'must be what GET /queue/dump returned',
 )
 
-/** Maximum fire times in one response, because each one is computed from a calendar. */
+/** Maximum number of fire times in one response, because computing each one takes time. */
 export const maxSlots = 500
 
 export const queueOrders: readonly ControlOperation[] = regional([

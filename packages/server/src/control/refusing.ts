@@ -1,7 +1,10 @@
 import { HttpError } from '../../../../src/protocol/call.js'
 import { QueueRejection } from '../../../../src/queue/settings/queue-rejections.js'
 
-/** Responds to a rejection of the queue with the status that the queue API has for it. */
+/**
+ * Runs an operation on the queue. If the queue rejects it, the response has the status that the API of the queue would
+ * return.
+ */
 export function refusing<T>(work: () => T): T {
   try {
     return work()

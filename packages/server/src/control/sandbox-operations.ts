@@ -49,7 +49,7 @@ export const sandboxOperations: readonly ControlOperation[] = [
       next: 'publish_message or run_command to set up the sandbox again.',
     },
     run: async (sandbox) => {
-      // Reset the real Redis first: if that fails, nothing has changed.
+      // Reset the real Redis first. If that fails, nothing else has changed.
       await storeInternals.of(sandbox.store).elsewhere?.reset()
       sandbox.reset()
       return timeOf(sandbox)

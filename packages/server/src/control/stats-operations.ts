@@ -9,7 +9,7 @@ import { nothing } from './schemas.js'
 
 const period = { period: `one of ${periodNames.join(', ')}; default \`1h\`` }
 const figures = v.record(v.string(), v.unknown())
-// The script checks its own steps, with better messages than a schema.
+// The schema accepts any steps. The engine checks them, because its messages are better.
 const story = v.strictObject({
   steps: v.array(v.looseObject({ kind: v.string() })),
   scale: v.optional(v.record(v.string(), v.number())),

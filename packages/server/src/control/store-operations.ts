@@ -129,7 +129,8 @@ export const storeOrders: readonly ControlOperation[] = [
       const redaction = traffic.redaction()
       const changes = changesSince(store, redaction, wholeNumber(query, 'after'))
       const limit = Math.min(wholeNumber(query, 'limit') ?? maxItems, maxItems)
-      // One entry may have changed many keys. Include all of them, so that `after` continues correctly.
+      // One entry may have changed many keys. Include all changes of the last entry, so that `after` does not skip any
+      // of them.
       const last = changes[limit - 1]?.seq
       const asked = last === undefined ? changes : changes.filter(({ seq }, index) => index < limit || seq === last)
       const size = asked.reduce((sum, change) => sum + weightOf(change), 0)

@@ -1,13 +1,13 @@
-/** An operation as a tool of `stuntdouble mcp`. It has the arguments of the operation. */
+/** Description of an operation as a tool of `stuntdouble mcp`. The tool has the same arguments as the operation. */
 export interface Tool {
   readonly name: string
-  /** What the tool does, if the summary of the operation uses terms of the control API. */
+  /** Sentence that says what the tool does. Default: the summary of the operation. */
   readonly does?: string
   /** When to call the tool: one or two short statements. */
   readonly when: string
-  /** `changes` adds to the sandbox; `destroys` removes something. */
+  /** Effect on the sandbox: `reads` changes nothing, `changes` only adds data, and `destroys` removes data. */
   readonly effect: 'reads' | 'changes' | 'destroys'
-  /** The tool to call next. */
+  /** Hint for the agent about which tool to call next. */
   readonly next: string
   /** Descriptions of arguments, if neither their names nor the `query` of the operation explain them. */
   readonly args?: Readonly<Record<string, string>>
@@ -15,12 +15,15 @@ export interface Tool {
   readonly without?: readonly string[]
   /** Default values of query parameters. */
   readonly defaults?: Readonly<Record<string, string | number>>
-  /** Fields of the response that agents do not get. */
+  /** Fields of the response that are removed for agents. */
   readonly hides?: readonly string[]
-  /** Whether the response includes the timeline of what followed. */
+  /** Whether the response includes the timeline of all entries that the call caused. */
   readonly tells?: true
-  /** Whether the tool reads only the traffic log, so that a saved trace can respond. */
+  /** Whether the tool also works on a saved trace, because it reads only the traffic log. */
   readonly ofTraces?: true
-  /** Field of the body with the arguments of a command, whose reply may be a secret. */
+  /**
+   * Name of the body field that contains a command with its arguments. The reply is redacted if the command reads a
+   * secret.
+   */
   readonly command?: string
 }

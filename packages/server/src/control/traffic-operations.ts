@@ -129,7 +129,7 @@ export const trafficOrders: readonly ControlOperation[] = [
   }),
 ]
 
-/** Rejects a timeline that is too long to read, because each entry takes time. */
+/** Rejects a timeline with too many entries, because formatting each entry takes time. */
 function refuseLong(entries: number, instead: string): void {
   if (entries <= maxItems) return
   throw new HttpError(
@@ -138,7 +138,10 @@ function refuseLong(entries: number, instead: string): void {
   )
 }
 
-/** Returns a trace as JSON, created in slices. It contains the entries and changes of the instant of the request. */
+/**
+ * Returns a trace as JSON, created in slices. The trace contains the entries and store changes that existed when the
+ * request arrived.
+ */
 async function traced(traffic: Traffic, query: URLSearchParams): Promise<RawResponse> {
   const [bodies = Number.POSITIVE_INFINITY, after = 0, limit] = ['bodies', 'after', 'limit'].map((name) =>
     wholeNumber(query, name),
@@ -149,7 +152,7 @@ async function traced(traffic: Traffic, query: URLSearchParams): Promise<RawResp
   const { store } = traffic.context
   const left = store === undefined ? [] : changesSince(store, redaction, after)
   const changes = last === undefined ? left : left.filter(({ seq }) => seq <= last)
-  // Always return at least one entry, because otherwise a large one could never be read.
+  // Always return at least one entry. Otherwise a very large entry could never be read.
   if (entries.length > 1) {
     const size = changes.reduce((sum, change) => sum + weightOf(change), sizeOfEntries(entries, bodies))
     const instead = 'Request a part with `limit` and then `after`, or shorter bodies with `bodies`.'
@@ -160,7 +163,7 @@ async function traced(traffic: Traffic, query: URLSearchParams): Promise<RawResp
   const told = await inSlices(entries, sizeOfEntry, (entry) => utf8(JSON.stringify(writer.entry(entry))))
   const ofKeys = await inSlices(changes, weightOf, (change) => utf8(JSON.stringify(redactedChange(change, redaction))))
   const end = ofKeys.length === 0 ? ']}' : `],"changes":[${ofKeys.join(',')}]}`
-  // The list of entries is the last field of the trace.
+  // The encoded entries are inserted at the end, because the list of entries is the last field of a trace.
   return jsonText(latin1(`${utf8(facts.slice(0, -2))}${told.join(',')}${end}`))
 }
 
@@ -182,7 +185,7 @@ function wantedBy(query: URLSearchParams): (entry: Entry) => boolean {
     (message === null || ('messageId' in entry && entry.messageId === message))
 }
 
-/** Returns the entries of a message from an index, which avoids a search in a long log. */
+/** Returns the entries of a message. It uses an index, because a search in a long log would be slow. */
 function source({ traffic }: Sandbox, query: URLSearchParams): readonly Entry[] {
   const message = query.get('message')
   return message === null ? traffic.entries : traffic.forMessage(message)
@@ -204,12 +207,12 @@ function longPoll(sandbox: Sandbox, asked: OperationContext): unknown {
       resolve(find())
     }
     const timer = setTimeout(end, Math.min(milliseconds(given as Duration), maxWait))
-    // Wait for one turn of the event loop, so that all entries of one request are included.
+    // Wait for one more iteration of the event loop, so that the response includes all entries of one request.
     const forgets = [
       sandbox.traffic.subscribe((entry) => {
         if (wanted(entry)) setImmediate(end)
       }),
-      // A replaced sandbox gets no more entries.
+      // Stop waiting after a reset or load, because the former sandbox gets no more entries.
       sandbox.onReset(end),
       sandbox.onDispose(end),
     ]

@@ -15,7 +15,7 @@ const stepError = v.strictObject({
 const which = { name: v.string(), nth: v.optional(v.number()) }
 const times = v.optional(v.number())
 
-/** Stubs that a test sets for steps and events. */
+/** Operations that set the stubs of steps and events. */
 export const workflowStubOperations: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
@@ -101,7 +101,10 @@ export const workflowStubOperations: readonly ControlOperation[] = regional([
   }),
 ])
 
-/** Responds with 409 and the lifecycle of the run if it does not reach the step or state. */
+/**
+ * Runs an operation that advances the clock until a run reaches a step or state. If the run does not reach it, the
+ * response is 409 with the lifecycle of the run.
+ */
 async function there(move: () => Promise<void>): Promise<void> {
   try {
     await move()

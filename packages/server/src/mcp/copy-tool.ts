@@ -89,7 +89,7 @@ async function selectionOf(world: McpTarget, given: ToolArguments, signal?: Abor
   const around = await ask(`after=${Math.max(first - margin - 1, 0)}&limit=${limit}`)
   const entries = [...new Map([...around, ...own].map((one) => [one.seq, one])).values()].sort((a, b) => a.seq - b.seq)
   if (!entries.some(({ seq }) => seq === first))
-    throw new Mistake('There is no such entry. Call get_timeline for numbers.')
+    throw new Mistake('There is no entry with this number. Call get_timeline for the numbers of entries.')
   if (message !== undefined) return { entries, message }
   return entry === undefined ? { entries, range: [first, last] } : { entries, entry }
 }

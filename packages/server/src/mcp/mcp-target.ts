@@ -96,7 +96,9 @@ export class ServerTarget implements McpTarget {
   /** Rejects an unknown tenant, because the first use would create a misspelled one. */
   async #refuseUnknown(tenant: string): Promise<void> {
     if (tenant === this.#options.tenant || (await this.tenants()).includes(tenant)) return
-    throw new Mistake('There is no tenant of this name. Call list_tenants for their names, or omit `tenant`.')
+    throw new Mistake(
+      'There is no tenant with this name. Call list_tenants for the names of all tenants, or omit `tenant`.',
+    )
   }
 
   async #send(path: string, { method = 'GET', body, signal }: Omit<ControlCall, 'path'>): Promise<ControlResponse> {

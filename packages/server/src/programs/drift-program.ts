@@ -91,7 +91,7 @@ export const program: Program = {
     const done = await compared(plan)
     const outcome = { ...done, leftOut: [...plan.leftOut, ...done.leftOut] }
     console.log(`\n${reportText(outcome, plan.hide)}`)
-    for (const line of outcome.remains) console.error(plainText(`stuntdouble: not removed: ${plan.hide(line)}`))
+    for (const line of outcome.remains) console.error(plainText(`stuntdouble: could not delete ${plan.hide(line)}`))
     if (outcome.remains.length > 0) console.error(plainText(howToRemove(plan)))
     const file = textOf(given, 'record', 'FILE')
     if (file !== undefined) await record(file, outcome, plan)

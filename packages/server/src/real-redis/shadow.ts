@@ -28,7 +28,7 @@ export interface ShadowDifference {
 export function shadowDifferenceText({ argv, double, redis: engine, known: named }: ShadowDifference): string {
   const why = named === undefined ? 'unknown' : `${named.name}: ${named.about} [${named.where}]`
   const words = standardRedaction.words(argv).map(shownWord).join(' ')
-  return `${words}\n  double ${told(withoutSecrets(argv, double))}\n  engine ${told(withoutSecrets(argv, engine))}\n  ${why}`
+  return `${words}\n  double ${told(withoutSecrets(argv, double))}\n  redis  ${told(withoutSecrets(argv, engine))}\n  ${why}`
 }
 
 function withoutSecrets(argv: readonly string[], reply: unknown): unknown {
