@@ -4,7 +4,7 @@ import { type AddressInfo, BlockList, isIPv6, type Server } from 'node:net'
 export const defaultHost = 'localhost'
 export const defaultPort = 4010
 
-/** Both loopback addresses. Clients resolve `localhost` to one or the other. */
+/** Both loopback addresses. Some clients resolve `localhost` to the first address, and others to the second one. */
 const loopback = ['127.0.0.1', '::1'] as const
 const attempts = 10
 
@@ -14,8 +14,8 @@ export interface BoundServers<S extends Server> {
 }
 
 /**
- * Listens on an address. `localhost` means both loopback addresses with the same port, or only the first one on a
- * machine without the second.
+ * Listens on an address. `localhost` means both loopback addresses, with the same port. On a machine without IPv6 it
+ * means only the IPv4 address.
  */
 export async function listenOn<S extends Server>(
   address: string,
@@ -35,7 +35,7 @@ export async function listenOn<S extends Server>(
       const { code } = error as NodeJS.ErrnoException
       if (code !== 'EADDRINUSE') return { servers: [first], port: portOf(first) }
       first.close()
-      // A free port was requested, and another process uses this one on the second address. Try another port.
+      // Port 0 was requested, and another process uses the selected port on the second address. Try another port.
       if (port !== 0 || left === 0) throw error
     }
   }
@@ -56,9 +56,9 @@ function portOf(server: Server): number {
 }
 
 /**
- * Resolves a host once, so that the checked address is the one that the server listens on. It may be a name, a short
- * form (`0`, `127.1`) or in brackets. `localhost` is returned unchanged, because it means two addresses; the empty
- * string means every address.
+ * Resolves a host once, so that the checked address is the one that the server listens on. The host can be a name, an
+ * address, a short form of an address (`0`, `127.1`), or an address in brackets. `localhost` is returned unchanged,
+ * because it means two addresses. The empty string means every address, and is returned unchanged, too.
  */
 export async function addressOf(host: string): Promise<string> {
   const bare = host.replace(/^\[(.*)\]$/, '$1')

@@ -1,4 +1,4 @@
-/** A server cannot listen at the given address. The message names the option to change. */
+/** Error of a server that cannot listen at an address. The message names the option to change. */
 export class ListenFailure extends Error {
   readonly code: string
 
@@ -9,7 +9,10 @@ export class ListenFailure extends Error {
   }
 }
 
-/** Converts an error of `listen()` to a message that names the option, if the cause is known. */
+/**
+ * Converts an error of `listen()` to an error that names the option to change. An error with an unknown cause is
+ * returned unchanged.
+ */
 export function listenFailure(error: unknown, host: string, port: number, option = 'port (--port)'): unknown {
   const { code = '' } = error as NodeJS.ErrnoException
   const notHere = `host (--host): ${host} is not an address of this machine. Use one that is, such as 127.0.0.1 or 0.0.0.0.`

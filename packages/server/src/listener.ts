@@ -23,21 +23,23 @@ export type ReportBug = (error: unknown, call: RawRequest) => void
 
 export interface ListenerOptions {
   readonly limits?: Pick<ResolvedLimits, 'maxBodyBytes' | 'maxStreams' | 'requestTimeout'>
-  /** All connections that hold memory for arriving bodies and pending responses. */
+  /** Accounts for the memory of arriving bodies and pending responses of all connections. */
   readonly crowd?: Crowd
   /** Returns the response for a request whose body does not have to be read, or `undefined`. */
   readonly turnsAway?: (call: RawRequest) => RawResponse | Promise<RawResponse> | undefined
   /**
-   * Returns whether the service will reject the token of a request. Checked before a body is read that is not small.
+   * Returns whether the response to a request does not depend on its body, for example because its token is invalid. It
+   * is called before a large body is read completely.
    */
   readonly isUnwanted?: (call: RawRequest) => boolean
-  /** Runs a request when it is the turn of its connection. Default: immediately. */
+  /** Schedules a request, so that all connections get their share of the event loop. Default: runs it immediately. */
   readonly takeTurn?: (call: RawRequest, connection: Socket, run: () => void) => void
 }
 
 /**
- * Serves an exchange with `node:http`, without `Request` and `Response`, which would halve the throughput.
- * @param origin origin of the server as the exchange knows it; the `Host` header is not used
+ * Returns a request listener for `node:http`. It does not use the classes `Request` and `Response`, because they would
+ * halve the throughput.
+ * @param origin returns the origin that the URLs of requests get; the `Host` header is not used
  */
 export function listener(
   origin: () => string,
@@ -57,12 +59,13 @@ export function listener(
   const ways: Ways = { streams, outgoing, crowd, takeTurn }
   const longestBody = Math.min(limits.maxBodyBytes, crowd.buffered.limit)
   return (request, response) => {
-    // Node.js passes pipelined requests together, even after the first one ended the connection.
+    // Ignore further pipelined requests if an earlier one has closed the connection. Node.js passes them on together.
     if (request.socket.destroyed) return
     const head = endToEnd(request.rawHeaders)
     const call = new NodeCall(request, response, head.headers, origin())
     let room: BodyRoom | undefined
-    // A request runs when its last byte has arrived. A body that is arriving blocks nothing and may never be complete.
+    // A request with a body is scheduled when its last byte has arrived. Until then it blocks no other request, because
+    // its body may never be complete.
     if (head.bodyLength === 0) serveInTurn(exchange)
     else serve((asked) => turnedAway(asked) ?? arrived())
     function turnedAway(asked: RawRequest): RawResponse | Promise<RawResponse> | undefined {
@@ -89,7 +92,7 @@ export function listener(
       )
       return undefined
     }
-    /** Lets the service reject the request without its body. */
+    /** Runs the request without its body, so that the service rejects it. */
     function unread(): ReturnType<Exchange> {
       leaveBody(response, head.bodyLength)
       return exchange(call)
@@ -127,7 +130,10 @@ export function listener(
   }
 }
 
-/** Requests that wait for their turn, by connection. Nothing more is read from a connection in this state. */
+/**
+ * Scheduled requests that have not run yet, by connection. While a connection has such a request, no more data is read
+ * from it.
+ */
 class Queues {
   readonly #takeTurn: NonNullable<ListenerOptions['takeTurn']>
   readonly #lengths = new WeakMap<Socket, number>()
@@ -157,7 +163,7 @@ class Queues {
   }
 }
 
-/** Keeps the connection after a small body that is not read, and closes it after a large one. */
+/** Handles a body that is not read: after a small one the connection stays open, after a large one it is closed. */
 function leaveBody(response: ServerResponse, bodyLength: number | undefined): void {
   if (bodyLength === undefined || bodyLength > maxUnwanted) response.shouldKeepAlive = false
 }
@@ -171,7 +177,7 @@ const ofConnection = new Set('connection keep-alive transfer-encoding content-le
 
 export interface Head {
   readonly headers: HeaderList
-  /** Announced length in bytes; 0 without a body, `undefined` for a body in chunks. */
+  /** Length of the body in bytes, as announced; 0 without a body, and `undefined` for a chunked body. */
   readonly bodyLength: number | undefined
 }
 
@@ -238,12 +244,12 @@ export function targetOf(request: IncomingMessage): string {
 }
 
 /**
- * Size from which memory for a response is checked first. Smaller responses are counted only if the socket does not take
- * them immediately.
+ * Minimum bytes of a response for which available memory is checked before it is sent. Smaller responses are counted
+ * only if the socket does not accept them immediately.
  */
 const largeAnswer = 65_536
 
-/** The means to send responses. */
+/** Objects that are needed to send a response. */
 interface Ways {
   readonly streams: OpenStreams
   readonly outgoing: Outgoing
@@ -293,7 +299,7 @@ async function sendStream(
     streams.count--
   }
   response.on('close', forget)
-  // Detects a slow reader also while the stream waits for it to receive earlier chunks.
+  // The stream may drop its reader for being slow while this function waits for `drain`. End the connection then.
   reader.closed.catch((error) => {
     if (!(error instanceof ReaderTooSlow) || response.destroyed) return
     forget()
@@ -304,7 +310,7 @@ async function sendStream(
   response.flushHeaders()
   try {
     for (;;) {
-      // Reading may compute the chunk, so it takes a turn.
+      // Reading may compute the chunk, so schedule it like a request.
       const { done, value } = await new Promise<ReadableStreamReadResult<Uint8Array>>((resolve, reject) => {
         takeTurn(call, response.req.socket, () => void reader.read().then(resolve, reject))
       })
@@ -329,7 +335,8 @@ async function sendStream(
 }
 
 /**
- * A response that HTTP cannot express. Such values are rejected where responses are created; this is the last check.
+ * Error for a response that HTTP cannot express. Such values should already have been rejected when the response was
+ * created.
  */
 class CannotBeSent extends Error {}
 
@@ -338,7 +345,7 @@ function statusOf({ status }: RawResponse): number {
   throw new CannotBeSent(`The response cannot be sent: ${status} is not an HTTP status.`)
 }
 
-/** Returns names and values alternately. */
+/** Returns a list that contains each header name, followed by its value. */
 function headersOf({ headers }: RawResponse): string[] {
   const list: string[] = []
   for (const [name, value] of headers) {
@@ -367,7 +374,7 @@ function refuseStream(body: ReadableStream<Uint8Array>, response: ServerResponse
   )
 }
 
-/** Rejects a request without reading the rest of its body, so the connection cannot be used again. */
+/** Rejects a request without reading the rest of its body, and closes the connection. */
 function refuseBody(response: ServerResponse, { status, message }: BodyRefused): void {
   if (response.headersSent) return
   response.setHeader('connection', 'close')
@@ -393,7 +400,7 @@ export function refuse(request: IncomingMessage, response: ServerResponse, why: 
   sendError(response, 403, why)
 }
 
-/** Sends an error in the form of the services and of the control API: clients read the body as JSON. */
+/** Sends an error as JSON, as the services and the control API do. */
 export function sendError(response: ServerResponse, status: number, error: string): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error }))
 }

@@ -7,15 +7,15 @@ import { frees } from '../../../src/store/command/memory.js'
 import { blockingTable, commandTable } from '../../../src/store/commands/index.js'
 import type { HeapWatch } from './heap-watch.js'
 
-/** Error of redis-server when it may not use more memory. */
+/** Error text of redis-server when its memory limit is reached. */
 export const outOfMemory = "OOM command not allowed when used memory > 'maxmemory'."
 
-/** Commands of health checks, and reads that return a number or a word. They run while any memory is left. */
+/** Commands with short replies, such as those of health checks. They also run when the heap is critical. */
 const small = new Set(
   `PING ECHO TIME INFO DBSIZE EXISTS TOUCH TTL PTTL EXPIRETIME PEXPIRETIME TYPE STRLEN GETBIT LLEN SCARD SISMEMBER HLEN
 HEXISTS HSTRLEN ZCARD ZSCORE XLEN`.split(/\s+/),
 )
-/** Commands without a write flag that may write or keep their arguments. */
+/** Commands without a write flag that may still store data, such as scripts. */
 const runs = new Set(['EVAL', 'EVALSHA', 'FCALL', 'SCRIPT LOAD', 'FUNCTION LOAD', 'FUNCTION RESTORE'])
 
 /** Returns whether a command may make the store hold more data. */
@@ -40,7 +40,7 @@ export function refusesCommand(heap: HeapWatch, argv: readonly Bytes[]): string 
   return storesMore(argv) ? outOfMemory : undefined
 }
 
-/** Longer bodies are not inspected. */
+/** Maximum length of a body that is inspected, in bytes. A longer one is rejected. */
 const legible = 65_536
 
 /** Returns the response to a request to a tenant's services when memory is low, or `undefined` to run it. */
@@ -65,12 +65,12 @@ export function refusedFor(
   return heap.isCritical && !doMakeRoom && !rows.every(isSmall) ? unavailable(heap) : undefined
 }
 
-/** Control operations that delete something, end something, or move time. */
+/** Control operations that also run when memory is low, because they delete data, cancel work, or advance time. */
 const freeing = /^(?:(?:queue\/)?reset|stats\/clear|clock(?:\/.*)?|(?:queue\/messages|workflow\/runs)\/[^/]+\/cancel)$/
 
 /**
  * Returns the response to a control call when memory is low, or `undefined` to run it. Operations that free memory or
- * move time still run.
+ * advance time always run.
  */
 export function refusedOrder(heap: HeapWatch, call: RawRequest, path: string): RawResponse | undefined {
   heap.look()
@@ -89,7 +89,7 @@ export function refusedOrder(heap: HeapWatch, call: RawRequest, path: string): R
   return method === 'GET' && !heap.isCritical && !large.test(verb) ? undefined : unavailable(heap)
 }
 
-/** Control operations whose responses are as large as the stored data. */
+/** Control operations whose response contains all stored data. */
 const large = /^(?:state|snapshot|(?:store|queue)\/dump|store\/changes|traffic\/trace)$/
 
 function unavailable(heap: HeapWatch): RawResponse {
@@ -97,13 +97,13 @@ function unavailable(heap: HeapWatch): RawResponse {
 }
 
 /**
- * Returns the commands of a request to the store with as many arguments as needed; `undefined` for a body that is too
- * long to inspect.
+ * Returns the commands of a request to the store, with at least the arguments that the checks need; `undefined` for a
+ * body that is too long to inspect.
  */
 function rowsOf(path: string, body: Bytes): readonly (readonly Bytes[])[] | undefined {
   const [, first = '', second = ''] = path.split('/', 3)
   const isRow = first === 'pipeline' || first === 'multi-exec'
-  // The last argument is in the body.
+  // The name and subcommand are in the path. The body can only contain the last argument, which the checks do not need.
   if (first !== '' && !isRow) return [[decodeSegment(first), decodeSegment(second)].map((word) => latin1(word))]
   if (body.length > legible) return undefined
   try {
@@ -111,12 +111,12 @@ function rowsOf(path: string, body: Bytes): readonly (readonly Bytes[])[] | unde
     const rows = isRow ? given : [given]
     return (rows as unknown[][]).map((words) => words.map((word) => latin1(String(word))))
   } catch {
-    // The store will reject the form of this body.
+    // The store will reject this body, because it is not a list of commands.
     return []
   }
 }
 
-/** Returns the command of a control call that runs one. */
+/** Returns the command in the body of a control call; `undefined` if the body is invalid or too long to inspect. */
 function commandIn(body: Bytes | Promise<Bytes>): readonly Bytes[] | undefined {
   if (typeof body !== 'string' || body.length > legible) return undefined
   try {

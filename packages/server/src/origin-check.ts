@@ -4,26 +4,26 @@ import type { HeaderList } from '../../../src/kernel/http.js'
 import { isLoopbackAddress } from './listen-addresses.js'
 import { isSameText } from './same-text.js'
 
-/** Hosts from which a server accepts requests. */
+/** Host names and addresses by which clients may call a server. */
 export interface Guard {
-  /** Names and addresses that the user listed, in addition to those of this machine. */
+  /** Names and addresses from the option `allowHosts`, in addition to those of this machine. */
   readonly hosts: readonly string[]
-  /** Whether the user can list more of them. */
+  /** Whether the server has this option, so that an error message can recommend it. */
   readonly mayList?: boolean
 }
 
 /**
- * What a path is for a web page: `control` changes sandboxes, `page` is opened by links, `service` replaces the
+ * Kind of a path: `control` for the control API, `page` for pages that links may open, `service` for the API of a
  * service.
  */
 type Kind = 'control' | 'page' | 'service'
 
 /**
- * Rejects requests of other web pages. A page cannot forge its `Origin`, and a page whose own name was rebound to this
- * machine still sends that name as `Host`. Any name except loopback names can be resolved by another machine: a name
- * server, or a neighbor in the network (`.local`, `.internal`, names without a dot). So both must be names or addresses
- * of this machine, or listed by the user.
- * @param token of the control API: a client that has it may read from any page
+ * Rejects requests that a web page of another site makes. `Origin` and `Host` must be names or addresses of this
+ * machine, or names from `allowHosts`. A page cannot forge its `Origin`. After DNS rebinding, a page still sends its
+ * own name as `Host`. Only loopback names are always resolved by this machine. A name server, or a neighbor in the
+ * network, can resolve any other name (`.local`, `.internal`, names without a dot).
+ * @param token token of the control API; a page of another site that sends it may read, but not change anything
  */
 export function originRejection(
   request: IncomingMessage,
@@ -49,7 +49,8 @@ export function originRejection(
     return `A page of ${origin} must not call this server. Call it from the test process instead.`
   }
   const isForeign = origin !== undefined && origin !== `http://${host}`
-  // A request for an image, a script or a link of another page has no `Origin`, but other headers that name the page.
+  // The request for an image, a script or a link on another page has no `Origin`. Its `Sec-Fetch-Site` or `Referer`
+  // shows that page.
   const isFromAfar = kind === 'control' && isOfOtherSite(request.headers)
   if (!isForeign && !isFromAfar) return undefined
   const mayRead = request.method === 'GET' || request.method === 'HEAD'
@@ -57,7 +58,10 @@ export function originRejection(
   return `A page of ${origin ?? 'another site'} must not call the control API of this server. Call it from the test process instead.`
 }
 
-/** Browsers send `Sec-Fetch-Site` only to trusted hosts. Other hosts get at most a `Referer` over plain HTTP. */
+/**
+ * Returns whether a page of another site made the request. Browsers send `Sec-Fetch-Site` only to trustworthy hosts,
+ * such as loopback names. For other hosts over HTTP, only the `Referer` shows the page.
+ */
 function isOfOtherSite({ host, referer, 'sec-fetch-site': site }: IncomingMessage['headers']): boolean {
   if (site !== undefined || referer === undefined) return !isOwnSite(site)
   return !URL.canParse(referer) || new URL(referer).origin !== new URL(`http://${host}`).origin
@@ -72,9 +76,9 @@ function brings({ headers }: IncomingMessage, token: string | undefined): boolea
 }
 
 /**
- * Returns whether a request may create a tenant. A page of another site can send a GET with an image and a POST with a
- * form without permission, so requests from such pages create nothing.
- * @param hosts names that the user listed
+ * Returns whether a request may create a tenant. Requests from pages of other sites must not: without any permission,
+ * such a page can send a GET with an image and a POST with a form.
+ * @param hosts names and addresses from the option `allowHosts`
  */
 export function mayMakeTenant(headers: HeaderList, hosts: readonly string[]): boolean {
   const of = (name: string): string | undefined => headers.find(([key]) => key.toLowerCase() === name)?.[1]
@@ -93,28 +97,34 @@ export function listedHost(given: string): string | undefined {
 }
 
 /**
- * Returns the only `Host` of a request, without its port. With two of them, a proxy and this server might use different
- * ones.
+ * Returns the `Host` of a request without its port; `undefined` if the request has several. A proxy and this server
+ * could use different ones of them.
  */
 function hostHeaderOf({ headers, rawHeaders }: IncomingMessage): string | undefined {
   const names = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host')
   return names.length === 1 ? bareHostOf('http://', headers.host!) : undefined
 }
 
-/** Returns the host of a name or address with an optional port. A URL could also contain users, paths and escapes. */
+/**
+ * Returns the host of a name or address with an optional port; `undefined` for any other text, because it could also be
+ * a URL with users, paths or escapes.
+ */
 function bareHostOf(scheme: string, host: string): string | undefined {
   return /^(?:[^\s:/?#@%\\[\]]+|\[[\da-f:.]+\])(?::\d{0,5})?$/i.test(host) ? hostOf(scheme + host) : undefined
 }
 
 /**
- * Returns the host of a URL. A name may end with a dot; browsers resolve `localhost.` locally, too. [Secure Contexts,
- * 3.1]
+ * Returns the host of a URL. The dot at the end of a name is removed, because browsers also resolve `localhost.`
+ * locally. [Secure Contexts, 3.1]
  */
 function hostOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname.replace(/(?<=[^.])\.$/, '') : undefined
 }
 
-/** @param own address at which the request arrived */
+/**
+ * Returns whether a host is a loopback name, a listed name, or an address of this machine.
+ * @param own local address at which the request arrived
+ */
 function isOwn(host: string, listed: readonly string[], own?: string): boolean {
   if (/^(?:.+\.)?localhost$/.test(host) || listed.includes(host)) return true
   const address = host.replace(/^\[(.*)\]$/, '$1')

@@ -4,28 +4,28 @@ import type { ChunkHolder, HeldChunks } from '../../../src/protocol/event-stream
 import type { Crowd, MemoryHolder } from '../../../src/store/resp/crowd.js'
 import { takenFrom } from './sockets.js'
 
-/** Responses of all connections that their readers have not received yet. */
+/** Accounts for the memory of responses that clients have not received yet. */
 export class Outgoing {
   readonly #crowd: Crowd
   readonly #patience: number
   readonly #readers = new WeakMap<ServerResponse, AnswerReader>()
 
-  /** @param patience host milliseconds in which a reader must receive some bytes */
+  /** @param patience time in which a client must receive at least one byte, in milliseconds of host time */
   constructor(crowd: Crowd, patience: number) {
     this.#crowd = crowd
     this.#patience = patience
   }
 
-  /** Counts written bytes until they are received. Drops the reader if the limit is reached. */
+  /** Counts written bytes until the client has received them. Disconnects the client if the memory limit is reached. */
   hold(response: ServerResponse, bytes: number): void {
     const reader = this.#readers.get(response) ?? this.#readerOf(response)
     const { socket } = response.req
-    // Node.js destroys a connection after its timeout, which starts again when its reader receives bytes.
+    // Node.js destroys the connection after this timeout. The timeout starts again whenever the client receives bytes.
     if (reader.held === 0) socket.setTimeout(this.#patience)
     if (!reader.hold(bytes)) socket.destroy()
   }
 
-  /** The reader has received everything. */
+  /** Ends the accounting of a response that the client has received completely. */
   taken(response: ServerResponse): void {
     const reader = this.#readers.get(response)
     if (reader === undefined || reader.held === 0) return
@@ -42,7 +42,7 @@ export class Outgoing {
   }
 }
 
-/** The reader of a response. */
+/** The client that receives a response. */
 class AnswerReader implements MemoryHolder {
   readonly #response: ServerResponse
   readonly #crowd: Crowd
@@ -82,12 +82,12 @@ class AnswerReader implements MemoryHolder {
   }
 }
 
-/** The reader of an event stream. Its chunks may be shared with other readers. */
+/** The client that receives an event stream. Its chunks may be shared with other clients, and are counted only once. */
 export class HeldStream implements MemoryHolder, ChunkHolder {
   readonly #response: ServerResponse
   readonly #crowd: Crowd
   readonly #all: HeldChunks
-  /** Number of times that each chunk is pending. */
+  /** Number of times that each chunk was sent to this client and not received yet. */
   readonly #own = new Map<Uint8Array, number>()
   held = 0
 

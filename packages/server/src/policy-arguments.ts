@@ -3,7 +3,7 @@ import { didYouMean } from '../../../src/kernel/nearest-name.js'
 import type { Policy } from '../../../src/policy/policy.js'
 import { policySchema, policyWith } from '../../../src/policy/schema.js'
 
-/** Placeholder in the help. */
+/** Placeholder for the value of `--policy` in the help. */
 export const policyHint = 'NAME=VALUE'
 
 interface Group {
@@ -12,7 +12,7 @@ interface Group {
 
 /**
  * Returns the policies of `--policy name=value`. A name may be a path, such as `queueLimits.maxRetries`. A value is
- * JSON, or else text; `null` removes a limit.
+ * parsed as JSON, and a value that is not JSON is a text. `null` removes a limit.
  * @throws UsageError for an unknown name, with the nearest one, and for a value that its policy cannot have
  * @example policyFrom(['retries=5', 'queueLimits.maxRetries=5', 'queuePlan=free'])
  */
@@ -64,7 +64,7 @@ function entriesOf(schema: unknown): Readonly<Record<string, unknown>> | undefin
   return entries ?? (wrapped === undefined ? undefined : entriesOf(wrapped))
 }
 
-/** Parses a value as JSON, or else takes it as text: a shell would remove the quotes of a JSON string. */
+/** Parses a value as JSON. A value that is not JSON is a text, because a shell removes the quotes of a JSON string. */
 function valueFrom(text: string): unknown {
   try {
     return JSON.parse(text) ?? undefined

@@ -9,9 +9,9 @@ export interface RequestLogEntry {
   readonly method: string
   /** Path and query, in which secrets are `***`. */
   readonly path: string
-  /** HTTP status; 0 when the connection ended without a response. */
+  /** HTTP status. 0 if the connection ended without a response. */
   readonly status: number
-  /** Host milliseconds from the head of the request to the end of the response. */
+  /** Duration from the head of the request to the end of the response, in milliseconds of host time. */
   readonly durationMs: number
 }
 
@@ -33,7 +33,10 @@ export function logRequest(
   })
 }
 
-/** Redacts a path. `/{tenant}/store/…` may be a command with its arguments; every other path is a URL. */
+/**
+ * Redacts secrets in a path. Below `/{tenant}/store/`, the path may be a command with its arguments. Every other path
+ * is redacted like a URL.
+ */
 function shownPath(target: string): string {
   return /^\/[^/?#]*\/store\//.test(target) ? standardRedaction.storeUrl(target) : standardRedaction.url(target)
 }

@@ -1,6 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 
-/** Compares two strings in a time that does not depend on where they differ or how long they are. */
+/**
+ * Returns whether two strings are equal. The duration of the comparison reveals neither where they differ nor how long
+ * they are.
+ */
 export function isSameText(one: string, other: string): boolean {
   return timingSafeEqual(hash(one), hash(other))
 }

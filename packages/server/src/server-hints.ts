@@ -1,8 +1,9 @@
 import type { Hints } from '../../../src/kernel/hints.js'
 
 /**
- * Hints for clients of the server, as requests to send: clients such as curl and Python have no `destinations.on()`.
- * @param origin of the server, such as http://127.0.0.1:4010
+ * Returns the hints in the error messages of a server. They name requests of the control API, because clients such as
+ * curl cannot call `destinations.on()`.
+ * @param origin origin of the server, such as http://127.0.0.1:4010
  */
 export function hintsFor(origin: string, tenant: string): Hints {
   const post = (path: string, body: object): string =>

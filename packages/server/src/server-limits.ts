@@ -2,26 +2,29 @@ import type { Duration } from '../../../src/kernel/duration.js'
 import { maxBuffered } from '../../../src/queue/destinations/network.js'
 import { heapLimit } from './heap-watch.js'
 
-/** Limits of a server, which keep one client from starving the others. */
+/** Limits of a server. They prevent one client from using all resources. */
 export interface ServerLimits {
-  /** Bytes of one request body. Default 128 MiB, which is more than the largest batch of the queue. */
+  /** Maximum bytes of one request body. Default 128 MiB, which is more than the largest batch of the queue. */
   readonly maxBodyBytes: number
-  /** Host time in which a request must arrive with its body: `'2m'`, or milliseconds. Default 2 minutes. */
+  /** Host time in which a request must arrive with its body, such as `'2m'`, or milliseconds. Default 2 minutes. */
   readonly requestTimeout: Duration
-  /** Open event streams. Default 1,000. */
+  /** Maximum number of open event streams. Default 1,000. */
   readonly maxStreams: number
   /**
-   * Open connections of the Redis protocol. Default 10,000. HTTP has the same limit, and at most one connection for
-   * each 64 KiB of `buffered`.
+   * Maximum number of open connections of the Redis protocol. Default 10,000. HTTP connections have the same maximum,
+   * and in addition at most one connection for each 64 KiB of `buffered`.
    */
   readonly maxConnections: number
-  /** Existing tenants. Default 1,000. */
+  /** Maximum number of tenants. Default 1,000. */
   readonly maxTenants: number
-  /** Entries of the traffic log of each tenant; beyond the limit the older half is dropped. Default 200,000. */
+  /**
+   * Maximum number of entries in the traffic log of each tenant. Above it, the older half is dropped. Default 200,000.
+   */
   readonly maxTrafficEntries: number
   /**
-   * Bytes in transit, over all clients: arriving bodies, commands that wait for EXEC, output that was not yet received,
-   * and arriving responses of destinations. Default 512 MiB, or a quarter of the heap if that is less.
+   * Maximum bytes in transit of all clients together: arriving bodies, commands that wait for EXEC, output that clients
+   * have not received yet, and arriving responses of destinations. Default 512 MiB, or a quarter of the heap if that is
+   * less.
    */
   readonly buffered: number
 }
@@ -41,19 +44,22 @@ export const defaultLimits: ResolvedLimits = {
   buffered: Math.min(maxBuffered, Math.floor(heapLimit() / 4)),
 }
 
-/** Bytes of the head of a request. Paths may contain commands, and headers may be forwarded. */
+/**
+ * Maximum bytes of the head of a request. It is high, because a path may contain a command, and headers may contain
+ * headers to forward.
+ */
 export const maxHead = 65_536
 
-/** Percentage of `buffered` that large responses of destinations may use. One tenant may use half of it. */
+/** Percentage of `buffered` that large responses of destinations may use. One tenant may use half of this share. */
 export const responsesShare = 50
 
 /** Maximum number of headers of a request. Node.js enforces it. */
 export const maxHeaders = 1_000
 
-/** Bytes that are read of a body that does not affect the response. */
+/** Maximum bytes that are read of a body that does not affect the response. */
 export const maxUnwanted = 65_536
 
-/** A rejected request body. The client gets the message, and the connection is closed. */
+/** Error that rejects a request body. The client gets the message, and the connection is closed. */
 export class BodyRefused extends Error {
   constructor(
     readonly status: 413 | 503,
@@ -63,7 +69,7 @@ export class BodyRefused extends Error {
   }
 }
 
-/** A request body that is larger than the limit. */
+/** Error for a request body that is larger than the limit. */
 export class BodyTooLarge extends BodyRefused {
   constructor(limit: number) {
     super(
@@ -73,12 +79,15 @@ export class BodyTooLarge extends BodyRefused {
   }
 }
 
-/** The server has the maximum number of tenants. The client made no mistake, so the response is 503. */
+/**
+ * Error for a new tenant when the server has the maximum number of tenants. The response is 503, because the request is
+ * not wrong.
+ */
 export class TenantsFull extends RangeError {}
 
-/** The bytes in transit of all clients have reached the limit of the server. */
+/** Error when the bytes in transit of all clients have reached the limit of the server. */
 export class BufferFull extends BodyRefused {
-  /** @param done what has happened and what to do, as the beginning of the message */
+  /** @param done beginning of the last sentence of the message: what has happened and what to do */
   constructor(done = 'Nothing was done. Retry later') {
     super(
       503,

@@ -18,7 +18,7 @@ import { defaultLimits, type ResolvedLimits, type ServerLimits } from './server-
 import { openTenantScenario } from './tenant-scenario/open-tenant-scenario.js'
 import type { TenantScenario } from './tenant-scenario/tenant-scenario.js'
 
-// Options of a server, and the checked plan that they result in.
+// Checks the options of a server and converts them to a plan.
 
 /** Options of `startServer()`. */
 export interface ServerOptions extends Omit<SandboxOptions, 'name' | 'urls'>, RealRedisChoice {
@@ -55,13 +55,13 @@ export interface ServerOptions extends Omit<SandboxOptions, 'name' | 'urls'>, Re
   /** Receives an entry for every finished request, with tokens removed. */
   readonly onRequest?: (request: RequestLogEntry) => void
   /**
-   * File that all tenants are saved to and loaded from. It is written atomically, at most 200 ms after a change. A
-   * damaged file makes the start fail and is not changed.
+   * File that all tenants are saved to and loaded from. It is written atomically, at most 200 ms after a change. If the
+   * file is damaged, the server does not start, and the file is not changed.
    */
   readonly state?: string
   /**
-   * Moves the times of tenants in the state file back to now if they are ahead of a real clock. Default: such a file is
-   * rejected.
+   * Accepts a state file whose tenants are ahead of a real clock, and moves their times back to now. Default: such a
+   * file is rejected.
    */
   readonly rebaseTime?: boolean
   /** Scenario whose initial state, destinations and faults every new tenant gets, and gets again after a reset. */
@@ -75,7 +75,10 @@ export interface ServerOptions extends Omit<SandboxOptions, 'name' | 'urls'>, Re
   readonly allowProduction?: boolean
 }
 
-/** Options that a sandbox does not have. The type makes the compiler check that the list is complete. */
+/**
+ * Names of the options that only a server has, not a sandbox. The type makes the compiler check that the list is
+ * complete.
+ */
 const serverNames: Readonly<Record<Exclude<keyof ServerOptions, keyof SandboxOptions>, true>> = {
   host: true,
   allowHosts: true,
@@ -143,7 +146,7 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
   createSandbox(given).dispose()
   const limits = resolvedLimits(options.limits)
   const scene = scenario === undefined ? undefined : await openTenantScenario(scenario, given)
-  // Deliveries of a server use the network, as far as `deliverTo` allows, and a server may run for days.
+  // Limit the traffic log, because a server may run for days.
   const policy = { maxTrafficEntries: limits.maxTrafficEntries, maxTrafficBytes: mostTraffic(), ...given.policy }
   return {
     host,
@@ -165,7 +168,7 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
   }
 }
 
-/** @throws TypeError for what a sandbox has and a server cannot give to all of its tenants */
+/** Checks that no option is given that each tenant sets itself. @throws TypeError */
 function checkTenantsOwn(options: object): void {
   for (const name of ['name', 'urls'] as const) {
     if (!Object.hasOwn(options, name)) continue
@@ -175,7 +178,7 @@ function checkTenantsOwn(options: object): void {
   }
 }
 
-/** @throws TypeError for a limit that there is not, and for one that is no number */
+/** Checks the limits. @throws TypeError for an unknown limit, and for a limit that is not a number of 0 or more */
 function checkLimits(limits: Partial<ServerLimits>): void {
   checkOptionNames('limits', limits, Object.keys(defaultLimits))
   for (const [name, limit] of Object.entries(limits)) {
@@ -184,7 +187,10 @@ function checkLimits(limits: Partial<ServerLimits>): void {
   }
 }
 
-/** @throws RangeError for an invalid duration */
+/**
+ * Returns the limits with defaults, and with all durations in milliseconds.
+ * @throws RangeError for an invalid duration
+ */
 function resolvedLimits({ requestTimeout, ...given }: Partial<ServerLimits> = {}): ResolvedLimits {
   return {
     ...defaultLimits,
@@ -193,7 +199,7 @@ function resolvedLimits({ requestTimeout, ...given }: Partial<ServerLimits> = {}
   }
 }
 
-/** Returns the options that apply to a sandbox. */
+/** Returns the options for the sandboxes of tenants. */
 function worldOf(options: ServerOptions): SandboxOptions {
   const own = Object.entries(options).filter(([name]) => !Object.hasOwn(serverNames, name))
   const world: SandboxOptions = Object.fromEntries(own)
@@ -208,7 +214,7 @@ function checkedHost(given: string): string {
   )
 }
 
-/** Returns the maximum size of a tenant's traffic log, which is smaller in a small heap. */
+/** Returns the maximum bytes of a tenant's traffic log. It is lower in a small heap. */
 function mostTraffic(): number {
   return Math.min(defaultPolicy.maxTrafficBytes!, Math.floor(heapLimit() / 16))
 }
@@ -221,8 +227,8 @@ function refuseProduction(allowProduction = false): void {
 }
 
 /**
- * Rejects public tokens when other machines can connect: a client that can publish makes this machine send requests and
- * reads their responses.
+ * Rejects public tokens when other machines can connect. With a public token, any client could publish messages, so
+ * that this machine sends requests, and could read the responses.
  */
 function refusePublic(world: SandboxOptions, host: string): void {
   const names = publicOnes(world)
@@ -232,7 +238,7 @@ function refusePublic(world: SandboxOptions, host: string): void {
   )
 }
 
-/** Derives the control token from the secret, so that users must keep only the secret. */
+/** Derives the control token from the secret, so that the user only has to store the secret. */
 function controlTokenOf(secret: string): string {
   return createHmac('sha256', secret).update('stuntdouble\0control').digest().subarray(0, 24).toString('base64url')
 }

@@ -1,4 +1,4 @@
-// The entry `stuntdouble/server`.
+// The entry point `stuntdouble/server`.
 export type { ClusterOptions } from './cluster/cluster-options.js'
 export type { ClusterNode } from './cluster/tenant-lease.js'
 export { type InspectOptions, inspect } from './inspector/inspect.js'

@@ -24,15 +24,15 @@ import { StateWriter } from './state/state-writer.js'
 import { Tenants } from './tenants.js'
 import { Turns } from './turns.js'
 
-/** Host milliseconds that running requests have to finish after `close()`. */
+/** Default time that running requests have to finish after `close()`, in milliseconds of host time. */
 const usualGrace = 2_000
 
-/** A server from its start to its end. */
+/** A running server: its listening sockets, its tenants, and its state file. */
 export class Serving {
   readonly #plan: Plan
   readonly #options: ServerOptions
   readonly tenants: Tenants
-  /** All readers with pending output, over HTTP and the Redis protocol. */
+  /** Accounts for the memory of all clients, over HTTP and the Redis protocol. */
   readonly #crowd: Crowd
   readonly #turns = new Turns()
   readonly #connections: Connections
@@ -49,7 +49,7 @@ export class Serving {
   node: ClusterRuntime | undefined
   native: RedisPort | undefined
   engine: LocatedRedis | undefined
-  /** Whether the state file contains everything. */
+  /** Whether the state file contains all changes, after `close()`. */
   isKept = true
 
   constructor(plan: Plan, options: ServerOptions) {
@@ -168,7 +168,8 @@ export class Serving {
         crowd: this.#crowd,
         turnsAway: (call) =>
           this.#linkFor(call) ?? (this.node === undefined ? tenants : this.node.front).turnsAway(call),
-        // The owner of a tenant may be another node of the cluster, and only the owner knows the tokens.
+        // On a node of a cluster, read the body of every request to a tenant. Only the owner of the tenant knows its
+        // tokens, and the owner may be another node.
         isUnwanted: (call) =>
           (this.node === undefined || tenants.nameOf(call) === undefined) && tenants.isUnwanted(call),
         takeTurn: (call, connection, run) => this.#turns.take(groupOf(tenants.targetOf(call)), connection, run),
@@ -190,9 +191,10 @@ export class Serving {
     const { onRequest: log } = this.#options
     if (log !== undefined) logRequest(request, response, log)
     const path = targetOf(request)
-    // Every page may call the store, as with the service. All other paths can make this machine send requests.
+    // Web pages of any site may call the store, as with the service. Check the origin for all other paths, because they
+    // can make this machine send requests.
     const open = /^\/[^/_][^/]*\/store(?:[/?]|$)/.test(path)
-    // Another node has checked and signed the requests that it forwards.
+    // Do not check a forwarded request, because the node that forwarded and signed it has already checked the origin.
     const isPassed = this.node?.front.isPassed(request) === true
     const refused =
       open || isPassed ? undefined : originRejection(request, this.#guard, kindOf(path), this.#plan.controlToken)
@@ -207,28 +209,29 @@ export class Serving {
   }
 
   async #end(grace: number): Promise<void> {
-    // Other nodes take over the tenants immediately, so close the tenants before anything else.
+    // Hand over the tenants first, so that other nodes can take them over immediately.
     await handedOver(this.node, this.#servers, this.#plan.tell)
     await Promise.all([ended(this.#servers, this.tenants, grace), this.native?.close(grace)])
     this.node?.end()
     await this.engine?.close()
-    // Save the effects of requests that finished in the meantime, too.
+    // Write the state file now, so that it contains the effects of requests that have just finished.
     this.isKept = (await this.#keeper?.close()) ?? true
-    // A hanging write may still complete. Keep the lock until then, so that no other process writes the file.
+    // A write that hangs may still complete later. Keep the lock until then, so that no other process writes to the
+    // file.
     if (this.isKept) await this.#lock?.release()
     else void this.#keeper?.idle().then(() => this.#lock?.release())
   }
 }
 
-/** Headers that keep other pages from loading the server's own responses as scripts or images. */
+/** Headers that prevent pages of other sites from loading responses of the server itself as scripts or images. */
 const unreadable = [
   ['X-Content-Type-Options', 'nosniff'],
   ['Cross-Origin-Resource-Policy', 'same-origin'],
 ] as const
 
 /**
- * Returns the group of requests that share turns, which is the tenant in the path. The tenant may not exist, and the
- * request is not yet authorized.
+ * Returns the name of the group for scheduling a request: the tenant in its path. The tenant may not exist, and the
+ * request is not authorized yet.
  */
 function groupOf(path: string): string {
   return /^\/(?:_control\/)?([^/?#]*)/.exec(path)?.[1] ?? ''

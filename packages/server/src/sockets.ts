@@ -3,19 +3,23 @@ import { Server as NetServer, type Socket } from 'node:net'
 import { hostClearTimeout, hostSetTimeout } from '../../../src/kernel/host.js'
 import { maxHead, type ResolvedLimits } from './server-limits.js'
 
-/** Host milliseconds in which the head of a request must arrive. */
+/** Time in which the head of a request must arrive, in milliseconds of host time. */
 export const headArrival = 20_000
-/** Interval in which late requests are checked, in host milliseconds. */
+/** Interval between two checks for requests that arrive too slowly, in milliseconds of host time. */
 export const arrivalLook = 10_000
 /**
- * Returns the bytes that the other end has received. Only internals of Node.js show the progress of a pending write.
+ * Returns the number of bytes that the kernel has accepted from a stream. It uses internals of Node.js, because nothing
+ * else shows the progress of a pending write.
  */
 export function takenFrom(stream: object): number {
   const { _handle } = stream as { _handle?: { bytesWritten?: number; writeQueueSize?: number } | null }
   return (_handle?.bytesWritten ?? 0) - (_handle?.writeQueueSize ?? 0)
 }
 
-/** HTTP options of a server: long heads, because a path may be a command, and timeouts for clients that send slowly. */
+/**
+ * Returns the HTTP options of a server. It accepts long heads, because a path may contain a command, and has timeouts
+ * for clients that send slowly.
+ */
 export function timeouts({ requestTimeout: arrival }: Pick<ResolvedLimits, 'requestTimeout'>): HttpOptions {
   return {
     maxHeaderSize: maxHead,
@@ -27,8 +31,9 @@ export function timeouts({ requestTimeout: arrival }: Pick<ResolvedLimits, 'requ
 }
 
 /**
- * Limit of open connections, over all servers of one host. It is the configured maximum, but so low that all heads that
- * clients may half send fit into the bytes in transit.
+ * Limits the open connections of all listening sockets of a server together. The limit is the configured maximum, or
+ * less: if each connection has sent an incomplete head of maximum length, all of them must fit into the bytes in
+ * transit.
  */
 export class Connections {
   readonly #most: number
@@ -38,7 +43,7 @@ export class Connections {
     this.#most = Math.min(connections, Math.max(1, Math.floor(buffered / maxHead)))
   }
 
-  /** Closes connections above the limit. */
+  /** Counts the connections of a listening socket, and closes those above the limit. */
   count(server: Server): Server {
     return server.prependListener('connection', (socket: Socket) => {
       if (this.#open >= this.#most) {
@@ -54,9 +59,9 @@ export class Connections {
 }
 
 /**
- * Stops accepting connections. Requests on existing connections get responses for some more milliseconds of host time,
- * each as the last one on its connection. Otherwise a client that did not know about the end could not know whether its
- * request was processed.
+ * Stops accepting connections. For `ms` more milliseconds of host time, requests on existing connections still get
+ * responses, and each response closes its connection. Without a response, a client would not know whether its request
+ * was processed.
  */
 export async function lastAnswers(servers: readonly Server[], ms: number): Promise<void> {
   const drained = servers.map(
@@ -65,7 +70,7 @@ export async function lastAnswers(servers: readonly Server[], ms: number): Promi
         server.prependListener('request', (_, response) => {
           response.shouldKeepAlive = false
         })
-        // The `close` of HTTP servers would close idle connections immediately.
+        // Call the method of `net.Server`, because the one of `http.Server` would close idle connections immediately.
         NetServer.prototype.close.call(server, () => resolve())
       }),
   )
@@ -78,13 +83,14 @@ export async function lastAnswers(servers: readonly Server[], ms: number): Promi
 }
 
 /**
- * Ends servers: streams with their sandboxes, idle connections immediately, and running requests with their response or
- * after the grace period.
+ * Closes servers. Event streams end when the tenants are disposed, idle connections are closed immediately, and running
+ * requests may finish within the grace period.
  */
 export async function ended(servers: readonly Server[], tenants: { dispose(): void }, grace: number): Promise<void> {
   tenants.dispose()
   const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
-  // Connections become idle a little later after a stream or a running request.
+  // Close idle connections repeatedly, because a connection becomes idle only some time after its last response has
+  // ended.
   let sweep: NodeJS.Timeout
   const swept = (): void => {
     for (const server of servers) server.closeIdleConnections()

@@ -17,7 +17,10 @@ export interface StuntdoubleServer extends AsyncDisposable {
   readonly redisPort: number | undefined
   /** Bearer token of the control API, or `undefined` if it needs none. */
   readonly controlToken: string | undefined
-  /** Secret that the tokens of tenants are derived from. The same secret gives the same tokens after a restart. */
+  /**
+   * Secret that the tokens of tenants are derived from. If a server is restarted with the same secret, the tokens are
+   * the same.
+   */
   readonly secret: string | undefined
   /**
    * Link to the inspector. If the control API needs a token, the link works once, in one browser, within an hour; each
@@ -33,7 +36,7 @@ export interface StuntdoubleServer extends AsyncDisposable {
   tenant(name: string): Sandbox
   /**
    * Serves a sandbox that you created yourself under a name of this server, and replaces the sandbox that had the name.
-   * The server or `drop()` disposes it.
+   * The sandbox is disposed by `drop()`, or when the server is closed.
    * @throws TypeError when other machines can connect and the sandbox has public default tokens
    * @example
    * server.adopt('orders', createSandbox({ seed: 7 }))
@@ -67,8 +70,8 @@ export interface StuntdoubleServer extends AsyncDisposable {
   /** Names of the tenants that exist. */
   readonly tenants: readonly string[]
   /**
-   * Replaces the scenario of the server: new tenants get all of it, existing ones its destinations and faults. Returns
-   * the number of existing tenants.
+   * Replaces the scenario of the server. New tenants begin with it, and existing tenants get its destinations and
+   * faults. Returns the number of existing tenants.
    * @throws TypeError when the server was started without a scenario
    * @example
    * await using server = await startServer({ port: 0, scenario: scenarios.flappingDestination })
@@ -76,15 +79,15 @@ export interface StuntdoubleServer extends AsyncDisposable {
    */
   setScenario(scenario: Scenario): number
   /**
-   * Resolves when a shadow Redis has received every command that ran. Resolves immediately without one.
+   * Resolves when all commands so far were compared with the shadow. Resolves immediately without a shadow.
    * @example await server.shadowSettled()
    */
   shadowSettled(): Promise<void>
-  /** Whether the state file contains everything, after `close()`. `true` without a state file. */
+  /** Whether the state file contains all changes, after `close()`. `true` without a state file. */
   readonly isStateSaved: boolean
   /**
-   * Stops the server. Running requests have two seconds of host time to finish, or `grace` (`'5s'`, or milliseconds).
-   * Then event streams end and every sandbox is disposed.
+   * Stops the server. Running requests have two seconds of host time to finish. `grace` sets another duration, such as
+   * `'5s'`, or milliseconds. Then event streams end and every sandbox is disposed.
    * @example await server.close({ grace: '5s' })
    */
   close(options?: { readonly grace?: Duration }): Promise<void>
@@ -94,7 +97,7 @@ export interface StuntdoubleServer extends AsyncDisposable {
  * Starts a server and resolves when it listens.
  * @throws Error when `NODE_ENV` is `production`, because a double that replaces the service loses data
  * @throws TypeError for public tokens when other machines can connect
- * @throws Error when it cannot listen, with the `code` of the system
+ * @throws Error when it cannot listen; its `code` is the error code of the operating system, such as `EADDRINUSE`
  * @example
  * await using server = await startServer({ port: 0 })
  * const { env, clock } = server.tenant('main')

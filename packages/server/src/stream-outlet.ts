@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { RawResponse } from '../../../src/protocol/service.js'
 import { drained } from './listener.js'
 
-/** Serves bodies of event streams, each one once and at a random URL. */
+/** Serves the bodies of event streams. Each body has a random URL, which works once. */
 export interface StreamOutlet {
   serve(answer: RawResponse): string
   close(): Promise<void>
@@ -35,7 +35,10 @@ export async function openStreamOutlet(): Promise<StreamOutlet> {
   }
 }
 
-/** Allows every origin: after a redirect to another origin, browsers no longer send the origin of the page. */
+/**
+ * Headers that allow every origin. They cannot name the origin of the page, because browsers do not send it after a
+ * redirect to another origin.
+ */
 async function pipe({ status, headers, body }: RawResponse, response: ServerResponse): Promise<void> {
   response.writeHead(status, { ...Object.fromEntries(headers), 'access-control-allow-origin': '*' })
   response.flushHeaders()
@@ -46,7 +49,7 @@ async function pipe({ status, headers, body }: RawResponse, response: ServerResp
       if (!response.write(read.value)) await drained(response)
     response.end()
   } catch {
-    // Data that was sent before the failure must still arrive.
+    // Close the connection only after the data that was written before the failure was sent.
     if (response.socket === null) response.destroy()
     else response.socket.destroySoon()
   }

@@ -28,13 +28,13 @@ import { defaultLimits, responsesShare, TenantsFull } from './server-limits.js'
 import { isTenantName } from './tenant-name.js'
 import type { TenantScenario } from './tenant-scenario/tenant-scenario.js'
 
-/** An outbound request to an external host, as it arrives at the URL that replaces this host. */
+/** Tenant and URL of an outbound request that the app has sent to the server instead of the external host. */
 interface ForeignAddress {
   readonly name: string
   readonly url: string
 }
 
-/** Parses `/w1/outbound/https://bank.test/charges`. Clients may have merged the two slashes or escaped them. */
+/** Parses `/w1/outbound/https://bank.test/charges`. Some clients merge the two slashes or escape them. */
 function foreignIn(path: string): ForeignAddress | undefined {
   const match = /^\/([^/?#]+)\/outbound\/(https?)(?::|%3a)(?:\/|%2f){1,2}(.+)$/i.exec(path)
   if (match === null) return undefined
@@ -47,11 +47,11 @@ export class Tenants {
   origin = ''
   /** URL of the Redis port, if the server has one. */
   redis: string | undefined
-  /** Store of the only tenant, if a real Redis holds it. */
+  /** Function that connects the store of the only tenant with a real Redis, if the server uses one. */
   elsewhere: ExternalStore | undefined
-  /** Host names that the user listed. Pages on these hosts count as local pages. */
+  /** Host names from the option `allowHosts`. Web pages on these hosts may create tenants. */
   hosts: readonly string[] = []
-  /** ID of this node in a cluster. */
+  /** ID of this node, if the server is a node of a cluster. */
   node: string | undefined
   readonly #options: SandboxOptions
   readonly #most: number
@@ -62,17 +62,18 @@ export class Tenants {
   /** Rejects requests when the heap is nearly full. */
   readonly #heap: HeapWatch
   readonly #buffered: Account
-  /** Memory of large responses of destinations. */
+  /** Accounts for the memory of large responses of destinations. */
   readonly #answers: Account
   #orders = 0
   #sandboxes = new Map<string, Sandbox>()
 
   /**
+   * @param options options of the sandbox of each tenant
    * @param most maximum number of tenants
-   * @param controlToken token that the control API needs
+   * @param controlToken token of the control API, or `undefined` if it needs none
    * @param scene scenario that every new tenant begins with
    * @param isWide whether other machines can connect; then every request needs a valid token
-   * @param tell prints a line for the user who runs the server
+   * @param tell function that prints a line for the user who runs the server
    * @param buffered account of the bytes in transit
    */
   constructor(
@@ -103,7 +104,8 @@ export class Tenants {
   }
 
   /**
-   * Number of control calls that may have changed a sandbox, because some changes leave no entry in the traffic log.
+   * Number of control calls that may have changed a sandbox. They are counted because some of these changes add no
+   * entry to the traffic log.
    */
   get orders(): number {
     return this.#orders
@@ -145,15 +147,19 @@ export class Tenants {
   #optionsOf(name: string): SandboxOptions {
     const own = { name, urls: { base: `${this.origin}/${name}`, redis: this.redis } }
     const options = { ...(this.#scene?.options(this.#options) ?? this.#options), ...own }
-    // An imported scenario may contain public signing keys, which are not safe when other machines can connect.
+    // Remove public tokens and signing keys of an imported scenario, because they are not safe when other machines can
+    // connect.
     return this.#door === undefined ? options : withoutPublicOnes(options)
   }
 
-  /** Returns the tenant of a request, and creates it if the request may do so. @throws HttpError when it may not */
+  /**
+   * Returns the sandbox of a tenant, and creates it if the request may create it.
+   * @throws HttpError if the request must not create it
+   */
   asked(name: string, { headers }: RawRequest): Sandbox {
     const known = this.#sandboxes.get(name)
     if (known !== undefined) return known
-    // A request that passed the token check does not come from a page of another site.
+    // If other machines can connect, the request has a valid token, so it does not come from a page of another site.
     if (this.#door !== undefined || mayMakeTenant(headers, this.hosts)) return this.#newcomer(name)
     throw new HttpError(
       403,
@@ -162,8 +168,9 @@ export class Tenants {
   }
 
   /**
-   * Signs in a user of the Redis protocol: `w1/default` with a tenant, otherwise a user of `main`. Only the tokens of a
-   * tenant itself create it.
+   * Signs in a user of the Redis protocol. The user name `w1/default` means user `default` of tenant `w1`, and a name
+   * without a slash means a user of `main`. A tenant that does not exist is created only if the password is one of its
+   * tokens.
    * @throws ReplyError when the tenant cannot be created
    */
   enter(name: string | undefined, password: string): ReturnType<RespHost['enter']> {
@@ -189,7 +196,7 @@ export class Tenants {
     return this.get(name)
   }
 
-  /** Returns the tenant of a request, or the error to respond with. */
+  /** Returns the sandbox of a tenant for a request, or the error for the response. */
   #made(name: string, call: RawRequest): Sandbox | RangeError | HttpError {
     return this.#madeBy(() => this.asked(name, call))
   }
@@ -203,7 +210,7 @@ export class Tenants {
     }
   }
 
-  /** Serves a sandbox that has its own URLs under a name of this server as well. */
+  /** Serves a sandbox under a name of this server, in addition to its own URLs. */
   adopt(name: string, sandbox: Sandbox): void {
     const { tokens, queue } = sandbox
     if (
@@ -232,14 +239,15 @@ export class Tenants {
     return this.#sandboxes
   }
 
-  /** Loads a dump into a tenant. */
+  /** Creates a tenant and loads a dump into it. */
   restore(name: string, dump: SandboxDump, options: LoadOptions): void {
     this.get(name).load(dump, options)
   }
 
   /**
-   * Replaces the origin in a URL by the host that the client used. Clients on other machines or outside of a container
-   * use another address than the server itself, and a fork has the URLs of its original, which does not respond for it.
+   * Converts a URL of a tenant to one that the client can use. The host is the one that the client used, because
+   * clients on other machines, or outside of a container, use another address than the server itself. For a fork, whose
+   * sandbox has the URLs of its original, the URL gets the name of the fork.
    */
   reached(given: string, { headers }: RawRequest, name: string): string {
     const address = this.#addressOf(given, name)
@@ -255,12 +263,15 @@ export class Tenants {
     return relocator(own, served)(given) ?? given
   }
 
-  /** Stops serving a sandbox, whose owner continues to use it. */
+  /** Stops serving a sandbox without disposing it. */
   release(name: string): boolean {
     return this.#sandboxes.delete(name)
   }
 
-  /** @throws TypeError for the tenant of a real Redis: the next tenant would find its data */
+  /**
+   * Disposes the sandbox of a tenant.
+   * @throws TypeError for a tenant with a real Redis, because the next tenant would find its data
+   */
   drop(name: string): boolean {
     if (this.elsewhere !== undefined && this.#sandboxes.has(name)) {
       throw new TypeError(
@@ -271,7 +282,7 @@ export class Tenants {
     return this.#sandboxes.delete(name)
   }
 
-  /** Serves a sandbox of the cluster while this node owns it. */
+  /** Serves the sandbox of a tenant that this node of a cluster owns. */
   serve(name: string, sandbox: Sandbox): void {
     this.#sandboxes.set(name, sandbox)
   }
@@ -282,8 +293,8 @@ export class Tenants {
   }
 
   /**
-   * Returns the memory for responses in transit. One tenant may use at most half of it, so that others can receive
-   * responses.
+   * Returns the memory accounts for a tenant's responses in transit. Large responses of one tenant may use at most half
+   * of the total, so that other tenants can receive responses.
    */
   #room(): RoomForResponses {
     return {
@@ -334,7 +345,8 @@ export class Tenants {
     const path = this.targetOf(call)
     const first = path.slice(1, path.indexOf('/', 1))
     const known = this.#sandboxes.get(first)
-    // Tenant names do not begin with `_`, and `v2` in this form is the queue at the origin.
+    // Serve a request to a known tenant first. A path that begins with `/v2/` may mean the queue at the origin. No
+    // tenant name begins with `_`.
     if (known !== undefined && !/^\/v2\//i.test(path) && known.owns(call.url)) return this.#entered(call, first, known)
     if (/^\/_control(?:[/?#]|$)/.test(path)) {
       if (!this.mayControl(call)) return noToken(call)
@@ -363,8 +375,8 @@ export class Tenants {
   }
 
   /**
-   * Responds to an outbound request with the registered response. It never contacts the host, and logs rejected
-   * requests.
+   * Responds to an outbound request with the registered response. It never contacts the external host. A request
+   * without a registered response is logged as rejected.
    */
   #standIn(call: RawRequest, { name, url }: ForeignAddress): RawResponse | Promise<RawResponse> {
     const calls = this.#sandboxes.get(name)?.outbound
@@ -378,7 +390,8 @@ export class Tenants {
   }
 
   /**
-   * Returns the response for a request without a valid token, before its body is read. `undefined` admits the request.
+   * Returns the error response for a request without a valid token; `undefined` for any other request. It is called
+   * before the body is read.
    */
   turnsAway(call: RawRequest): RawResponse | Promise<RawResponse> | undefined {
     const path = this.targetOf(call)
@@ -389,8 +402,8 @@ export class Tenants {
   }
 
   /**
-   * Returns whether the response to an admitted request does not depend on its body: the service rejects it, no service
-   * has the path, or no tenant has registered its external host.
+   * Returns whether the response to an admitted request does not depend on its body: the service rejects its token, the
+   * path does not exist, or no response is registered for its external URL.
    */
   isUnwanted(call: RawRequest): boolean {
     const path = this.targetOf(call)
@@ -402,7 +415,7 @@ export class Tenants {
     return !hasToken(to.call, to.sandbox?.options ?? this.#optionsOf(to.name), to.sandbox)
   }
 
-  /** Returns the tenant that a request is for, with the request as that tenant expects it. */
+  /** Returns the name and sandbox of the tenant that a request is for, and the request with a URL of that sandbox. */
   #addressee(
     call: RawRequest,
     path: string,
@@ -422,7 +435,7 @@ export class Tenants {
     return adopted === undefined ? undefined : { name, call: moved(call, adopted), sandbox }
   }
 
-  /** Responds for a tenant, which the first admitted request creates. */
+  /** Returns the response of a tenant. The first admitted request creates the tenant. */
   #entered(call: RawRequest, name: string, known: Sandbox | undefined): RawResponse | Promise<RawResponse> {
     const refusal = this.#door?.turnsAway(call, name, known)
     if (refusal !== undefined) return refusal
@@ -433,7 +446,10 @@ export class Tenants {
     return json({ error: sandbox.message }, sandbox instanceof HttpError ? sandbox.status : 503)
   }
 
-  /** Returns the number of tenants, but only to clients that have the control token. */
+  /**
+   * Returns the number of tenants for the health check. If other machines can connect, only clients with the control
+   * token get it.
+   */
   #census(call: RawRequest): { tenants?: number; node?: string } {
     if (this.#door !== undefined && !this.mayControl(call)) return {}
     return { tenants: this.#sandboxes.size, ...(this.node !== undefined && { node: this.node }) }
@@ -448,17 +464,17 @@ export class Tenants {
     )
   }
 
-  /** Returns whether a tenant of this name would serve the URL, without creating the tenant. */
+  /** Returns whether a tenant with this name would serve a URL. The tenant is not created. */
   #wouldOwn(name: string, url: string): boolean {
     return isTenantName(name) && locator(sandboxUrlsOf({ base: `${this.origin}/${name}` }))(url) !== undefined
   }
 
-  /** Starts to reject requests that store more when the heap is nearly full. */
+  /** Starts to watch the heap. When it is nearly full, requests that store data are rejected. */
   watchMemory(): void {
     this.#heap.start()
   }
 
-  /** Frees memory: drops the older half of each traffic log and the journals of past instants. */
+  /** Frees memory. It drops the older half of each traffic log, and the journals that past instants need. */
   #forget(): void {
     for (const { store } of this.#sandboxes.values()) {
       const { front, inputs } = storeInternals.of(store)
@@ -473,7 +489,7 @@ export class Tenants {
   }
 }
 
-/** Matches the queue at the origin, but not the services of a tenant named `v2`. */
+/** Matches paths of the queue at the origin, but not the services of a tenant with the name `v2`. */
 const queueAtOrigin = /^\/v2\/(?!store(?:[/?#]|$)|queue(?:[-/?#]|$)|mgmt(?:[/?#]|$))./i
 
 function noToken(call: RawRequest): RawResponse {

@@ -9,8 +9,8 @@ const sentences: Readonly<Record<string, string>> = {
 }
 
 /**
- * Returns the text of a file, or of standard input for `-`.
- * @throws UsageError when it cannot be read or is too large
+ * Reads the text of a file, or of standard input for `-`.
+ * @throws UsageError when the file cannot be read or is too large
  */
 export async function readText(file: string, largest: number = maxFile): Promise<string> {
   if (file === '-') return standardInput(largest)

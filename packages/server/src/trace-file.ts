@@ -6,17 +6,18 @@ import type { Trace } from '../../../src/report/trace.js'
 import type { Traffic } from '../../../src/report/traffic-view.js'
 import { readText } from './text-file.js'
 
-/** Maximum bytes of a trace, which is enough for several hundred thousand entries. */
+/** Maximum bytes of a trace. A trace of this size has several hundred thousand entries. */
 export const maxTrace = 268_435_456
 
-/** Returns the trace of a file, or of standard input for `-`. @throws UsageError when it is not a trace */
+/** Reads a trace from a file, or from standard input for `-`. @throws UsageError when the content is not a trace */
 export async function readTrace(file: string): Promise<Traffic> {
   return (await readRecording(file)).view
 }
 
 /**
- * Returns the trace and the complete content of its file, which includes store changes.
- * @throws UsageError when it is not a trace
+ * Reads a trace, and returns it together with the complete content of the file. The complete content includes the store
+ * changes.
+ * @throws UsageError when the content is not a trace
  */
 export async function readRecording(file: string): Promise<{ readonly view: Traffic; readonly given: Trace }> {
   const text = await readText(file, maxTrace)

@@ -1,29 +1,33 @@
 import { hostPause } from '../../../src/kernel/host.js'
 
-/** Host milliseconds in one turn of the event loop that requests may use before other connections have their turn. */
+/** Default slice: time that requests may use in one iteration of the event loop, in milliseconds of host time. */
 const usualSlice = 20
 
-/** Clock and pause that the turns use. Tests replace them. */
+/** Clock and pause that `Turns` uses. Tests replace them. */
 export interface TurnHost {
   now(): number
-  /** Resolves when the host has processed all its events, sockets included. */
+  /**
+   * Resolves in the next iteration of the event loop, after all pending events were processed, including those of
+   * sockets.
+   */
   pause(): Promise<void>
 }
 
 /**
- * Shares the event loop among the connections of a server. In each turn of the loop, requests run until a slice of time
- * is used up. Later requests wait for the next turn, in which groups of connections, such as those of a tenant,
- * alternate, and so do the connections within a group. So neither many requests nor many connections of one tenant
- * delay the others. Requests of one connection run in their order.
- * The slice is measured in time because this covers everything, including JSON parsing and encoding. It decides only
- * which request runs first, which otherwise depends on the network. `policy.maxWork` limits a single request.
+ * Schedules requests, so that all connections of a server get their share of the event loop. In each iteration of the
+ * event loop, requests run until a slice of time is used up. Other requests wait for the next iteration. There the
+ * groups of connections, such as those of a tenant, alternate, and so do the connections within a group. Neither many
+ * requests nor many connections of one tenant therefore delay other tenants. Requests of one connection run in the
+ * order in which they arrived. The slice is measured in time, because time includes all work, such as parsing and
+ * encoding JSON. The slice only affects the order of requests of different connections, which depends on the network
+ * anyway. `policy.maxWork` limits a single request.
  */
 export class Turns {
   readonly #host: TurnHost
   readonly #slice: number
   /** Waiting requests, by group and connection. */
   readonly #waiting = new Round<unknown, Round<object, (() => void)[]>>()
-  /** Time at which the slice of this turn ends; `undefined` while nothing has run in it. */
+  /** Time at which the slice of this iteration ends; `undefined` before its first request. */
   #until: number | undefined
 
   constructor(
@@ -34,7 +38,7 @@ export class Turns {
     this.#slice = slice
   }
 
-  /** Runs a request of a connection now, or when it is its turn. It must not throw. */
+  /** Runs a request now, or in a later iteration of the event loop. @param run runs the request and must not throw */
   take(group: unknown, connection: object, run: () => void): void {
     const now = this.#host.now()
     if (this.#until === undefined) this.#begin(now)
@@ -66,7 +70,7 @@ export class Turns {
     while (this.#waiting.size > 0 && this.#host.now() < this.#until!)
   }
 
-  /** Removes the next request, and moves its connection and its group to the end. */
+  /** Removes and returns the next request. Its connection and its group move to the end of their queues. */
   #first(): () => void {
     return this.#waiting.turn((connections) => {
       const run = connections.turn((requests) => [requests.shift()!, requests.length > 0])
@@ -75,10 +79,10 @@ export class Turns {
   }
 }
 
-/** Waiting entries, in the order of their turns. */
+/** A queue of entries by key. An entry that is used and has more work moves to the end. */
 class Round<K, V> {
   readonly #waiting = new Map<K, V>()
-  /** Key that had the last turn. */
+  /** Key of the entry that was used last. */
   #last: K | undefined
 
   get size(): number {
@@ -90,8 +94,8 @@ class Round<K, V> {
   }
 
   /**
-   * Returns the entry of a key. A new key goes before the key that had the last turn, because otherwise it would wait
-   * for two requests of that key.
+   * Returns the entry of a key. A new key is inserted before the key that was used last. Otherwise the new key would
+   * wait for two requests of that key.
    */
   of(key: K, make: () => V): V {
     const known = this.#waiting.get(key)
@@ -104,7 +108,10 @@ class Round<K, V> {
     return made
   }
 
-  /** Passes the first entry to `take`, which returns a result and whether the entry has more. */
+  /**
+   * Passes the first entry to `take`, and returns the result. `take` returns its result, and whether the entry has more
+   * work.
+   */
   turn<T>(take: (first: V) => readonly [T, boolean]): T {
     const [key, first] = this.#waiting.entries().next().value!
     const [taken, hasMore] = take(first)

@@ -1,8 +1,8 @@
 import type { Project, ProjectRunner } from './project.js'
 
-/** A file that is written unless it exists. */
+/** A file to write. An existing file is not overwritten. */
 interface NewFile {
-  /** Relative path with slashes. */
+  /** Path relative to the project folder, with slashes. */
   readonly path: string
   readonly text: string
 }
@@ -10,7 +10,7 @@ interface NewFile {
 /** The files to write into a project, and what the user must do. */
 export interface InitPlan {
   readonly files: readonly NewFile[]
-  /** Messages about existing files that the user must change. */
+  /** Messages about what the user must add to existing files. */
   readonly left: readonly string[]
   /** The command that runs the test. */
   readonly run: string
@@ -71,7 +71,7 @@ after(() => sandbox.dispose())
   return `${about}const { useSandbox } = require('stuntdouble/${runner}')\n\nmodule.exports = { sandbox: useSandbox() }\n`
 }
 
-/** Returns a new configuration file for the runner, if it has none. */
+/** Returns the new configuration file of the runner; `undefined` if the runner has one or needs none. */
 function configFor(project: Project): NewFile | undefined {
   const { runner, typescript, typeModule } = project
   if (project.config !== undefined) return undefined

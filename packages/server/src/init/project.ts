@@ -7,7 +7,7 @@ import { plainText } from '../../../../src/report/safe-text.js'
 export const runners = ['vitest', 'jest', 'playwright', 'node'] as const
 export type ProjectRunner = (typeof runners)[number]
 
-/** Package of each runner, and the oldest supported version: major and minor. */
+/** Package of each runner, and its oldest supported version as major and minor number. */
 const packages: Readonly<Record<Exclude<ProjectRunner, 'node'>, { name: string; oldest: readonly [number, number] }>> =
   {
     vitest: { name: 'vitest', oldest: [3, 2] },
@@ -15,7 +15,7 @@ const packages: Readonly<Record<Exclude<ProjectRunner, 'node'>, { name: string; 
     playwright: { name: '@playwright/test', oldest: [1, 50] },
   }
 
-/** Facts about a folder with a package.json. */
+/** Facts about a project, which is a folder with a package.json. */
 export interface Project {
   readonly folder: string
   readonly runner: ProjectRunner
@@ -23,24 +23,31 @@ export interface Project {
   readonly typescript: boolean
   /** Whether its files can use `import`. */
   readonly modules: boolean
-  /** Entry that declares the matchers for TypeScript, if importing `useSandbox()` does not. */
+  /**
+   * Entry point to import for the TypeScript declarations of the matchers; `undefined` if the import of `useSandbox()`
+   * is enough.
+   */
   readonly types: string | undefined
   /** Whether package.json has `"type": "module"`. */
   readonly typeModule: boolean
   /**
-   * Existing configuration file of the runner, as a relative path; `package.json` if the configuration is part of it.
+   * Relative path of the existing configuration file of the runner. `package.json` if the configuration is in that
+   * file.
    */
   readonly config: string | undefined
-  /** Returns whether the configuration names the setup file. */
+  /** Returns whether the configuration of the runner already contains the path of the setup file. */
   readonly hasSetup: (name: string) => boolean
-  /** Folder of the tests, relative; empty for the project folder. */
+  /** Relative path of the folder of the tests; empty for the project folder. */
   readonly tests: string
-  /** Commands that install a package, and that run a command of a package. */
+  /**
+   * Beginnings of two commands of the package manager: `install` adds a development dependency, `execute` runs a
+   * command of an installed package.
+   */
   readonly install: string
   readonly execute: string
-  /** Whether the package is one of its dependencies. */
+  /** Whether `stuntdouble` is one of the dependencies. */
   readonly hasPackage: boolean
-  /** Messages about uncertain facts. */
+  /** Messages about facts that the user should check. */
   readonly doubts: readonly string[]
 }
 
@@ -55,8 +62,8 @@ interface Manifest {
 
 /**
  * Reads the facts about a project.
- * @param asked runner that the user named
- * @throws UsageError if nothing useful can be written
+ * @param asked runner of `--runner`; without it, the runner is found in the dependencies
+ * @throws UsageError if the folder has no valid package.json, or is the root of a monorepo without `--runner`
  */
 export function projectIn(folder: string, asked: ProjectRunner | undefined): Project {
   const manifest = manifestIn(folder)
@@ -66,7 +73,7 @@ export function projectIn(folder: string, asked: ProjectRunner | undefined): Pro
       `init: this is the root of a monorepo. Run it in the package that has the tests, or add --runner ${runners.join('|')} to write into the root.`,
     )
   }
-  // In a monorepo, the root may have the runner for all packages.
+  // In a monorepo, the package.json of the root may contain the runner for all packages.
   const above = rootAbove(folder)
   const known = {
     ...above?.dependencies,
@@ -143,7 +150,7 @@ function runnerOf(
   return { runner: first, doubts }
 }
 
-/** Returns the installed version of a package. */
+/** Returns the installed version of a package; `undefined` if it is not installed. */
 function versionIn(folder: string, name: string): string | undefined {
   for (const modules of createRequire(join(folder, 'package.json')).resolve.paths(name) ?? []) {
     const path = join(modules, name, 'package.json')
@@ -152,7 +159,7 @@ function versionIn(folder: string, name: string): string | undefined {
   return undefined
 }
 
-/** Returns a message about a version that is too old or not installed. */
+/** Returns a message for a runner that is too old or not installed; otherwise `undefined`. */
 function doubtOf(runner: Exclude<ProjectRunner, 'node'>, version: string | undefined): string | undefined {
   const { name, oldest } = packages[runner]
   if (version === undefined) return `${name} is not installed yet.`
@@ -162,8 +169,8 @@ function doubtOf(runner: Exclude<ProjectRunner, 'node'>, version: string | undef
 }
 
 /**
- * Returns the entry that declares the matchers, which has another form since Vitest 5.
- * @param version a version or a range
+ * Returns the entry point that declares the matchers. Vitest 5 needs another one than earlier versions.
+ * @param version version or version range of Vitest
  */
 function typesOf(version: string | undefined): string {
   const major = Number(/\d+/.exec(version ?? '')?.[0] ?? 5)
@@ -181,7 +188,7 @@ function configOf(folder: string, runner: ProjectRunner, { jest }: Manifest): st
   const found = readdirSync(folder)
     .filter((name) => configNames[runner].test(name))
     .sort()
-  // Vitest prefers its own configuration file to the one of Vite.
+  // Vitest prefers `vitest.config` to `vite.config`.
   return (
     found.find((name) => name.startsWith('vitest')) ??
     found[0] ??

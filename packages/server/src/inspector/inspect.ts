@@ -14,7 +14,7 @@ import { beginVisit, type FailedAssertion } from './visit.js'
 export interface InspectOptions {
   /** Name of the sandbox in the page. Default `test`. */
   readonly title?: string
-  /** Assertion that failed: the page opens at it. `nearest` is the `seq` of an entry. */
+  /** Assertion that failed. The page shows its message and opens at the entry with the `seq` of `nearest`. */
   readonly failure?: FailedAssertion
   /** Port of the page. Default 0, a free one. */
   readonly port?: number
@@ -25,15 +25,15 @@ export interface InspectOptions {
 /** Tenant that the page shows first. */
 const tenant = 'main'
 
-/** Host milliseconds that a request of the page may take after it has let the test continue. */
+/** Grace period for requests of the page after the test continues, in milliseconds of host time. */
 const grace = 100
 
 /**
  * Shows the sandbox of a test in a browser and waits. It prints a link, and resolves after "Continue" in the page or
- * Ctrl-C in the terminal. Ctrl-C ends the whole run if tests run in processes of a runner. The link works once and for
- * one browser, and the server is closed afterwards. The timeout of the test is lifted if the runner can do that. If
- * `CI` is set, it prints one line and does not wait.
- * Actions in the page change the sandbox of the test: if the page advances time, time has advanced for the test.
+ * Ctrl-C in the terminal. If the runner runs tests in child processes, Ctrl-C ends the whole test run. The link works
+ * once, in one browser. The server of the page is closed when the test continues. The timeout of the test is switched
+ * off if the runner supports that. If `CI` is set, the function prints one line and does not wait. Actions in the page
+ * change the sandbox of the test. For example, if you advance time in the page, the test continues at the later time.
  * @throws Error when it cannot listen
  * @example
  * await checkout()
@@ -47,10 +47,13 @@ export async function inspect(sandbox: Sandbox, options: InspectOptions = {}): P
   await waitFor(sandbox, options, isLate ? ongoing : '')
 }
 
-/** Note for runners whose timeout cannot be lifted. */
+/** Note for runners that cannot switch off the timeout of a running test. */
 const ongoing = 'The timeout of the test continues while it waits. Set a timeout that is long enough.\n'
 
-/** Serves the page and waits, for a test without a timeout. @param note further text for the user */
+/**
+ * Serves the page and waits until the test may continue. It does not change the timeout of the test.
+ * @param note text to print after the link
+ */
 export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = ''): Promise<void> {
   const { title = 'test', failure, port = 0, print = toStandardError } = options
   if (isUnattended()) {
@@ -58,7 +61,7 @@ export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = 
     return
   }
   const controlToken = randomBytes(24).toString('base64url')
-  // This server replaces no service, so it starts even if the environment of the app is production.
+  // Allow `NODE_ENV=production`, because this server does not replace a service of the app.
   const server = await startServer({ port, clock: 'manual', controlToken, allowProduction: true })
   server.adopt(tenant, sandbox)
   try {
@@ -85,13 +88,13 @@ export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = 
   }
 }
 
-/** Returns a message without colors, secrets and the timeline, which the page shows itself. */
+/** Removes colors and secrets from the message of an assertion, and the timeline, because the page shows it anyway. */
 function shown(message: string, { traffic }: Sandbox): string {
   const told = stripVTControlCharacters(withoutTimeline(message, failureOf({ message })?.replay))
   return multiLine(traffic.redaction().text(told))
 }
 
-/** Returns whether `CI` is set, to anything except an empty text, `0` and `false`. */
+/** Returns whether the environment variable `CI` is set to a value other than an empty text, `0` or `false`. */
 export function isUnattended(): boolean {
   return !['', '0', 'false'].includes((process.env.CI ?? '').toLowerCase())
 }
@@ -101,12 +104,12 @@ function toStandardError(text: string): void {
   process.stderr.write(text)
 }
 
-/** Returns whether a runner started this process, so that Ctrl-C ends the runner, too. */
+/** Returns whether this process is a child process of a test runner. Then Ctrl-C ends the runner, too. */
 function endsAllWithSignal(): boolean {
   return process.env.VITEST !== undefined || hostProcess().send !== undefined
 }
 
-/** Returns the real process. Jest gives tests a copy, which receives no signals. */
+/** Returns the real `process` object. The copy that Jest gives to tests receives no signals. */
 function hostProcess(): NodeJS.Process {
   return runInThisContext('process') as NodeJS.Process
 }

@@ -3,22 +3,25 @@ import { hostTime } from '../../../../src/kernel/host.js'
 import { json } from '../../../../src/protocol/call.js'
 import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 
-/** Lifetime of a link in host milliseconds. The page explains how to get another one. */
+/** Lifetime of a link, in milliseconds of host time. After it, the page explains how to get another link. */
 export const linkLifetime = 3_600_000
-/** Maximum number of unused links. The oldest one is dropped when there are more. */
+/** Maximum number of unused links. Above it, the oldest link becomes invalid. */
 export const maxLinks = 1_000
 
 const own = /^\/_inspector\/(token|link)(?:[?#]|$)/
 
 /**
- * Links to the page of the inspector. If the control API needs a token, a link has a code in its fragment, which the
- * page exchanges for the token, once. Browsers keep URLs in their history and expose them to scripts in navigation
- * timing, so no URL contains the token itself.
+ * Links to the page of the inspector. If the control API needs a token, the fragment of a link contains a code, which
+ * the page can exchange for the token once. No URL contains the token itself, because browsers keep URLs in their
+ * history and expose them to scripts in navigation timing.
  */
 export class InspectorLinks {
   readonly #token: string | undefined
   readonly #origin: string
-  /** Expiration of each code, by its hash, so that the time of a lookup reveals nothing about a code. */
+  /**
+   * Expiration time of each code, by the hash of the code. With hashes, the duration of a lookup reveals nothing about
+   * a code.
+   */
   readonly #codes = new Map<string, number>()
 
   /** @param origin origin of the server, such as http://127.0.0.1:4010 */
@@ -27,7 +30,7 @@ export class InspectorLinks {
     this.#origin = origin
   }
 
-  /** Returns a new link. */
+  /** Returns a new link to the page. */
   next(): string {
     if (this.#token === undefined) return `${this.#origin}/`
     const code = randomBytes(24).toString('base64url')
@@ -40,8 +43,8 @@ export class InspectorLinks {
   }
 
   /**
-   * Responds to requests of the page and of clients with the token; `undefined` for other paths. Codes and tokens are
-   * in a header, so that no body must be read.
+   * Returns the response to a request that exchanges a code for the token, or that gets a new link; `undefined` for
+   * other paths. Codes and tokens are in a header, so that no body must be read.
    * @param mayControl returns whether a request has the token
    */
   answer(call: RawRequest, path: string, mayControl: (call: RawRequest) => boolean): RawResponse | undefined {

@@ -3,17 +3,17 @@ import { utf8 } from '../../../../src/kernel/bytes.js'
 import type { HeaderList } from '../../../../src/kernel/http.js'
 import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 
-/** Paths of the page at the root of the server. Tenant names do not begin with `_`. */
+/** Paths that belong to the page. No tenant has such a path, because tenant names do not begin with `_`. */
 const own = /^\/(?:_inspector(?:\/(editor\.js)?)?)?(?:[?#]|$)/
 
-/** Returns whether a path belongs to the page. Requests to it must come from a page of this server. */
+/** Returns whether a path belongs to the page of the inspector. Pages of other sites must not request such a path. */
 export function isPagePath(path: string): boolean {
   return own.test(path)
 }
 
 /**
- * Responds with the inspector to clients that accept HTML, at the root and at `/_inspector`. The page contains no
- * secret and can do only what the control token of its user allows. Returns `undefined` for other paths and clients.
+ * Returns the page of the inspector for `/` and `/_inspector` if the client accepts HTML; otherwise `undefined`. The
+ * page contains no secrets, and it can do only what the control token of its user allows.
  */
 export function pageResponse({ method, headers }: RawRequest, path: string): Promise<RawResponse> | undefined {
   const match = own.exec(path)
@@ -22,7 +22,10 @@ export function pageResponse({ method, headers }: RawRequest, path: string): Pro
   return path.startsWith('/_inspector') || takesHtml(headers) ? page() : undefined
 }
 
-/** Browsers name HTML. curl and `fetch` accept everything, and get the JSON error of an unknown path. */
+/**
+ * Returns whether a client is a browser, which lists HTML in `Accept`. curl and `fetch` accept all types, so they get
+ * the JSON error for an unknown path.
+ */
 function takesHtml(headers: HeaderList): boolean {
   return headers.some(([name, value]) => name.toLowerCase() === 'accept' && /\btext\/html\b/i.test(value))
 }
@@ -42,7 +45,10 @@ async function editor(): Promise<RawResponse> {
   }
 }
 
-/** Responds with a page and with headers that keep it from running, loading and sending anything except its own. */
+/**
+ * Returns the response with a page. Its headers prevent the page from running foreign scripts, and from contacting
+ * other hosts.
+ */
 export function answerOf(given: InspectorPage): RawResponse {
   return {
     status: 200,
@@ -53,7 +59,7 @@ export function answerOf(given: InspectorPage): RawResponse {
 
 /**
  * Returns the content security policy of the page, with hashes. The script of the page loads the editor, which
- * `strict-dynamic` trusts; `self` would also trust any response that a tenant can produce.
+ * `strict-dynamic` trusts; `self` would also trust a script that a tenant of this server returns.
  */
 function policyOf({ scriptHash, copyHash, styleHash }: InspectorPage): string {
   return [
@@ -69,8 +75,8 @@ function policyOf({ scriptHash, copyHash, styleHash }: InspectorPage): string {
 }
 
 /**
- * Headers of all responses. There are no cookies, because cookies ignore ports, and the app under test would receive
- * the token.
+ * Headers of all responses. The token is not in a cookie: cookies ignore ports, so browsers would send it to the app
+ * under test, too.
  */
 const guards: HeaderList = [
   ['x-content-type-options', 'nosniff'],

@@ -1,14 +1,14 @@
-/** Lifts the timeout of the running test. Returns `false` if that is not possible. */
+/** Switches off the timeout of the running test. Returns `false` if that is not possible. */
 type Lift = () => boolean
 
 let lift: Lift | undefined
 
-/** Sets how the timeout of the running test is lifted. The fixtures call it, because they know their runner. */
+/** Sets the function that switches off the timeout of the running test. The fixtures of each runner call it. */
 export function onLiftTimeout(by: Lift): void {
   lift = by
 }
 
-/** Lifts the timeout of the running test, if its runner can do that. */
+/** Switches off the timeout of the running test. Returns `false` if its runner does not support that. */
 export function liftTimeout(): boolean {
   return lift?.() ?? false
 }

@@ -1,15 +1,15 @@
-/** The assertion that failed before a user inspects the sandbox. */
+/** The assertion that failed before the inspector was opened. */
 export interface FailedAssertion {
   readonly message: string
-  /** `seq` of the entry that is nearest to what was expected. */
+  /** `seq` of the entry that is most similar to the expected one. */
   readonly nearest?: number
 }
 
-/** An inspection of the sandbox of a test, which waits. */
+/** An inspection of a test's sandbox. The test waits until the inspection ends. */
 export interface Visit {
-  /** Tenant of the sandbox on the server. */
+  /** Name of the tenant that the sandbox has on the server of the page. */
   readonly tenant: string
-  /** Name of the test, for the page. */
+  /** Title that the page shows, such as the name of the test. */
   readonly title: string
   readonly failure?: FailedAssertion
   /** Lets the test continue. */
@@ -18,13 +18,19 @@ export interface Visit {
 
 const visits = new Map<string, Visit>()
 
-/** Begins a visit. Returns a function that ends it. @param origin origin of the server of the sandbox */
+/**
+ * Registers an inspection. Returns a function that removes it.
+ * @param origin origin of the server that serves the page
+ */
 export function beginVisit(origin: string, visit: Visit): () => void {
   visits.set(origin, visit)
   return () => void visits.delete(origin)
 }
 
-/** Returns the visit of a server of this process, for each of its tenants: forks are tenants, too. */
+/**
+ * Returns the inspection on the server with this URL, or `undefined`. It applies to all tenants of the server, because
+ * forks of the sandbox are tenants, too.
+ */
 export function visitAt(url: string): Visit | undefined {
   return visits.get(new URL(url).origin)
 }

@@ -8,7 +8,7 @@ import { Mistake } from './mistake.js'
 import { common } from './operation-tools.js'
 import type { ToolArguments, ToolResult, ToolRow } from './tool-row.js'
 
-/** Entries before and after the selection that are read for its context. */
+/** Number of entries that are read before and after the selection, to find the entries that belong to it. */
 const margin = 500
 
 const forms = copyFormats.map(({ name }) => name)
@@ -48,7 +48,8 @@ async function copied(world: McpTarget, given: ToolArguments, signal?: AbortSign
   const { urls } = facts as { urls?: Readonly<Record<string, unknown>> }
   const text = form.render(selection, urls === undefined ? {} : { addresses: urls })
   const secrets = await world.secrets(tenant)
-  // Entries arrive with their secrets redacted. Names of variables stay, although they look like secrets.
+  // Entries arrive with redacted secrets. Redact only known secrets here, because names of environment variables look
+  // like secrets.
   return { data: multiLine(secrets.filter(isLong).reduce((out, secret) => out.replaceAll(secret, hidden), text)) }
 }
 
@@ -94,7 +95,7 @@ async function selectionOf(world: McpTarget, given: ToolArguments, signal?: Abor
   return entry === undefined ? { entries, range: [first, last] } : { entries, entry }
 }
 
-/** Maximum entries that one copy is made of. */
+/** Maximum number of entries that are read for one copy. */
 export const maxCopied = 5_000
 
 interface Chosen {

@@ -14,14 +14,14 @@ import type { InputSchema, ToolArguments, ToolResult, ToolRow } from './tool-row
 /** Default number of seeds to try. */
 const fewSeeds = 50
 export const maxSeeds = 500
-/** Host milliseconds in which seeds are tried, because an agent does not wait longer. */
+/** Time limit for trying seeds, in milliseconds of host time. An agent would not wait longer. */
 const patience = 30_000
 
 function inputOf(properties: Readonly<Record<string, object>>, required: readonly string[] = []): InputSchema {
   return { type: 'object', properties, required, additionalProperties: false }
 }
 
-/** Tools that are not an operation on one tenant. */
+/** Tools that do not correspond to one operation of the control API. */
 export const extraTools: readonly ToolRow[] = [
   {
     name: 'list_tenants',

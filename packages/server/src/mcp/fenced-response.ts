@@ -4,19 +4,18 @@ import type { ToolResult } from './tool-row.js'
 
 /** Maximum bytes of one response. */
 export const maxBytes = 8_000
-/** Maximum bytes of data in it; the rest is for the tool's own text. */
+/** Maximum bytes of data in one response. The remaining bytes are for the text of the tool. */
 const maxData = 6_400
-/** Maximum characters of a message of the tool itself. */
+/** Maximum characters of the tool's own message. */
 const maxSaid = 600
 
 interface Parts {
-  /** Requested page, from 1; `undefined` if there are no more pages to request. */
+  /** Number of the requested page, from 1; `undefined` for a tool whose further pages cannot be requested. */
   readonly part: number | undefined
 }
 
 /**
- * Returns the text for an agent: the tool's own message, the data between two lines that the data cannot contain, and
- * the next tool to call.
+ * Returns the text for an agent: the tool's own message, the data between two marker lines, and the next tool to call.
  */
 export function answerText({ said, data, own, next }: ToolResult, { part }: Parts): string {
   const lines = said === undefined ? [] : [cut(said)]
@@ -38,8 +37,8 @@ function morePartsOf(parts: number, at: number, asksAgain: boolean): string {
 }
 
 /**
- * Puts data of the app under test between two lines. Their mark is a digest of the data, so no data can contain its own
- * mark.
+ * Puts data of the app under test between two marker lines. Their mark is computed from the data so that the data does
+ * not contain it.
  */
 export function fenceData(data: string): readonly string[] {
   const mark = markOf(data)
@@ -62,7 +61,7 @@ function cut(given: string): string {
   return given.length <= maxSaid ? given : `${given.slice(0, maxSaid - 1)}…`
 }
 
-/** Splits text into parts of at most this many bytes of UTF-8, between lines if lines are short enough. */
+/** Splits a text into parts of at most `most` bytes of UTF-8. Only a line that is longer than a part is split. */
 export function partsOf(data: string, most: number = maxData): readonly string[] {
   const parts: string[] = []
   let [part, size] = ['', 0]
@@ -83,7 +82,10 @@ export function partsOf(data: string, most: number = maxData): readonly string[]
   return parts.length === 0 ? [''] : parts
 }
 
-/** Splits a long line. A UTF-16 unit has at most three bytes of UTF-8, and no surrogate pair is split. */
+/**
+ * Splits a long line. It counts three bytes of UTF-8 for each UTF-16 unit, which is the maximum, and splits no
+ * surrogate pair.
+ */
 function* piecesOf(line: string, most: number): Generator<string> {
   const step = Buffer.byteLength(line) === line.length ? most : Math.floor(most / 3)
   for (let from = 0; from < line.length; ) {

@@ -24,7 +24,7 @@ export interface HttpServer {
   close(): Promise<void>
 }
 
-/** Serves the protocol over HTTP: only on this machine, only for clients with the token, and not for web pages. */
+/** Serves MCP over HTTP on a loopback address. Clients need the token, and requests of web pages are rejected. */
 export async function listenForAgents({ port, token, handle, report }: HttpOptions): Promise<HttpServer> {
   let origin = ''
   const serve = listener(
@@ -73,7 +73,7 @@ async function exchanged(call: RawRequest, origin: string, handle: HttpOptions['
   return { status: response.status, headers: [...response.headers], body: response.body }
 }
 
-/** Closes the servers and the streams of agents. */
+/** Closes the HTTP servers and the open event streams. */
 async function closed(servers: readonly Server[]): Promise<void> {
   await Promise.all(
     servers.map((server) => {

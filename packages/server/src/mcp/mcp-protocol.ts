@@ -13,17 +13,17 @@ type Report = (text: string) => void
 interface Stdio {
   readonly input: Readable
   readonly output: Writable
-  /** Receives further errors. */
+  /** Receives errors that no response reports. */
   readonly report: Report
 }
 
 /** Servers for agents. */
 export interface McpProtocol {
-  /** Creates a server for one connection. */
+  /** Creates the MCP server for one connection. */
   server(world: McpTarget): McpServer
-  /** Serves over streams until the input ends. */
+  /** Serves MCP over the standard streams until the input ends. */
   overStreams(world: McpTarget, stdio: Stdio): Promise<void>
-  /** Serves as a web-standard handler. */
+  /** Returns a handler that serves MCP for `Request` objects. */
   overHttp(world: McpTarget, report: Report): McpHttpHandler
 }
 
@@ -103,8 +103,8 @@ function registerPrompt(server: McpServer, prompt: PromptRow, world: McpTarget):
 }
 
 /**
- * Returns a schema for the list of tools that accepts everything, because the checks of this package have better
- * messages.
+ * Returns an input schema that accepts all arguments. Agents see the real schema in the list of tools, but this package
+ * checks the arguments itself, because its messages are better.
  */
 function taking(schema: object) {
   return {

@@ -9,7 +9,7 @@ import { Mistake } from './mistake.js'
 /** A response of the control API. */
 export interface ControlResponse {
   readonly ok: boolean
-  /** JSON value, or a text. */
+  /** Body of the response: a JSON value, or a text. */
   readonly value: unknown
   /** Whether a list has more items. */
   readonly hasMore: boolean
@@ -17,24 +17,24 @@ export interface ControlResponse {
 
 export interface ControlCall {
   readonly method?: string
-  /** Path below `/_control/{tenant}`, with its query. */
+  /** Path and query below `/_control/{tenant}`. */
   readonly path: string
   readonly body?: unknown
   readonly tenant?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** What an agent reads: tenants of a server, or a saved trace. */
+/** The source that the tools read: the tenants of a server, or a saved trace. */
 export interface McpTarget {
   /** Description at the start of the instructions for an agent. It contains no captured data. */
   readonly title: string
-  /** Whether it is a saved trace, for which only tools exist that read the traffic. */
+  /** Whether the source is a saved trace. Then only tools that read the traffic log exist. */
   readonly isTrace: boolean
   ask(asking: ControlCall): Promise<ControlResponse>
   tenants(): Promise<readonly string[]>
   /**
-   * Returns texts that must be redacted.
-   * @param region region of the call, in addition to the home region
+   * Returns all secrets that must be redacted in a response.
+   * @param region region that the call names, whose signing keys are secrets in addition to those of the home region
    */
   secrets(tenant?: string, region?: string): Promise<readonly string[]>
 }
@@ -43,7 +43,7 @@ interface ServerOptions {
   readonly url: string
   readonly tenant: string
   readonly controlToken?: string | undefined
-  /** Further texts that must be redacted. */
+  /** Further secrets that must be redacted. */
   readonly secrets?: readonly string[]
 }
 
@@ -75,7 +75,8 @@ export class ServerTarget implements McpTarget {
   }
 
   async secrets(tenant?: string, region?: string): Promise<readonly string[]> {
-    // The environment has the keys of every region. A request for the keys of a region would create the region.
+    // The environment contains the keys of every existing region. Request keys only of the region that the call names,
+    // because a request for the keys of another region would create it.
     const away = region === undefined ? [] : [`/queue/signing-keys?${new URLSearchParams({ region })}`]
     const [world, ...keys] = await Promise.all(
       ['', '/queue/signing-keys', ...away].map((path) => this.ask({ path, tenant })),
@@ -93,7 +94,7 @@ export class ServerTarget implements McpTarget {
     else if (typeof given === 'object' && given !== null) for (const one of Object.values(given)) this.#keep(one)
   }
 
-  /** Rejects an unknown tenant, because the first use would create a misspelled one. */
+  /** Rejects the name of an unknown tenant, because the request would create the tenant. */
   async #refuseUnknown(tenant: string): Promise<void> {
     if (tenant === this.#options.tenant || (await this.tenants()).includes(tenant)) return
     throw new Mistake(
@@ -122,7 +123,7 @@ export class ServerTarget implements McpTarget {
   }
 }
 
-/** A saved trace. Operations that read only the traffic respond as on a server. */
+/** A saved trace. Operations that read only the traffic log return the same responses as on a server. */
 export class TraceTarget implements McpTarget {
   readonly isTrace = true
   readonly #traffic: Traffic

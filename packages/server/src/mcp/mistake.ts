@@ -1,2 +1,2 @@
-/** A mistake in a call. The message contains no captured data. */
+/** Error for a wrong call of a tool. Its message contains no captured data. */
 export class Mistake extends Error {}

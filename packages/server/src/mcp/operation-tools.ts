@@ -11,19 +11,19 @@ import type { InputSchema, ToolArguments, ToolResult, ToolRow } from './tool-row
 
 type ToolOrder = ControlOperation & { readonly tool: Tool }
 
-/** Maximum entries of a timeline and items of a list. More would be slow and unreadable. */
+/** Maximum number of entries in a timeline and of items in a list. A longer response would be slow and hard to read. */
 export const maxItems = 1_000
-/** Query parameters that are numbers. */
+/** Names of the query parameters that are numbers. */
 const numbers: ReadonlySet<string> = new Set(['limit', 'skip', 'after', 'around', 'bodies'])
 
-/** Arguments that many tools have. */
+/** Schemas of the arguments that many tools have. */
 export const common = {
   tenant: { type: 'string', description: 'another tenant of the same server; list_tenants lists them' },
   page: { type: 'integer', minimum: 1, description: 'page of a long response' },
   full: { type: 'boolean', description: 'whether long texts are complete; request them in pages' },
 } as const
 
-/** Tools for one operation each: a row of the control API is one tool. */
+/** Tools that each run one operation of the control API. */
 export const operationTools: readonly ToolRow[] = controlOperations.filter(isTool).map((order) => {
   const { tool, summary } = order
   const input = inputOf(order)
@@ -68,7 +68,7 @@ function inputOf(order: ToolOrder): InputSchema {
 
 function queryOf(name: string, what: string, { defaults }: Tool): object {
   const without = defaults?.[name] === undefined ? '' : `; default ${defaults[name]}`
-  // The part after the first semicolon is the default of the control API.
+  // Omit the text after the first semicolon, which is the default of the control API. The tool has its own default.
   const description = `${without === '' && !numbers.has(name) ? what : what.split(';')[0]}${without}`
   if (!numbers.has(name)) return { type: 'string', description }
   return name === 'limit'
@@ -81,7 +81,10 @@ interface BodyPart {
   readonly required: readonly string[]
 }
 
-/** Returns the fields of a body. The shape is enough, because the server checks the details with better messages. */
+/**
+ * Returns the schemas of the fields of a body. They need not be exact, because the server checks the details, with
+ * better messages.
+ */
 function bodyOf({ body }: ControlOperation): BodyPart {
   if (body === undefined) return { properties: {}, required: [] }
   const { $schema: _, ...schema } = toJsonSchema(body, { errorMode: 'ignore', typeMode: 'input' })
@@ -136,7 +139,7 @@ async function storySince(
   return told.value === '(no traffic)' ? '(nothing happened)' : told.value
 }
 
-/** Maximum entries in the timeline that follows a move of time. */
+/** Maximum number of entries in the timeline after a call that advances time. */
 const fewEvents = 40
 
 function isOfBody(order: ToolOrder, name: string): boolean {
@@ -153,7 +156,7 @@ function pathOf({ path, query: known = {}, tool }: ToolOrder, args: ToolArgument
   return query.size === 0 ? filled : `${filled}?${query}`
 }
 
-/** Returns an error of the server as data, because it may quote the app. */
+/** Returns the result for an error of the server. The error is fenced as data, because it may quote the app. */
 function refused({ value }: ControlResponse, redaction: Redaction, argv: readonly string[]): ToolResult {
   const { error } = (typeof value === 'object' && value !== null ? value : {}) as { error?: unknown }
   const sentence = typeof error === 'string' ? error : 'The URL is not that of a stuntdouble server.'
@@ -165,7 +168,7 @@ function refused({ value }: ControlResponse, redaction: Redaction, argv: readonl
   }
 }
 
-/** Replaces operations in a message by the names of their tools. */
+/** Replaces operations of the control API in a message by the names of their tools. */
 function inTools(sentence: string): string {
   return sentence.replace(/\b(GET|POST|PUT|DELETE) (\/[\w:/-]*\w)/g, (named, method: string, path: string) => {
     const order = controlOperations.find((one) => one.method === method && one.path === path)

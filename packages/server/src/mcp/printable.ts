@@ -4,9 +4,12 @@ import { isSecretGroup, isSecretNumber } from '../../../../src/secrets/secret-na
 
 /** Maximum characters of one text in a response, unless the whole text is requested. */
 const maxOfText = 600
-/** Maximum characters of a header, because signatures are long. */
+/** Maximum characters of a header value. It is higher, because signatures are long. */
 const maxOfPair = 120
-/** Characters after the visible ones that are searched for secrets, so that no secret is cut in two. */
+/**
+ * Number of characters after the shown ones that are searched for secrets, too. Without them, half of a secret could be
+ * shown.
+ */
 const margin = 8_192
 
 interface Showing {
@@ -26,7 +29,7 @@ export function printable(value: unknown, showing: Showing): string {
   if (typeof shown !== 'object' || shown === null) return oneLine(shown)
   const fields = Object.entries(shown)
   const [only] = fields
-  // An explanation is already a text.
+  // The result of an explanation is an object with a single text. Print only the text.
   if (fields.length === 1 && typeof only![1] === 'string') return multiLine(only![1])
   if (fields.length === 0) return ''
   return fields.map(([name, field]) => fieldText(name, field)).join('\n')

@@ -12,7 +12,7 @@ export interface PromptRow {
   text(given: Readonly<Record<string, string | undefined>>, world: Pick<McpTarget, 'isTrace'>): readonly string[]
 }
 
-/** Maximum bytes of pasted text. */
+/** Maximum bytes of the text of one argument. */
 const maxPasted = 3_000
 
 function pasted(what: string, given: string | undefined): readonly string[] {
@@ -70,7 +70,7 @@ export async function promptText(
   return [...prompt.text(given, world), '', 'The timeline so far:', await storyOf(world)].join('\n')
 }
 
-/** Returns the latest entries of the timeline, formatted as the tool does. */
+/** Returns the latest entries of the timeline, formatted as by the tool `get_timeline`. */
 export async function storyOf(world: McpTarget): Promise<string> {
   const { text } = await called(tools.find(({ name }) => name === 'get_timeline')!, world, { limit: 30 })
   return text

@@ -1,13 +1,13 @@
 import { Transform } from 'node:stream'
 
-/** Maximum bytes of one message, which is enough for a scenario with all its records. */
+/** Maximum bytes of one message. A scenario with all of its records is shorter. */
 export const maxMessage = 8_388_608
 
 const lineFeed = 10
 
 /**
- * Passes lines up to a maximum length. A longer line is dropped as it arrives, so that it neither fills the memory nor
- * ends the connection.
+ * Returns a stream of the lines up to a maximum length. A longer line is discarded while it arrives, so that it does
+ * not fill the memory. The connection continues.
  * @param tooLong called once for each dropped line
  */
 export function lines(tooLong: () => void, longest: number = maxMessage): Transform {

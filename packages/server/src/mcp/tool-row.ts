@@ -5,7 +5,7 @@ export interface InputSchema {
   readonly type: 'object'
   readonly properties: Readonly<Record<string, object>>
   readonly required: readonly string[]
-  /** Whether it takes arguments that it does not list. */
+  /** Whether the tool also accepts arguments that `properties` does not contain. */
   readonly additionalProperties: boolean
 }
 
@@ -15,21 +15,24 @@ export type ToolArguments = Readonly<Record<string, unknown>>
 export interface ToolResult {
   /** Message of the tool itself, without captured data. */
   readonly said?: string
-  /** Captured data, which is fenced. */
+  /** Captured data, which is shown between two marker lines. */
   readonly data?: string
-  /** Text of the tool itself, of any length, without a fence. */
+  /** Text of the tool itself, of any length, without marker lines. */
   readonly own?: string
-  /** What to call next. */
+  /** Hint about which tool to call next. */
   readonly next?: string
   readonly isError?: true
 }
 
-/** One tool, for one operation or for several. */
+/** One tool. It may use several operations of the control API. */
 export interface ToolRow extends Pick<Tool, 'name' | 'effect' | 'next' | 'ofTraces'> {
   /** What the tool does and when to call it. */
   readonly description: string
   readonly input: InputSchema
-  /** Whether the response can be requested in pages, because the tool changes nothing. */
+  /**
+   * Whether a long response can be requested in pages. Only tools without effects support that, because each page is a
+   * new call.
+   */
   readonly inParts: boolean
   run(world: McpTarget, given: ToolArguments, signal?: AbortSignal): Promise<ToolResult>
 }

@@ -16,7 +16,7 @@ export function toolsOf({ isTrace }: Pick<McpTarget, 'isTrace'>): readonly ToolR
   return isTrace ? tools.filter(({ ofTraces }) => ofTraces === true).map(withoutTenant) : tools
 }
 
-/** Removes the argument `tenant`, because a saved trace has only one. */
+/** Removes the argument `tenant` from a tool, because a saved trace contains only one tenant. */
 function withoutTenant(tool: ToolRow): ToolRow {
   const { tenant: _, ...properties } = tool.input.properties
   return { ...tool, input: { ...tool.input, properties } }
@@ -27,7 +27,7 @@ export interface ToolReply {
   readonly isError: boolean
 }
 
-/** Calls a tool. An error becomes a response with the next step. */
+/** Calls a tool. An error is returned as a response that says what to do next. */
 export async function called(
   tool: ToolRow,
   world: McpTarget,
@@ -52,7 +52,7 @@ async function outcomeOf(
     return await tool.run(world, given, signal)
   } catch (error) {
     if (error instanceof Mistake) return { isError: true, said: error.message, next: `call ${tool.name} again.` }
-    // The message may quote captured data.
+    // The message may contain captured data, so fence it.
     const data = excerpt(error instanceof Error ? error.message : String(error), 500)
     return {
       isError: true,

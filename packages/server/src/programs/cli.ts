@@ -39,14 +39,17 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
   }
 }
 
-/** Splits a command line into the name of the command, which includes a subcommand in a group such as `campaign`, and the rest. */
+/**
+ * Splits a command line into the name of the command and its arguments. In a group such as `campaign`, the name
+ * includes the subcommand.
+ */
 function commandOf([name = '--help', ...rest]: readonly string[]): { name: string; rest: string[] } {
   const [second] = rest
   if (!isGroup(name) || second === undefined || second === 'help' || second.startsWith('-')) return { name, rest }
   return { name: `${name} ${second}`, rest: rest.slice(1) }
 }
 
-/** Returns whether the name is that of a group with subcommands. */
+/** Returns whether a name is the name of a group of subcommands. */
 function isGroup(name: string): boolean {
   return inGroup(name).length > 0
 }
@@ -55,7 +58,10 @@ function inGroup(name: string): string[] {
   return Object.keys(programs).filter((one) => one.startsWith(`${name} `))
 }
 
-/** Makes an error safe to print: it may quote a server or a file, and Node.js prints control characters unchanged. */
+/**
+ * Escapes control characters in an error. Its message may quote a server or a file, and Node.js would print control
+ * characters unchanged.
+ */
 function printable(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const { message, stack } = error
@@ -65,7 +71,10 @@ function printable(error: unknown): unknown {
   return error
 }
 
-/** Splits arguments into the options of the program and the command, which begins after `--` or at the first operand. */
+/**
+ * Splits the arguments of a program such as `run` into its own options and the command to run. The command begins after
+ * `--` or at the first operand.
+ */
 function endOfOptions(words: string[], { args }: Program): [own: string[], command: string[]] {
   for (let at = 0; at < words.length; at++) {
     const word = words[at]!

@@ -1,13 +1,16 @@
 import { type Option, type OptionGroup, optionGroups, type Program } from '@stuntdouble/command-line'
 import { about, type CommandEntryPoint, exitCodes, programs } from './programs.js'
 
-/** Widest line of any help text, in columns. */
+/** Maximum width of a line of help text, in columns. */
 export const helpColumns = 100
-/** A command whose help would have more lines lists the names of its special options only. */
+/**
+ * Maximum number of lines of a help text with all options. A longer help describes only the common options, and lists
+ * the names of the others.
+ */
 export const helpLines = 38
-/** Most columns of an option before its description. */
+/** Maximum width of the column with the options, before their descriptions. */
 const nameColumns = 26
-/** Examples in the help; the reference has all of them. */
+/** Maximum number of examples in the help. The reference shows all of them. */
 const shownExamples = 3
 
 /** Returns the usage line of a command, without "Usage:". */
@@ -27,7 +30,8 @@ export function groupedOptions({
 
 /**
  * Returns the help of one command.
- * @param topic a group whose options are described, `all` for every group; by default the common ones, or all that fit
+ * @param topic group whose options are described, or `all` for every group. Default: all options if they fit into
+ *   {@link helpLines}, otherwise the common ones
  */
 export function helpOf(name: string, { description }: CommandEntryPoint, program: Program, topic?: string): string {
   const groups = groupedOptions(program)
@@ -115,7 +119,7 @@ function optionLine(name: string, option: Option): string {
   return line.length <= helpColumns ? line : `${head.trimEnd()}\n${' '.repeat(nameColumns + 4)}${text}`
 }
 
-/** Returns words with commas between them, on lines that are indented and have at most {@link helpColumns}. */
+/** Joins words with commas and breaks them into indented lines of at most {@link helpColumns}. */
 function listed(words: readonly string[], head: string, indent: number): string {
   const lines = [`${' '.repeat(indent - head.length)}${head}`]
   words.forEach((word, at) => {

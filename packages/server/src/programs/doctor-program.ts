@@ -7,7 +7,7 @@ import { realHostsIn, upstashDialect } from '../../../../src/protocol/dialect.js
 
 interface Finding {
   readonly state: 'good' | 'missing' | 'bad'
-  /** What was found and, for a problem, what to do. */
+  /** Text that says what was found. For a problem it also says what to do. */
   readonly text: string
 }
 
@@ -37,7 +37,7 @@ function node(): Finding {
   return { state: 'bad', text: `Node ${found} is too old. Install Node ${wanted}.` }
 }
 
-/** Returns variables that make an SDK call the real service. */
+/** Returns a finding for each variable that would make an SDK contact the real service. */
 function realHosts(env: Readonly<Record<string, string | undefined>>, source = 'the environment'): Finding[] {
   const found = realHostsIn(env).map(
     ({ variable, host }): Finding => ({
@@ -59,7 +59,7 @@ function dotenvFiles(): Finding[] {
   })
 }
 
-/** Removes control characters from values of the environment, which could move the cursor. */
+/** Removes control characters from a value of the environment, because they could move the cursor of the terminal. */
 function plain(text: string): string {
   return stripVTControlCharacters(text)
 }
@@ -83,7 +83,10 @@ function installed(name: string, range: string | undefined): Finding | undefined
   }
 }
 
-/** Reads the version from the disk, because many packages do not export their package.json. */
+/**
+ * Returns the installed version of a package. It reads the file directly, because many packages do not export their
+ * package.json.
+ */
 function versionOf(name: string): string | undefined {
   for (const directory of createRequire(join(process.cwd(), 'package.json')).resolve.paths(name) ?? []) {
     const path = join(directory, name, 'package.json')
@@ -92,7 +95,10 @@ function versionOf(name: string): string | undefined {
   return undefined
 }
 
-/** Compares a version with the ranges that the package.json of stuntdouble contains: `>=22.12`, `^3.0.0`, and both joined by `||`. */
+/**
+ * Compares a version with the ranges that the package.json of stuntdouble contains: `>=22.12`, `^3.0.0`, and both
+ * joined by `||`.
+ */
 function satisfies(version: string, range: string): boolean {
   return range.split('||').some((one) => {
     const wanted = numbers(one)

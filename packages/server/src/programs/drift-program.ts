@@ -106,7 +106,7 @@ async function scenariosOf(given: ParsedArguments): Promise<readonly Scenario[]>
   return Promise.all(files.map(async (file) => readScenarioFile(await readText(file), file).scenario))
 }
 
-/** Asks for consent before the first request. @throws UsageError when the user declines */
+/** Asks the user before the first request is sent. @throws UsageError when the user declines */
 async function agree(given: ParsedArguments): Promise<void> {
   if (given.yes === true) return
   if (process.stdin.isTTY !== true || process.stdout.isTTY !== true)
@@ -196,7 +196,10 @@ async function openEndpoint(
   throw new UsageError(wrong)
 }
 
-/** Requests a status from the endpoint, as a delivery does. Returns what is wrong, or `undefined`. */
+/**
+ * Requests a status from the endpoint, as a delivery does. Returns an error message, or `undefined` if the endpoint
+ * responds with this status.
+ */
 async function wrongWithEndpoint(url: string): Promise<string | undefined> {
   try {
     const asked = await fetch(`${url}?status=503`, {

@@ -73,7 +73,7 @@ export async function connected(given: ParsedArguments): ReturnType<typeof conne
 }
 
 /**
- * Rejects a tenant that does not exist, so that commands that only read do not create it. Every server has `main`.
+ * Rejects a tenant that does not exist, because a request would create it. The name `main` is always accepted.
  * @throws UsageError that lists the existing tenants
  */
 export async function refuseUnknownTenant(given: ParsedArguments): Promise<void> {
@@ -87,7 +87,10 @@ export async function refuseUnknownTenant(given: ParsedArguments): Promise<void>
   )
 }
 
-/** Returns the tenants of a server. `undefined` without a valid response, which `connect()` then reports. */
+/**
+ * Returns the names of the tenants of a server; `undefined` without a valid response. `connect()` then reports the
+ * error.
+ */
 async function tenantsOf(given: ParsedArguments): Promise<readonly string[] | undefined> {
   const token = textOf(fromEnvironment(given), 'control-token', 'T')
   const answer = await fetch(new URL('/_control', textOf(given, 'url', 'URL')), {
@@ -98,5 +101,5 @@ async function tenantsOf(given: ParsedArguments): Promise<readonly string[] | un
   return Array.isArray(tenants) && tenants.every((one) => typeof one === 'string') ? tenants : undefined
 }
 
-/** Timeout for the list of tenants, in host milliseconds. */
+/** Timeout for the list of tenants, in milliseconds of host time. */
 const patience = 10_000

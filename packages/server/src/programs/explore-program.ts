@@ -65,7 +65,7 @@ export const mergeProgram: Program = {
   run: (given) => usable(() => merge(given._, given)),
 }
 
-/** Reports a broken shard file as a usage error. */
+/** Converts the error of an invalid shard file to a usage error. */
 async function usable(work: () => Promise<number>): Promise<number> {
   try {
     return await work()
@@ -103,7 +103,8 @@ async function explore(file: string, given: ParsedArguments): Promise<number> {
     await keep.now()
     if (broken !== undefined && signal.name === undefined) throw new UsageError(`${file} cannot be run. ${broken}`)
     const done = merged([{ name: out ?? file, report: run.report() }], shard)
-    // A shard alone is not shrunk: another shard may have an earlier failure.
+    // Shrink the first failure only if all runs of the campaign are known. With a single shard, another shard may have
+    // an earlier failure.
     const isAll = shard === undefined && isWhole(done)
     console.log(printedReport(done, isAll ? await storyOf(done, workers) : undefined))
     if (out !== undefined) console.error(`Wrote ${out}.`)
@@ -114,7 +115,7 @@ async function explore(file: string, given: ParsedArguments): Promise<number> {
   }
 }
 
-/** Runs the shard. Returns why nothing could be run, or `undefined`. */
+/** Runs the shard. Returns the reason why the campaign could not be run, or `undefined`. */
 async function played(run: ShardRun, keep: ShardFileWriter): Promise<string | undefined> {
   const hide = showProgress(() => run.progress)
   try {
@@ -141,8 +142,9 @@ async function merge(names: readonly string[], given: ParsedArguments): Promise<
 }
 
 /**
- * Returns the campaign that the user named. Shard files come from other machines, so no path in them is opened.
- * @throws UsageError when the file is not the campaign of the shards
+ * Returns the path of the campaign that `--file` names, or `undefined` without the option. Paths in shard files are
+ * never opened, because these files come from other machines.
+ * @throws UsageError when the shards ran a campaign with another content
  */
 async function givenCampaign(given: ParsedArguments, { campaign }: Merged): Promise<string | undefined> {
   const file = textOf(given, 'file', 'FILE')
@@ -154,7 +156,10 @@ async function givenCampaign(given: ParsedArguments, { campaign }: Merged): Prom
   )
 }
 
-/** Returns the shrunk first failure, as text. */
+/**
+ * Shrinks the first failure. Returns its description, or the reason why it was not shrunk; `undefined` without a
+ * failure.
+ */
 async function retold(all: Merged, campaign: string | undefined): Promise<{ told: string } | undefined> {
   if (all.first === undefined) return undefined
   if (campaign === undefined)

@@ -8,7 +8,9 @@ import { controlTokenOption } from '../config.js'
 import { readText } from '../text-file.js'
 import { connected, refuseUnknownTenant } from './env-program.js'
 
-/** Maximum size of a run, in bytes. It is enough for the largest payload and results of the service. */
+/**
+ * Maximum size of the input, in bytes. A run with the largest payload and results that the service accepts is smaller.
+ */
 export const maxRun = 67_108_864
 
 export const program: Program = {
@@ -78,7 +80,7 @@ async function ofServer(given: ParsedArguments): Promise<RunHistory> {
     .catch((error: Error) => {
       throw new UsageError(error.message)
     })
-  // Another program may respond at this URL, so the history is checked.
+  // Check the history, because another program may respond at this URL.
   return parseRunHistory(history, sourceOf(given))
 }
 
@@ -86,7 +88,7 @@ async function ofFile(file: string, given: ParsedArguments): Promise<RunHistory>
   return parseRunHistory(await readText(file, maxRun), sourceOf(given))
 }
 
-/** Reports a broken history as a usage error, from a file and from a server. */
+/** Converts the error of an invalid history to a usage error. */
 async function sentences<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -116,7 +118,7 @@ function headerOf(given: string): readonly [string, string] {
   throw new UsageError(`--header must be NAME:VALUE, such as --header x-user:u1 (got ${JSON.stringify(given)}).`)
 }
 
-/** Describes what was saved and what is missing, without any value. */
+/** Describes the saved history and what is missing in it. The text contains no value of the history. */
 function report({ runId, url, state, entries, missing = [] }: RunHistory): string {
   const about = `${plainText(runId)} of ${plainText(url)}: ${state}, ${entries.length === 1 ? '1 entry' : `${entries.length} entries`}`
   const lines = [about, ...missing.map((sentence) => `missing: ${plainText(sentence)}`)]

@@ -10,7 +10,7 @@ import { type SecretKind, secretKinds } from '../../../../src/scenarios/import/p
 import { testFileText } from '../../../../src/scenarios/import/test-file.js'
 import { readText } from '../text-file.js'
 
-/** Maximum size of a file with records, in bytes: a page of the log with its bodies. */
+/** Maximum size of a file with records, in bytes. A page of the log with all bodies is smaller. */
 export const maxRecords = 67_108_864
 
 export const program: Program = {
@@ -127,7 +127,7 @@ function formatOf(given: ParsedArguments, out: string | undefined): 'yaml' | 'js
   return out?.endsWith('.json') ? 'json' : 'yaml'
 }
 
-/** Returns the line with which editors complete a scenario. */
+/** Returns the first line of a scenario file. It names the schema, so that editors can complete and check the file. */
 function schemaLine(out: string | undefined): string {
   const schema = relative(
     dirname(out ?? 'scenario.yaml'),

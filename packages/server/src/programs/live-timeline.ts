@@ -5,21 +5,21 @@ import { plainText } from '../../../../src/report/safe-text.js'
 import { dateOf, since, timeOf } from '../../../../src/report/shown-times.js'
 import { isNews } from '../../../../src/report/timeline.js'
 
-/** Styles a part of a line for a terminal, and returns it unchanged elsewhere. */
+/** Function that styles a part of a line for a terminal. Without a terminal it returns the text unchanged. */
 export type Paint = (style: 'quiet' | 'bad' | 'odd', text: string) => string
 
 const deepest = 8
-/** Maximum entries whose position is remembered. Entries that follow from an older one are not indented. */
+/** Maximum number of printed entries that are kept. An entry whose cause is older is not indented. */
 const maxRemembered = 20_000
 const shortestName = 7
-/** Types whose entries arrive a second time when they have ended. All other entries never change. */
+/** Types whose entries are sent again when they end. Entries of other types never change. */
 const endsLater: ReadonlySet<string> = new Set(['request', 'outbound', 'attempt', 'clock'])
 
 interface TreePosition {
   readonly depth: number
-  /** Message of an attempt or of a state change. Entries of one message have the same indentation. */
+  /** ID of the message of an attempt or state change. Consecutive entries of one message have the same indentation. */
   readonly turnOf: string | undefined
-  /** Reason for waiting that was last printed for its message. */
+  /** Reason of the last wait of the message that was printed. */
   readonly waited: string | undefined
 }
 
@@ -27,14 +27,17 @@ interface PrintedLine extends TreePosition {
   readonly text: string
 }
 
-/** The timeline of a running sandbox, like `timeline()`, except that printed lines are never changed. */
+/** Prints the timeline of a running sandbox. Unlike `timeline()`, it cannot change lines that are already printed. */
 export class LiveTimeline {
   readonly #paint: Paint
   readonly #told = new Map<number, PrintedLine>()
   readonly #names = new Map<string, string>()
   readonly #taken = new Set<string>()
   readonly #waits = new Map<string, string>()
-  /** Deliveries in flight, or ended after the current entries: `seq` and the last entry before the end. */
+  /**
+   * Deliveries that have not ended before the entry that is printed: `seq` of the delivery, and `seq` of the last entry
+   * before its end.
+   */
   readonly #open = new Map<number, number>()
   #last: Entry | undefined
   /** Instant of the latest printed entry. */
@@ -45,7 +48,7 @@ export class LiveTimeline {
     this.#paint = paint
   }
 
-  /** Starts again after a reset or load, when entries count from 1. */
+  /** Starts a new timeline after a reset or load, when entries count from 1 again. Returns the line that reports it. */
   renew(by: 'reset' | 'load'): string {
     this.#told.clear()
     this.#waits.clear()
@@ -56,7 +59,10 @@ export class LiveTimeline {
     return this.#paint('odd', `— the sandbox was ${by === 'reset' ? 'reset' : 'loaded'} —`)
   }
 
-  /** Returns lines for entries that arrived together, in order. An entry that was printed and has not changed has none. */
+  /**
+   * Returns the lines for entries that arrived together, in the order of the entries. For an entry that was printed and
+   * has not changed, there is no line.
+   */
   lines(entries: Iterable<Entry>): string[] {
     const lines: string[] = []
     for (const entry of [...entries].sort((one, other) => one.seq - other.seq)) {
@@ -102,7 +108,10 @@ export class LiveTimeline {
     return { depth: above.depth + (follows ? 0 : 1), turnOf, waited }
   }
 
-  /** Returns the delivery whose handler may have caused this entry, if only one is in flight. */
+  /**
+   * Returns `seq` of the delivery whose handler probably caused an entry: the only delivery in flight. Returns
+   * `undefined` if several are in flight.
+   */
   #deliveryAround({ type, seq }: Entry): number | undefined {
     for (const [attempt, end] of this.#open) if (end < seq) this.#open.delete(attempt)
     if (!isWork(type) || this.#open.size !== 1) return undefined

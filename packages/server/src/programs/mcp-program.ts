@@ -10,7 +10,10 @@ import { connected } from './env-program.js'
 import { endWithNpm } from './parent.js'
 import { startedServer } from './started-server.js'
 
-/** Variable for `--token`. Other users of a machine see the arguments of a command, but not its environment. */
+/**
+ * Environment variable for `--token`. Other users of a machine can read the arguments of a process, but not its
+ * environment.
+ */
 const tokenVariable = 'STUNTDOUBLE_MCP_TOKEN'
 const shortestToken = 16
 /** Default of `--port`: the port after that of `stuntdouble serve`. */
@@ -25,7 +28,7 @@ const {
   'allow-production': allowProduction,
 } = serveArguments
 
-/** Options of the server that this command starts. */
+/** Options for the server that this command starts if neither `--url` nor `--trace` is given. */
 const ofOwnServer = {
   'serve-port': {
     type: 'string',
@@ -108,12 +111,12 @@ function missingPeer(error: NodeJS.ErrnoException): Error {
 
 interface Opened {
   readonly world: McpTarget
-  /** Description for the user. */
+  /** Description of the source for the user. */
   readonly about: string
   close(): Promise<void>
 }
 
-/** Opens the sandbox that the options select. @param secrets values that no response may contain */
+/** Opens the source that the options select: a server or a trace. @param secrets values that no response may contain */
 async function worldOf(given: ParsedArguments, secrets: readonly string[]): Promise<Opened> {
   const trace = textOf(given, 'trace', 'FILE')
   if (trace === '-')
@@ -159,7 +162,7 @@ const defaultsOfServe = Object.fromEntries(Object.entries(serveArguments).map(([
 
 const report = (text: string): void => console.error(`stuntdouble mcp: ${plainText(text)}`)
 
-/** Serves the protocol over the standard streams. Standard output carries nothing else. */
+/** Serves MCP over the standard streams. All other output goes to standard error. */
 async function overStreams(world: McpTarget, about: string, protocol: McpProtocol): Promise<void> {
   console.log = console.info = console.debug = console.error
   const { lines, maxMessage } = await import('../mcp/stdin-lines.js')
@@ -171,7 +174,7 @@ async function overStreams(world: McpTarget, about: string, protocol: McpProtoco
     }),
   )
   onEnd(() => input.destroy())
-  // The reader of the output has disconnected.
+  // Ignore the error of an output whose reader has disconnected.
   process.stdout.on('error', () => input.destroy())
   if (process.stdin.isTTY)
     report(`${about}. Start this command from an agent, which sends its requests on standard input; see --help.`)
@@ -182,7 +185,7 @@ async function overStreams(world: McpTarget, about: string, protocol: McpProtoco
 interface Http {
   readonly port: number
   readonly token: string
-  /** Whether the token is random and must be printed. */
+  /** Whether the token was created by this command, so that it must be printed. */
   readonly isNew: boolean
 }
 

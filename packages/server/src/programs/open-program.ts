@@ -7,7 +7,7 @@ import { ListenFailure } from '../listen-failure.js'
 import { readRecording } from '../trace-file.js'
 import { endWithNpm } from './parent.js'
 
-/** Maximum entries of the timeline for readers without JavaScript. */
+/** Maximum number of entries in the timeline for browsers without JavaScript. */
 const maxTold = 2_000
 
 export const program: Program = {

@@ -1,11 +1,12 @@
-/** Interval in which the parent process is checked, in host milliseconds. */
+/** Interval between two checks of the parent process, in milliseconds of host time. */
 const glance = 250
 
 /**
- * Ends this process when npm ends. `npx stuntdouble serve &` starts npm, a shell and this process; npm sends the signal
- * that ends it to the shell, which does not forward it. A script that starts this command in the background (`&`) ends
- * immediately on purpose, so it is not watched. Windows does not report the end of a parent.
- * @param end called at most once
+ * Ends this process when npm ends. `npx stuntdouble serve &` starts npm, a shell and this process; when npm gets a
+ * signal, it passes the signal to the shell, and the shell does not forward it. A package.json script that starts this
+ * command in the background (`&`) ends immediately on purpose, so its parent is not watched. Windows does not report
+ * the end of a parent.
+ * @param end function that ends this process, called at most once
  */
 export function endWithNpm(end: () => void): void {
   const { npm_lifecycle_script: script = '' } = process.env

@@ -81,7 +81,7 @@ async function playRuns(scenario: Scenario, options: PlayOptions, runs: number):
     showProgress(run, runs, failed.length)
     const seed = typeof first === 'number' ? first + run : run === 0 ? first : `${first}/${run}`
     const play = await playScenario(scenario, { ...options, seed }).catch((error: Error) => {
-      // Some mistakes show only while a scenario is played, such as a dump that cannot be loaded or a rejected setting.
+      // Some mistakes in a scenario are found only when it is played, such as a dump that cannot be loaded.
       throw new UsageError(error.message)
     })
     if (!play.holds) {

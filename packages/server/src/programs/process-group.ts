@@ -2,9 +2,9 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { hostSetTimeout } from '../../../../src/kernel/host.js'
 
 const isWindows = process.platform === 'win32'
-/** Time that the processes of a group have to end before they are killed, in host milliseconds. */
+/** Time between SIGTERM and SIGKILL for the processes of a group, in milliseconds of host time. */
 const patience = 2_000
-/** Interval in which they are checked, in host milliseconds. */
+/** Interval between two checks whether they have ended, in milliseconds of host time. */
 const glance = 20
 
 /**
@@ -16,7 +16,7 @@ export class ProcessGroup {
   readonly #endWatch: () => void
 
   constructor(command: string, words: readonly string[], env: NodeJS.ProcessEnv) {
-    // On Windows most commands of a project are scripts, which only a shell finds.
+    // On Windows, most commands of a project are scripts, which need a shell to run.
     const options = { stdio: 'inherit', env, shell: isWindows, detached: !isWindows } as const
     const watch = startWatch()
     this.leader = spawn(command, words, options)
@@ -30,7 +30,7 @@ export class ProcessGroup {
     if (pid === undefined) return false
     try {
       if (!isWindows) return process.kill(-pid, name)
-      // The Windows console has already sent Ctrl-C to all of them.
+      // The Windows console has already sent Ctrl-C to all processes.
       if (name !== 'SIGINT') spawnSync('taskkill', ['/pid', String(pid), '/t', '/f'], { stdio: 'ignore' })
       return true
     } catch {
@@ -61,10 +61,10 @@ interface Watch {
 }
 
 /**
- * Starts a small shell that ends the group if this process dies. A process cannot handle SIGKILL, but its pipe to the
- * shell closes in any case; a second line in the pipe means that there is nothing to do. The shell starts before the
- * group, which could otherwise outlive this process. Without a shell, or while the command starts, the group outlives a
- * SIGKILL.
+ * Starts a small shell that ends the group if this process dies. This process cannot handle SIGKILL, but its pipe to
+ * the shell is always closed when it dies. A second line in the pipe tells the shell that the group has already ended.
+ * The shell starts before the group, so that the group is watched from its start. Without `/bin/sh`, the group outlives
+ * a SIGKILL of this process.
  */
 function startWatch(): Watch {
   if (isWindows) return { begin: () => {}, end: () => {} }

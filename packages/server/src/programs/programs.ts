@@ -5,15 +5,15 @@ export const about = {
   description: 'A test double for a data store over REST, a message queue with workflows, and statistics',
 }
 
-/** A command: its summary, and how its program is loaded. */
+/** A command of the command line, with its summary and the function that loads its program. */
 export interface CommandEntryPoint {
-  /** Summary: an imperative without a full stop, at most 70 characters. */
+  /** Summary of the command: an imperative without a full stop, of at most 70 characters. */
   readonly description: string
-  /** Loads the program on demand, so that a command does not wait for the imports of another one. */
+  /** Loads the program of the command on demand, so that a command does not import the modules of the others. */
   load(): Promise<{ readonly program: Program }>
 }
 
-/** The commands of the command line. */
+/** All commands, by name. A name with two words is a subcommand. */
 export const programs: Readonly<Record<string, CommandEntryPoint>> = {
   init: {
     description: 'Write the setup file and a first test into a project',

@@ -64,7 +64,7 @@ export const program: Program = {
   },
 }
 
-/** Defaults of the options of `serve` that `run` does not have. */
+/** Default values of all options of `serve`, because `run` does not have all of these options. */
 const defaultsOfServe = Object.fromEntries(Object.entries(serveArguments).map(([name, row]) => [name, row.default]))
 
 function tenantOf(server: StuntdoubleServer, name: string): Sandbox {
@@ -76,12 +76,13 @@ function tenantOf(server: StuntdoubleServer, name: string): Sandbox {
 }
 
 /**
- * Runs the command in this terminal, forwards signals to it and to its child processes, and returns its exit code. Then
- * none of its child processes runs any more.
+ * Runs the command in this terminal, forwards signals to it and to its child processes, and returns its exit code. When
+ * the promise resolves, all of its child processes have ended.
  */
 function ended([command = '', ...words]: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   return new Promise((resolve, reject) => {
-    // Install the handlers first, so that no signal is lost. They run after this turn, when the group exists.
+    // Install the signal handlers first, so that no signal is lost. They cannot run before this function has returned,
+    // when the group exists.
     const stop = handOn((name) => group.signal(name))
     const group = new ProcessGroup(command, words, env)
     endWithNpm(() => void group.signal('SIGTERM'))
@@ -109,10 +110,16 @@ function ended([command = '', ...words]: readonly string[], env: NodeJS.ProcessE
   })
 }
 
-/** Host milliseconds in which a repeated signal is ignored: a terminal sends Ctrl-C to npm as well, which forwards it. */
+/**
+ * Time in which a repeated signal is ignored, in milliseconds of host time. The terminal sends Ctrl-C to this process
+ * and to npm, and npm forwards it to this process again.
+ */
 const echo = 100
 
-/** Forwards signals: the command runs in its own session, which the signals of the terminal do not reach. */
+/**
+ * Forwards signals to the command, because the command runs in its own session, which gets no signals from the
+ * terminal. Returns a function that stops it.
+ */
 function handOn(send: (name: NodeJS.Signals) => void): () => void {
   const handlers = new Map<NodeJS.Signals, () => void>()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) {
@@ -123,13 +130,13 @@ function handOn(send: (name: NodeJS.Signals) => void): () => void {
       send(signal)
     })
   }
-  // Ctrl-Z stops both processes, and both continue together.
+  // Ctrl-Z stops the command and this process. When this process continues, so does the command.
   handlers.set('SIGTSTP', () => {
     send('SIGSTOP')
     process.kill(process.pid, 'SIGSTOP')
     send('SIGCONT')
   })
-  // The terminal was resized, which may happen many times in a row.
+  // The terminal was resized. Forward every such signal, even many in a row.
   handlers.set('SIGWINCH', () => send('SIGWINCH'))
   if (process.platform === 'win32')
     for (const name of ['SIGQUIT', 'SIGTSTP', 'SIGWINCH'] as const) handlers.delete(name)

@@ -7,7 +7,7 @@ import type { StuntdoubleServer } from '../server.js'
 import { endWithNpm } from './parent.js'
 import { startedServer } from './started-server.js'
 
-/** URL of a server with default options, which `stuntdouble env` uses by default. */
+/** URL of a server with default options. It is also the default of `--url` in `stuntdouble env`. */
 const defaultOrigin = `http://127.0.0.1:${defaultPort}`
 
 export const program: Program = {
@@ -79,10 +79,15 @@ function essentialOf(env: Readonly<Record<string, string>>): [string, string][] 
   return found.find((variables) => variables.length >= 6) ?? Object.entries(env)
 }
 
-/** The vendor's names come first: with the dialect `auto`, both sets are in the environment. */
+/**
+ * Dialects in the order in which their variables are searched. The vendor's names come first, because the environment
+ * contains the names of both dialects with `auto`.
+ */
 const dialects = [upstashDialect, neutralDialect]
 
-/** Returns the tenant `main`. A state file may already hold the maximum number of tenants without it. */
+/**
+ * Returns the tenant `main`. It may not exist, if the state file already contains the maximum number of other tenants.
+ */
 async function mainOf(server: StuntdoubleServer): Promise<Sandbox> {
   try {
     return server.tenant('main')
@@ -92,7 +97,9 @@ async function mainOf(server: StuntdoubleServer): Promise<Sandbox> {
   }
 }
 
-/** Closes all connections on Ctrl-C and exits with 0. Ctrl-C may arrive twice: from the terminal, and forwarded by npm. */
+/**
+ * Closes all connections on Ctrl-C and exits with 0. Ctrl-C may arrive twice: from the terminal, and forwarded by npm.
+ */
 function endWithSignal(server: StuntdoubleServer): void {
   let ending = false
   const end = (): void => {

@@ -11,7 +11,7 @@ import { readText } from '../text-file.js'
 interface Started {
   readonly server: StuntdoubleServer
   readonly options: ServerOptions
-  /** File of the scenario. */
+  /** Path of the scenario file. */
   readonly file: string | undefined
   readonly scenario: Scenario | undefined
 }
@@ -21,7 +21,7 @@ export async function startedServer(given: ParsedArguments): Promise<Started> {
   const options = { ...serverOptions(given), ...(await certificateOf(given)) }
   const word = textOf(given, 'scenario', 'FILE|NAME')
   const file = word === undefined ? undefined : scenarioFile(word)
-  // Most servers have no scenario, and skip this import to start faster.
+  // Import the module only for a server with a scenario, because other servers start faster without it.
   const scenario =
     file === undefined ? undefined : await (await import('../tenant-scenario/watch-scenario.js')).scenarioOf(file)
   const server = await startServer(scenario === undefined ? options : within(scenario, options, given)).catch(
@@ -32,7 +32,7 @@ export async function startedServer(given: ParsedArguments): Promise<Started> {
   return { server, options, file, scenario }
 }
 
-/** Returns the server options without those that were left at their defaults, which the scenario then sets. */
+/** Removes the options that were not given on the command line, so that the scenario can set them. */
 function within(scenario: Scenario, options: ServerOptions, given: ParsedArguments): ServerOptions {
   const { seed, dialect, startAt, ...rest } = options
   return {

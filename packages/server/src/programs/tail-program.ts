@@ -7,7 +7,10 @@ import { controlTokenOption } from '../config.js'
 import { connected, refuseUnknownTenant } from './env-program.js'
 import { LiveTimeline, type Paint } from './live-timeline.js'
 
-/** Host milliseconds for which entries are collected, so that they are printed in order and with their responses. */
+/**
+ * Time for which new entries are collected before they are printed, in milliseconds of host time. This way most entries
+ * are printed in order, and with their responses.
+ */
 const together = 50
 
 export const program: Program = {
@@ -47,7 +50,10 @@ async function shown(sandbox: RemoteSandbox, types: readonly EntryType[] | undef
   return 0
 }
 
-/** Prints entries until a signal arrives or the reader closes the pipe (0), or until the server ends (1). */
+/**
+ * Prints entries until a signal arrives or the server ends. Returns the exit code: 0 after a signal, 1 when the server
+ * has ended.
+ */
 async function followed(
   sandbox: RemoteSandbox,
   types: readonly EntryType[] | undefined,
@@ -87,12 +93,12 @@ async function followed(
   return 1
 }
 
-/** Returns whether `fetch` reports a lost connection. */
+/** Returns whether an error of `fetch` means that the connection was lost. */
 function isBroken(error: unknown): boolean {
   return error instanceof TypeError && /terminated|fetch failed|network/i.test(error.message)
 }
 
-/** Ends without an error when the reader closes the pipe, as `stuntdouble tail | head` does. */
+/** Ends this process without an error when the reader of a pipe ends, for example with `stuntdouble tail | head`. */
 function endWithPipe(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)

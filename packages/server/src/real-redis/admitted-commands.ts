@@ -23,20 +23,21 @@ import type { RealRedis } from './real-redis.js'
 export interface Admitted {
   readonly argv: readonly Bytes[]
   readonly writes: boolean
-  /** Whether it runs in this process, because it concerns tokens, users or a single connection. */
+  /** Whether the command runs in this process instead of on the real Redis, for example because it concerns users. */
   readonly stays: boolean
 }
 
 /**
- * Commands that run in this process: users belong to the sandbox, there is one database and no replica, and clients
- * must not manage or observe the real Redis.
+ * Commands that run in this process instead of on the real Redis. Users belong to the sandbox, the service has one
+ * database and no replica, and clients must not manage or observe the real Redis.
  */
 const staysHere =
   /^(?:(?:ACL|SELECT|WAIT|WAITAOF|MOVE|SWAPDB|ROLE|SAVE|BGSAVE|BGREWRITEAOF|LASTSAVE|SLOWLOG|LATENCY|MODULE|LOLWUT|PFSELFTEST)(?: .*)?|MEMORY (?!USAGE$).*|CONFIG (?:RESETSTAT|HELP))$/
 
 /**
  * Admits a command or rejects it as the service does: commands that need a connection, block, manage the server, or are
- * not permitted. Unknown commands are passed on with the facts that the real Redis has about them.
+ * not permitted. A command that the double does not know, such as one of a module, is checked with the flags that the
+ * real Redis has for it.
  * @throws ReplyError for a rejected command
  */
 export async function admitted(
@@ -57,7 +58,7 @@ export async function admitted(
   if (known !== store.commands.find(argv)) throw notAvailable(commandTable.shownName(argv), store.docs)
   if (known !== undefined) return ours(known, argv, user, store)
   const facts = await engine.knowledge.of(argv)
-  // The real Redis itself reports an unknown command.
+  // Send a command that the real Redis does not know, too, so that its error is returned.
   if (facts === undefined) return { argv, writes: false, stays: false }
   const row = { name: facts.name, group: '', flags: flagsOf(facts) }
   if (row.flags.some((flag) => managing.has(flag)) || facts.flags.has('pubsub')) {
@@ -72,19 +73,22 @@ function nameWithSubcommand(argv: readonly Bytes[]): string {
 }
 
 /**
- * Returns whether a command breaks a connection: Redis disconnects HTTP clients, and SCRIPT DEBUG debugs the next
- * script.
+ * Returns whether a command would break the connection that all clients share. Redis disconnects after POST and HOST:,
+ * which look like HTTP, and SCRIPT DEBUG makes the next script run in the debugger.
  */
 function breaksConnections([name, second]: readonly Bytes[]): boolean {
   return /^(?:POST|HOST:)$/i.test(name!) || (/^SCRIPT$/i.test(name!) && /^DEBUG$/i.test(second ?? ''))
 }
 
-/** Categories of unknown commands that would affect the server, its connections or other machines. */
+/**
+ * Categories of commands that are rejected if the double does not know them, because they could affect the server, its
+ * connections or other machines.
+ */
 const managing: ReadonlySet<string> = new Set(['admin', 'dangerous', 'blocking', 'connection', 'transaction'])
 
 function ours(command: Command, argv: readonly Bytes[], user: User, store: StoreEngine): Admitted {
   store.permit(command, argv, user)
-  // Clients may change only one setting; the store in this process reports invalid arguments.
+  // Check the arguments of CONFIG in this process first, because clients may change only one setting.
   if (command.name.startsWith('CONFIG ')) store.executeUnseen(argv, user)
   return {
     argv: command.name === 'CONFIG GET' ? withoutSecrets(argv) : withoutWaiting(argv),
@@ -114,8 +118,8 @@ const setting = latin1('notify-keyspace-events')
 const secretSetting = /pass|auth|user|key-file/i
 
 /**
- * Settings must be read by name, and a pattern returns only the setting that clients may change, because others contain
- * secrets.
+ * Removes settings with secrets from the arguments of CONFIG GET. A pattern is replaced by the setting that clients may
+ * change, because it could match settings with secrets.
  */
 function withoutSecrets(argv: readonly Bytes[]): readonly Bytes[] {
   const names = argv.slice(2).flatMap((name) => {

@@ -4,18 +4,19 @@ import { type RespValue, replyIn } from '../redis-client/reply-reader.js'
 import { transacted } from './marker.js'
 import type { RedisNode } from './redis-node.js'
 
-// Handles commands on all keys whose command tips say only that they are special.
+// Runs commands on all keys for which the command tips of Redis do not say how to combine the replies of several
+// masters.
 
 type Special = (argv: readonly Bytes[], nodes: readonly RedisNode[]) => Promise<Reply>
 
-/** Returns how to run one of these commands, if it differs from sending it to one server. */
+/** Returns the function that runs such a command; `undefined` for a command that can be sent to one server. */
 export function specialOf([name, ...more]: readonly Bytes[], nodes: readonly RedisNode[]): Special | undefined {
   if (/^DBSIZE$/i.test(name!) && more.length === 0) return size
   if (/^RANDOMKEY$/i.test(name!) && more.length === 0) return randomKey
   return /^SCAN$/i.test(name!) && nodes.length > 1 ? scan : undefined
 }
 
-/** Hides the marker: RANDOMKEY is repeated if it returns the marker, as long as there are other keys. */
+/** Runs RANDOMKEY. If it returns the marker and other keys exist, it is repeated. */
 const randomKey: Special = async (argv, nodes) => {
   for (const node of nodes) {
     let isAlone = false
@@ -28,7 +29,10 @@ const randomKey: Special = async (argv, nodes) => {
   return null
 }
 
-/** Does not count the marker if it exists. EXISTS also removes a marker whose lease has expired. */
+/**
+ * Runs DBSIZE and subtracts the marker if it exists. EXISTS runs first, because it also deletes a marker whose lease
+ * has expired.
+ */
 const size: Special = async (argv, nodes) => {
   const told = await Promise.all(
     nodes.map((node) =>
@@ -42,7 +46,10 @@ const size: Special = async (argv, nodes) => {
   return sizes.reduce((sum, one) => sum + one, 0)
 }
 
-/** Scans one master after another. A cursor contains the number of the master and the cursor there. */
+/**
+ * Runs SCAN on one master after another. The returned cursor contains the number of the master and the cursor of that
+ * master.
+ */
 const scan: Special = async (argv, nodes) => {
   const count = BigInt(nodes.length)
   const given = /^\d{1,25}$/.test(argv[1] ?? '') ? BigInt(argv[1]!) : undefined

@@ -4,14 +4,14 @@ import type { CommandFlag } from '../../../../src/store/command/command-descript
 import { Status } from '../../../../src/store/command/reply.js'
 import type { RespValue } from '../redis-client/reply-reader.js'
 
-// Facts about commands from the real Redis itself: COMMAND INFO.
+// Facts about commands, which COMMAND INFO of the real Redis returns.
 
 /** Facts about one command. */
 export interface CommandInfo {
   /** Name in upper case, with the subcommand if there is one. */
   readonly name: string
   readonly flags: ReadonlySet<string>
-  /** Categories without their `@`. */
+  /** ACL categories, without the `@`. */
   readonly categories: ReadonlySet<string>
   /** Fixed positions of the keys: first, last and step. */
   readonly keys: readonly [first: number, last: number, step: number]
@@ -36,7 +36,8 @@ export class CommandCatalog {
     if (rows === undefined) {
       rows = this.#ask([latin1('COMMAND'), latin1('INFO'), argv[0]!]).then(rowsOf)
       this.#known.set(name, rows)
-      // Do not cache a missing command or an error: a module may be loaded later, and the server may come back.
+      // Do not cache a missing command, because a module may be loaded later. Do not cache an error, because the server
+      // may be available again later.
       const forget = (): void => void this.#known.delete(name)
       rows.then((found) => found === undefined && forget(), forget)
     }
@@ -91,7 +92,10 @@ function textOf(told: RespValue | undefined): string {
 
 const isFlag: ReadonlySet<string> = new Set([...knownCategories, 'noscript'])
 
-/** Returns the categories for permission checks. Commands of modules have those that their author set. */
+/**
+ * Returns the categories for permission checks. For commands of modules, these are the categories that the module has
+ * set.
+ */
 export function flagsOf({ categories, flags }: CommandInfo): readonly CommandFlag[] {
   // Older servers return no categories for commands of modules.
   const own = new Set([

@@ -1,8 +1,8 @@
 import type { Bytes } from '../../../../src/kernel/bytes.js'
 import { replyError } from '../../../../src/store/command/errors.js'
 
-// Classifies commands by their scope: those that need the real Redis to belong to this sandbox, and those that leave
-// database 0.
+// Classifies commands: some may run only while the real Redis belongs to this sandbox, and some are rejected because
+// they use another database than 0.
 
 type Row = readonly Bytes[]
 
@@ -10,7 +10,10 @@ export function flushes([name]: Row): boolean {
   return /^FLUSH(?:ALL|DB)$/i.test(name!)
 }
 
-/** Returns whether a command could delete data of others, in every database and on every master. */
+/**
+ * Returns whether a command affects the whole server: it could delete data of another owner, and must run on every
+ * master.
+ */
 export function destroys(row: Row): boolean {
   return flushes(row) || /^(?:FUNCTION (?:FLUSH|DELETE|RESTORE|LOAD)|SCRIPT FLUSH)$/i.test(`${row[0]} ${row[1]}`)
 }
@@ -24,12 +27,12 @@ export function counts([name]: Row): boolean {
   return /^DBSIZE$/i.test(name!)
 }
 
-/** @throws ReplyError for a command that writes to another database than 0 */
+/** Checks that a command writes only to database 0. @throws ReplyError otherwise */
 export function keepInside(row: Row): void {
   if (databasesOf(row).some((word) => /^[+-]?\d+$/.test(word) && word !== '0')) throw replyError('dbIndex')
 }
 
-/** Parses options as Redis does: it stops at an unknown option and ignores the rest. */
+/** Returns the databases that COPY names. The parser stops at an unknown option, as Redis does. */
 function databasesOf(row: Row): Row {
   const name = row[0]!.toUpperCase()
   const found: Bytes[] = []
@@ -42,8 +45,8 @@ function databasesOf(row: Row): Row {
 }
 
 /**
- * Rights of scripts: all commands except those that flush or leave the database. COPY is not allowed in scripts,
- * because its target database cannot be checked there.
+ * ACL rules of the user that runs scripts: all commands except those that flush, or use another database than 0. COPY
+ * is not allowed in scripts, because its target database cannot be checked there.
  */
 export const rightsOfScripts: readonly string[] = [
   'allkeys',

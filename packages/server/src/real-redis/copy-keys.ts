@@ -6,13 +6,13 @@ import { plainReply } from '../../../../src/store/plain.js'
 import { StoreEngine } from '../../../../src/store/store-engine.js'
 import type { RealRedis } from './real-redis.js'
 
-/** Maximum number of keys in a snapshot, which limits the memory of this process. */
+/** Maximum number of keys in a snapshot. It limits the memory that a snapshot needs in this process. */
 export const maxKeys = 20_000
 
 /**
- * Returns the content of a real Redis as the dump of a store: each key is read and written into a local store. Groups
- * of streams are omitted, and of module types only JSON is read.
- * @param like store whose clock and dialect the copy has
+ * Returns the content of a real Redis as the dump of a store: each key is read and written into a local store. Consumer
+ * groups of streams are omitted. JSON is the only type of a module that is copied.
+ * @param like store whose options, such as clock and dialect, the copy gets
  */
 export async function copyOf(engine: RealRedis, like: StoreEngine): Promise<StoreDump> {
   const size = Number(await engine.run([latin1('DBSIZE')])) - engine.markers.length
@@ -32,7 +32,7 @@ async function copyKey(key: Bytes, engine: RealRedis, copy: StoreEngine): Promis
   const ask = (name: string, ...more: readonly string[]): Promise<Reply> =>
     engine.run([latin1(name), key, ...more.map(latin1)])
   const type = String(plainReply(await ask('TYPE')))
-  // The key has expired in the meantime.
+  // The key has expired since the list of keys was read.
   if (type === 'none') return
   for (const row of await (rowsOf[type] ?? foreign(type))(ask)) {
     copy.execute([latin1(row[0] as string), key, ...(row.slice(1) as Bytes[])])
@@ -42,7 +42,7 @@ async function copyKey(key: Bytes, engine: RealRedis, copy: StoreEngine): Promis
 }
 
 type RunText = (name: string, ...more: readonly string[]) => Promise<Reply>
-/** Commands that write a value, without its key. */
+/** Functions that read a value of each type, and return the commands that write it, without the key. */
 type Rows = readonly (readonly Reply[])[]
 
 const rowsOf: Readonly<Record<string, (ask: RunText) => Promise<Rows>>> = {

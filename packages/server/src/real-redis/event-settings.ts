@@ -25,7 +25,7 @@ export class EventSettings {
       try {
         await node.send([latin1('CONFIG'), latin1('SET'), setting, value as Bytes])
       } catch (error) {
-        // A server that is unavailable or belongs to another sandbox is not changed.
+        // Do not restore the setting on a server that is unavailable or belongs to another sandbox.
         if (!(error instanceof RealRedisError)) throw error
       }
     }

@@ -4,19 +4,27 @@ import type { RedisConnection } from '../redis-client/redis-connection.js'
 import { type RespValue, replyIn } from '../redis-client/reply-reader.js'
 import { RealRedisTaken } from './real-redis-errors.js'
 
-// Marks a real Redis as used by one sandbox: a key with a random owner and a lease. A flush runs in a transaction that
-// watches this key.
+// The marker is a key that marks a real Redis as used by one sandbox. Its value is the random ID of its owner, and it
+// expires after a lease. A flush runs in a transaction that watches this key.
 
-/** Prefix of the name of every marker. The suffix selects a node of a Cluster. */
+/**
+ * Beginning of the name of every marker. In a Cluster, a suffix selects the hash slot, and so the node, of the marker.
+ */
 export const markerName = 'stuntdouble:engine'
 
-/** Owner of a real Redis, and how long it stays the owner without renewal, in host milliseconds. */
+/**
+ * ID of the owner of a real Redis, and the time for which it stays the owner without renewal, in milliseconds of host
+ * time.
+ */
 export interface Lease {
   readonly owner: string
   readonly span: number
 }
 
-/** Takes the marker if no database contains a key. Scripts of other sandboxes run before or after it. */
+/**
+ * Sets the marker if no database contains a key. Redis runs scripts one after another, so only one of several sandboxes
+ * can succeed.
+ */
 const takeScript = `local filled = redis.call('INFO', 'keyspace')
 if string.find(filled, 'db%d+:keys=') then
   local held = redis.pcall('GET', KEYS[1])
@@ -47,11 +55,12 @@ export class Marker {
   }
 
   /**
+   * Sets the marker on an empty server.
    * @throws RealRedisTaken if a key exists or another sandbox has the marker; TypeError if the server rejects the
-   * script
+   *   script
    */
   async take(connection: RedisConnection, name: string): Promise<void> {
-    // A marker with an expired lease may still exist; reading it removes it.
+    // A marker with an expired lease may still count as a key. Reading it deletes it.
     await connection.send([latin1('EXISTS'), this.key])
     const libraries = await connection.send([latin1('FUNCTION'), latin1('LIST')])
     if (Array.isArray(libraries) && libraries.length > 0) {
@@ -75,24 +84,24 @@ export class Marker {
   }
 
   /**
-   * Returns whether this sandbox has the marker. It only reads, which also works on a server that accepts no writes.
+   * Returns whether the marker belongs to this sandbox. It only reads, so it also works on a server that accepts no
+   * writes.
    * @throws ReplyError
    */
   async isOurs(connection: RedisConnection): Promise<boolean> {
     return replyIn(await connection.send([latin1('GET'), this.key])) === utf8(this.#lease.owner)
   }
 
-  /** Extends the lease. Returns whether this sandbox still has the marker. */
+  /** Renews the lease. Returns whether the marker still belongs to this sandbox. */
   async renew(connection: RedisConnection): Promise<boolean> {
     const told = await connection.send([latin1('EVAL'), latin1(renewScript), ...this.#words])
     return replyIn(told) === 1
   }
 
   /**
-   * Runs commands as one transaction, if this sandbox has the marker when the first one runs and nothing has changed
-   * the marker since.
-   * @param connection a connection that nothing else uses
-   * @returns the replies, or `undefined` without the marker: then nothing has run
+   * Runs commands as one transaction, but only if the marker belongs to this sandbox when the transaction runs.
+   * @param connection connection that no other commands use at the same time
+   * @returns the replies, or `undefined` if the marker does not belong to this sandbox; then no command has run
    */
   async under(
     connection: RedisConnection,
@@ -103,14 +112,14 @@ export class Marker {
       const held = await connection.send([latin1('GET'), this.key])
       if (held !== utf8(this.#lease.owner)) {
         await connection.send([latin1('UNWATCH')])
-        // A busy server does not return the owner.
+        // A server that is busy with a script returns an error instead of the owner.
         if (held instanceof ReplyError) throw held
         return undefined
       }
       const told = await transacted(connection, rows)
       if (told instanceof ReplyError) throw told
       if (Array.isArray(told)) return told
-      // The marker was changed, by this sandbox's renewal or by another owner. Read it again.
+      // The marker was changed after it was read, by a renewal of this sandbox or by another owner. Read it again.
     }
   }
 }
@@ -120,7 +129,7 @@ const whatToDo =
 
 /**
  * Runs commands between MULTI and EXEC. Returns the reply of EXEC: a list, or nil if a watched key was changed.
- * @throws ReplyError for the first command that is not queued; then nothing has run
+ * @throws ReplyError for the first command that is not queued; then no command has run
  */
 export async function transacted(connection: RedisConnection, rows: readonly (readonly Bytes[])[]): Promise<RespValue> {
   const sent = [[latin1('MULTI')], ...rows].map((row) => connection.send(row))

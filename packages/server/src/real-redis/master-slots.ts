@@ -7,7 +7,7 @@ import { RealRedisUnreachable } from './real-redis-errors.js'
 import { connectTo, nameOf, type RedisAccess } from './redis-access.js'
 import { judged, type RedisLocation } from './redis-urls.js'
 
-// Reads which master of a Cluster has which hash slots.
+// Reads the hash slots of each master of a Cluster.
 
 export const slotsOfCluster: readonly Bytes[] = ['CLUSTER', 'SLOTS'].map(latin1)
 
@@ -40,7 +40,10 @@ export async function sharesOf(access: RedisAccess): Promise<readonly MasterSlot
   }
 }
 
-/** @param asked server that replied; a node without a known address is this one */
+/**
+ * Parses the reply of CLUSTER SLOTS.
+ * @param asked server that replied; a node without an address in the reply is this server
+ */
 export function sharesIn(told: RespValue, asked: RedisLocation): MasterSlots[] {
   const shares = new Map<string, MasterSlots>()
   for (const row of replyIn(told) as readonly (readonly Reply[])[]) {
@@ -56,7 +59,7 @@ export function sharesIn(told: RespValue, asked: RedisLocation): MasterSlots[] {
   return [...shares.values()]
 }
 
-/** Returns the name of a marker in a hash slot of this master. */
+/** Returns a name for the marker of this master whose hash slot the master has. */
 export function markerIn({ ranges }: MasterSlots): Bytes {
   for (let number = 0; ; number++) {
     const key = latin1(`${markerName}:${number}`)

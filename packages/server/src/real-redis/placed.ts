@@ -4,16 +4,16 @@ import type { RealRedisChoice } from './real-redis-options.js'
 import { Shadow, shadowDifferenceText } from './shadow.js'
 import { elsewhereOn } from './tenant.js'
 
-/** The real Redis of a server. */
+/** The real Redis that a server uses as its store or as a shadow. */
 export interface LocatedRedis {
-  /** Resolves when everything that ran was compared, if there is a shadow. */
+  /** Resolves when all commands so far were compared with the shadow. Resolves immediately without a shadow. */
   compared(): Promise<void>
-  /** Releases the real Redis, after everything was compared. */
+  /** Releases the real Redis. With a shadow, all commands so far are compared first. */
   close(): Promise<void>
 }
 
 /**
- * Takes a real Redis as the store of the only tenant, or as its shadow.
+ * Connects to a real Redis, and uses it as the store of the only tenant or as the shadow of its store.
  * @param tell receives differences if there is no `onDifference`
  */
 export async function placed(

@@ -5,18 +5,21 @@ import type { ShadowDifference } from './shadow.js'
 export interface RealRedisChoice {
   /**
    * URL of an empty Redis or Valkey that holds the data of the store, such as `redis://127.0.0.1:6379`, or of any node
-   * of a Cluster. It belongs to this server until `close()`, which empties it. It needs a real clock and allows only
-   * one tenant.
+   * of a Cluster. It belongs to this server until `close()` empties it. The server must use the real clock, and can
+   * have only one tenant.
    */
   readonly realRedis?: string
   /**
    * URL of an empty Redis or Valkey that also receives every command in the same order, as a shadow; differing replies
-   * are reported. It has the same requirements as `realRedis`.
+   * are reported. The requirements of `realRedis` apply.
    */
   readonly shadowRedis?: string
   /** Receives each difference between the double and its shadow. Default: a text for `onError`. */
   readonly onDifference?: (difference: ShadowDifference) => void
-  /** Hosts other than this machine on which a real Redis may be. It is written to and flushed. */
+  /**
+   * Hosts other than this machine that `realRedis` and `shadowRedis` may name. The Redis there is written to and
+   * flushed.
+   */
   readonly allowRedisHosts?: readonly string[]
 }
 
@@ -27,7 +30,8 @@ interface RealRedisInput extends RealRedisChoice, Pick<SandboxOptions, 'clock'> 
 }
 
 /**
- * Returns the sandbox options for a real Redis. There is no journal, because inputs could not be replayed.
+ * Returns the sandbox options for a real Redis. The sandbox has no journal, because the commands on a real Redis cannot
+ * be replayed.
  * @throws TypeError for options that are not possible with a real Redis
  */
 export function withRealRedis<T extends SandboxOptions>(given: RealRedisInput, world: T): T {

@@ -7,7 +7,7 @@ export type { KnownDifference } from '../../../../src/store/differences.js'
 export type { ServerOptions } from '../server.js'
 export type { ShadowDifference } from './shadow.js'
 
-/** Options of a server, without those that a real Redis decides. */
+/** Options of a server, without those that cannot be combined with a real Redis. */
 export type RealRedisSandboxOptions = Omit<
   ServerOptions,
   'realRedis' | 'state' | 'rebaseTime' | 'scenario' | 'redisPort' | 'redisTls'
@@ -16,7 +16,7 @@ export type RealRedisSandboxOptions = Omit<
 /** A sandbox whose store is a real Redis. All methods return promises, as for a sandbox on a server. */
 export interface RealRedisSandbox extends RemoteSandbox {
   /**
-   * Empties the real Redis, if it still belongs to this sandbox, and releases it.
+   * Empties the real Redis and releases it. A real Redis that no longer belongs to this sandbox is not changed.
    * @example
    * const sandbox = await createRealRedisSandbox('redis://127.0.0.1:6379')
    * await sandbox.close()
@@ -45,7 +45,7 @@ export async function createRealRedisSandbox(
 /** A sandbox that is compared with a real Redis. */
 export interface ShadowSandbox extends RealRedisSandbox {
   /**
-   * Returns all differing replies so far, after everything that ran was compared.
+   * Waits until all commands so far were compared. Returns all differences.
    * @example
    * await using sandbox = await createShadowSandbox('redis://127.0.0.1:6379')
    * await sandbox.store.run('SET', 'greeting', 'hello')
@@ -56,8 +56,9 @@ export interface ShadowSandbox extends RealRedisSandbox {
 
 /**
  * Creates a sandbox with a real Redis or Valkey as its shadow: each command runs on both in the same order, on the real
- * clock. The double replies; a differing reply of the real Redis is kept, with its known difference if there is one.
- * For random and time-dependent commands only the shape is compared.
+ * clock. The app gets the reply of the double. If the real Redis replies differently, both replies are kept, with the
+ * known difference that explains them if there is one. For random and time-dependent commands only the shape is
+ * compared.
  * @param url as for `createRealRedisSandbox()`
  * @throws Error, TypeError as `createRealRedisSandbox()`
  * @example

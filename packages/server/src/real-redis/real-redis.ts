@@ -17,24 +17,27 @@ import { engineUrl } from './redis-urls.js'
 import { ScriptDigests } from './script-flags.js'
 
 export interface RealRedisSettings {
-  /** Name of the option, for error messages. */
+  /** Name of the option with the URL, for error messages. */
   readonly option?: string
-  /** Hosts other than this machine on which a real Redis may be. */
+  /** Hosts other than this machine that the URL may name. */
   readonly allowed?: readonly string[]
-  /** Host milliseconds for which the real Redis belongs to this sandbox without renewal. */
+  /** Time for which the real Redis belongs to this sandbox without renewal, in milliseconds of host time. */
   readonly lease?: number
-  /** Host milliseconds after which a silent server counts as disconnected. */
+  /** Time after which a server that does not reply counts as disconnected, in milliseconds of host time. */
   readonly patience?: number
 }
 
-/** Much longer than a server may be busy, so that a slow script does not lose the marker. */
+/**
+ * Default lease. It is much longer than a server may be busy with a slow script, so that the marker does not expire
+ * during the script.
+ */
 const usualLease = 60_000
 const usualPatience = 5_000
 const maxRedirects = 5
 
 /**
- * A real Redis or Valkey, or a Cluster, that belongs to one sandbox. It takes arguments and returns replies; all facts
- * about commands come from the server itself.
+ * A real Redis or Valkey, or a Cluster, that belongs to one sandbox. It uses the facts about commands that the server
+ * itself returns.
  */
 export class RealRedis {
   readonly isCluster: boolean
@@ -54,7 +57,7 @@ export class RealRedis {
   }
 
   /**
-   * Connects to an empty real Redis and takes it.
+   * Connects to an empty real Redis and sets the marker of this sandbox.
    * @throws RealRedisTaken if it is not empty or in use, TypeError for an invalid URL or a host that is not allowed,
    * RealRedisUnreachable
    */
@@ -81,7 +84,7 @@ export class RealRedis {
     return new RealRedis(nodes, shares)
   }
 
-  /** The marker keys, which clients must not use. */
+  /** Names of the marker keys. Clients must not use them. */
   get markers(): readonly Bytes[] {
     return [...this.#nodes.values()].map(({ marker }) => marker.key)
   }
@@ -119,15 +122,15 @@ export class RealRedis {
    * Runs commands as one transaction on a separate connection. Flushes and scripts run only if the real Redis belongs
    * to this sandbox at that instant.
    * @returns a reply or error for each command
-   * @throws ReplyError if the server rejects the transaction, RealRedisTaken if it belongs to another sandbox: then
-   * nothing has run
+   * @throws ReplyError if the server rejects the transaction, RealRedisTaken if the real Redis no longer belongs to
+   *   this sandbox; then no command has run
    */
   async transact(given: readonly (readonly Bytes[])[]): Promise<readonly RespValue[]> {
     const rows = given.map((argv) => this.#flags.withoutFlag(argv))
     for (const row of rows) keepInside(row)
     if (rows.some(destroys)) return this.#everywhere(rows)
     const told = await this.#transacted(rows).catch(async (error) => {
-      // Nothing has run, because a hash slot has moved. Read the slots again and retry.
+      // No command has run, because a hash slot has moved. Read the hash slots again and retry.
       if (!(error instanceof ReplyError) || !error.message.startsWith('MOVED ')) throw error
       await this.#renewMap()
       return this.#transacted(rows)
@@ -137,10 +140,11 @@ export class RealRedis {
   }
 
   /**
-   * Runs commands that flush on all masters. The real Redis still belongs to this sandbox afterwards.
+   * Runs a transaction with a flush, or another command that affects the whole server, on all masters. A flush also
+   * deletes the markers, so they are set again.
    * @returns the replies of the first node
    * @throws RealRedisTaken; ReplyError for a transaction with a flush and keys in a Cluster, and for one with a flush
-   * and a script, because scripts must not flush
+   *   and a script, because scripts must not flush
    */
   async #everywhere(rows: readonly (readonly Bytes[])[]): Promise<readonly RespValue[]> {
     if (rows.some(flushes) && rows.some(runsScript)) {
@@ -153,7 +157,7 @@ export class RealRedis {
     }
     const told = await Promise.all(
       this.nodes.map(async (node) => {
-        // Set the marker again before any other command runs.
+        // Set the marker again within the same transaction, before any other command can run.
         const set = rows.flatMap((row) => (flushes(row) ? [row, node.marker.setting] : [row]))
         const answered = await node.marked(set)
         return answered.filter((_, at) => set[at] !== node.marker.setting)
@@ -162,7 +166,10 @@ export class RealRedis {
     return told[0]!
   }
 
-  /** Deletes all data. A real Redis that was lost is taken again if it is empty. */
+  /**
+   * Deletes all data. If the real Redis no longer belongs to this sandbox, the marker is set again, provided that the
+   * Redis is empty.
+   */
   async reset(): Promise<void> {
     await this.#events.restore()
     try {
@@ -173,7 +180,7 @@ export class RealRedis {
     }
   }
 
-  /** Empties and releases the real Redis, as far as it belongs to this sandbox. */
+  /** Empties and releases all nodes of the real Redis that still belong to this sandbox. */
   close(): Promise<void> {
     this.#closing ??= this.#events
       .restore()
@@ -230,7 +237,10 @@ export class RealRedis {
     this.#owners = owners
   }
 
-  /** Slots move only between the masters of the start; other masters do not belong to this sandbox. */
+  /**
+   * Reads the hash slots again. Masters that were added after the start are ignored, because they do not belong to this
+   * sandbox.
+   */
   async #renewMap(): Promise<void> {
     this.#assign(sharesIn(await this.#home.send(slotsOfCluster), this.#home.place))
   }

@@ -6,13 +6,16 @@ import { judged, type RedisLocation, type RedisUrl } from './redis-urls.js'
 /** Connection settings of a real Redis. */
 export interface RedisAccess {
   readonly url: RedisUrl
-  /** Allowed hosts other than this machine. */
+  /** Hosts other than this machine to which a connection is allowed. */
   readonly allowed: readonly string[]
-  /** Host milliseconds after which a silent server counts as disconnected. */
+  /** Time after which a server that does not reply counts as disconnected, in milliseconds of host time. */
   readonly patience: number
 }
 
-/** @throws RealRedisUnreachable, TypeError for a host that is not allowed and for a wrong password */
+/**
+ * Connects to a server.
+ * @throws RealRedisUnreachable, TypeError for a host that is not allowed and for a wrong user or password
+ */
 export async function connectTo(
   { url, allowed, patience }: RedisAccess,
   place: RedisLocation = url,

@@ -10,7 +10,7 @@ import { RealRedisTaken, RealRedisUnreachable } from './real-redis-errors.js'
 import { away, connectTo, nameOf, type RedisAccess } from './redis-access.js'
 import type { RedisLocation } from './redis-urls.js'
 
-/** Returns host milliseconds that never go back and continue while a process is stopped. */
+/** Returns the host time in milliseconds, on a monotonic clock that also runs while this process is stopped. */
 function monotonic(): number {
   return Number(process.hrtime.bigint() / 1_000_000n)
 }
@@ -19,17 +19,17 @@ const firstPause = 50
 const maxPause = 1_000
 /** Maximum number of idle connections for transactions. */
 const maxFree = 8
-/** Host milliseconds for which a check of the marker is valid. */
+/** Time for which a check of the marker stays valid, in milliseconds of host time. */
 const trusted = 1_000
 
 const scriptUser = latin1(`${markerName}:scripts`)
 
-/** Rights of a connection. Scripts have fewer. */
+/** Redis user of a connection: `all` for the user of the URL, `scripts` for a user that cannot flush. */
 type Rights = 'all' | 'scripts'
 
 /**
- * One server, or one master of a Cluster: its connection, its marker, and whether it may be used. While it is
- * unavailable, every command is rejected immediately. After a reconnect its marker is checked first.
+ * One server, or one master of a Cluster: its connections and its marker. While the server is unavailable, every
+ * command is rejected immediately. After a reconnect, the marker is checked before any command is sent.
  */
 export class RedisNode {
   readonly place: RedisLocation
@@ -40,10 +40,10 @@ export class RedisNode {
   readonly #free: Readonly<Record<Rights, RedisConnection[]>> = { all: [], scripts: [] }
   readonly #password = latin1(randomBytes(18).toString('base64url'))
   #hasUser = false
-  /** Why it cannot be used. */
+  /** Reason why the server cannot be used; `undefined` if it can be used. */
   #trouble: Error | undefined
   #leaseEnds = 0
-  /** Time of the last check that found this sandbox's marker. */
+  /** Time of the last check that found the marker of this sandbox, on the monotonic clock. */
   #seen = 0
   #looking: Promise<void> | undefined
   #renewal: ReturnType<typeof hostSetTimeout> | undefined
@@ -60,7 +60,7 @@ export class RedisNode {
     return nameOf(this.place)
   }
 
-  /** Connects and takes the marker. @throws RealRedisTaken, RealRedisUnreachable, TypeError */
+  /** Connects and sets the marker. @throws RealRedisTaken, RealRedisUnreachable, TypeError */
   async take(): Promise<void> {
     const connection = await this.connect()
     try {
@@ -78,31 +78,34 @@ export class RedisNode {
     return connectTo(this.#access, this.place)
   }
 
-  /** Runs a command. @throws RealRedisUnreachable, RealRedisTaken if the server cannot be used */
+  /**
+   * Sends a command and returns its reply.
+   * @throws RealRedisUnreachable, RealRedisTaken if the server cannot be used
+   */
   async send(argv: readonly Bytes[]): Promise<RespValue> {
-    // Without a check the command is sent immediately, so commands keep their order.
+    // If no check is due, send the command without an `await`, so that commands keep their order.
     if (this.#mustAsk) {
       const refused = await this.#ready().catch(replied)
-      // A server that is busy with a script does not return its marker, and accepts only commands that end the script.
+      // The check fails while the server is busy with a script. Still send commands that end the script.
       if (refused !== undefined && !endsScript(argv)) return refused
     }
     return this.#connection!.send(argv)
   }
 
-  /** Opens a separate connection for events. */
+  /** Opens a separate connection for events, if the server can be used. */
   async listener(): Promise<RedisConnection> {
     if (this.#mustAsk) await this.#ready()
     return this.connect()
   }
 
-  /** Runs a function with a connection that nothing else uses. */
+  /** Runs a function with a connection that no other commands use at the same time. */
   async alone<T>(work: (connection: RedisConnection) => Promise<T>, rights: Rights = 'all'): Promise<T> {
     if (this.#mustAsk) await this.#ready()
     const connection = this.#free[rights].pop() ?? (await this.#ourOwn(rights))
     try {
       return await work(connection)
     } catch (error) {
-      // The connection may be in a transaction.
+      // Do not use the connection again, because it may be in the middle of a transaction.
       if (error instanceof RealRedisUnreachable) connection.close()
       throw error
     } finally {
@@ -112,10 +115,10 @@ export class RedisNode {
   }
 
   /**
-   * Runs commands as one transaction, if the real Redis belongs to this sandbox at that instant. The marker is not
-   * counted by DBSIZE.
+   * Runs commands as one transaction, but only if the real Redis belongs to this sandbox when the transaction runs. The
+   * marker is subtracted from the reply of DBSIZE.
    * @returns the replies
-   * @throws RealRedisTaken if it does not belong to it: then nothing has run
+   * @throws RealRedisTaken if the real Redis no longer belongs to this sandbox; then no command has run
    */
   marked(rows: readonly (readonly Bytes[])[]): Promise<readonly RespValue[]> {
     return this.alone(
@@ -132,7 +135,7 @@ export class RedisNode {
     )
   }
 
-  /** Opens a connection and checks the marker, because the address may lead to another server by now. */
+  /** Opens a connection and checks the marker, because another server may have the same address by now. */
   async #ourOwn(rights: Rights): Promise<RedisConnection> {
     const connection = await this.connect()
     try {
@@ -148,7 +151,7 @@ export class RedisNode {
     }
   }
 
-  /** Signs in a user that cannot flush, because scripts have the rights of the user that runs them. */
+  /** Signs in on a connection as a user that cannot flush. Scripts have the rights of the user that runs them. */
   async #restrict(connection: RedisConnection): Promise<void> {
     const rights = ['reset', 'on', ...rightsOfScripts].map(latin1)
     const set = ['ACL', 'SETUSER'].map(latin1).concat(scriptUser, rights, latin1(`>${this.#password}`))
@@ -161,7 +164,11 @@ export class RedisNode {
     if (refused instanceof ReplyError) throw refused
   }
 
-  /** Releases the marker and deletes all data, if this sandbox still has the marker. */
+  /**
+   * Closes all connections. If the marker still belongs to this sandbox, it first runs the commands that delete all
+   * data and the marker.
+   * @param end these commands
+   */
   async close(end: readonly (readonly Bytes[])[]): Promise<void> {
     this.#closed = true
     hostClearTimeout(this.#renewal)
@@ -172,7 +179,7 @@ export class RedisNode {
       const leave = ['ACL', 'DELUSER'].map(latin1).concat(scriptUser)
       await this.marker.under(connection, this.#hasUser ? [...end, leave] : end)
     } catch (error) {
-      // An unavailable server cannot be cleaned up.
+      // Ignore an unavailable server. Its data cannot be deleted.
       if (!(error instanceof RealRedisUnreachable)) throw error
     } finally {
       connection?.close()
@@ -185,7 +192,7 @@ export class RedisNode {
     for (const pool of Object.values(this.#free)) for (const free of pool.splice(0)) free.close()
   }
 
-  /** Takes a lost server again, if it is empty. */
+  /** Sets the marker again on a server that no longer belongs to this sandbox, if the server is empty. */
   async retake(): Promise<void> {
     this.#lose()
     const former = this.#connection
@@ -200,7 +207,9 @@ export class RedisNode {
     return this.#trouble !== undefined || now >= this.#leaseEnds || now >= this.#seen + trusted
   }
 
-  /** Checks once for all commands that arrive during a check, so that they keep their order. */
+  /**
+   * Checks the marker. All commands that arrive during a check wait for the same check, so that they keep their order.
+   */
   #ready(): Promise<void> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined
@@ -209,8 +218,8 @@ export class RedisNode {
   }
 
   /**
-   * Checks the marker. A command that deleted it, such as a flush by another client, may have been followed by writes.
-   * A process that was stopped for longer than its lease renews it.
+   * Checks the marker. Without the marker, the server may contain data of another owner, for example after a flush by
+   * another client. If the lease may have expired because this process was stopped, it is renewed.
    * @throws ReplyError if the server rejects the check, RealRedisUnreachable, RealRedisTaken
    */
   async #look(): Promise<void> {
@@ -249,7 +258,8 @@ export class RedisNode {
         this.#renewLater()
       } else this.#lose()
     } catch (error) {
-      // A broken connection is opened again. A server that is loading or out of memory is asked again.
+      // A broken connection is opened again elsewhere. A server that is loading or out of memory replies with an error,
+      // so try again later.
       if (!(error instanceof RealRedisUnreachable) && !this.#closed) this.#renewLater()
     }
   }
@@ -275,7 +285,7 @@ export class RedisNode {
     this.#renewal.unref?.()
   }
 
-  /** Reconnects. The connection is used only if this sandbox still has the marker. */
+  /** Reconnects. The new connection is used only if the marker still belongs to this sandbox. */
   async #reopen(pause: number): Promise<void> {
     let connection: RedisConnection | undefined
     try {

@@ -5,10 +5,10 @@ import type { RespValue } from '../redis-client/reply-reader.js'
 import type { RedisNode } from './redis-node.js'
 
 /**
- * Receives messages, or every command, on separate connections.
- * @param heard receives each push of the server, confirmations first
- * @param broken called once when one of the connections breaks
- * @returns a function that ends it
+ * Subscribes to messages, or to all commands with MONITOR, on separate connections.
+ * @param heard function that receives each message of the servers, beginning with the confirmations
+ * @param broken function that is called once, when one of the connections breaks
+ * @returns a function that ends the subscription
  */
 export async function listen(
   nodes: readonly RedisNode[],
@@ -26,7 +26,8 @@ export async function listen(
   }
   try {
     for (const [at, node] of nodes.entries()) {
-      // A Cluster sends messages to every node, but keyspace notifications only on the node of the key.
+      // The first node gets all published messages of a Cluster. On the other nodes, subscribe only to keyspace
+      // notifications, which only the node of a key sends. MONITOR is sent to all nodes.
       const here = at === 0 ? names : names.filter((name) => name.startsWith('__key'))
       if (at > 0 && feed !== 'MONITOR' && here.length === 0) continue
       const connection = await node.listener()

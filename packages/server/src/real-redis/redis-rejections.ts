@@ -4,7 +4,10 @@ import { ReplyError } from '../../../../src/store/command/reply.js'
 import { type Encoding, failed } from '../../../../src/store/rest/rest-responses.js'
 import { RealRedisError } from './real-redis-errors.js'
 
-/** Returns the response to an error. A real Redis that is unavailable or taken is not an error of the command. */
+/**
+ * Returns the response to an error. If the real Redis cannot be used, the status is 503, because the command is not
+ * wrong.
+ */
 export function refusalOf(error: unknown, encoding: Encoding): RawResponse {
   if (error instanceof RealRedisError) {
     return jsonAnswer({ error: error.message }, 503, [['retry-after', '1']])

@@ -36,12 +36,12 @@ import type { RealRedis } from './real-redis.js'
 import { refusalOf } from './redis-rejections.js'
 import { streamsOf } from './redis-streams.js'
 
-// The REST interface of the store with a real Redis behind it: forms, encodings, tokens, faults and entries are the
-// same, and only the commands run elsewhere.
+// The REST API of a store whose commands run on a real Redis. Paths, bodies, encodings, tokens, faults and traffic
+// entries are the same as for a local store.
 
 /**
  * Returns a store service that runs commands on the real Redis.
- * @param stored service of the local store, whose tokens, users, limits and dialect stay
+ * @param stored service of the local store, whose tokens, users, limits and dialect are used
  */
 export function engineService(stored: Service<RestStore, User>, door: RedisService): Service<RestStore, User> {
   const endpoint: Endpoint<RestStore, User> = { ...anyCommand, run: (call) => answered(call, door) }
@@ -105,7 +105,7 @@ function replyOf(end: End): Reply {
   return end.reply
 }
 
-/** @throws every error except an error reply */
+/** Runs a function and returns an error reply as a value. @throws every other error */
 function endOf(work: () => Reply): End {
   try {
     return { reply: work() }
@@ -115,21 +115,24 @@ function endOf(work: () => Reply): End {
   }
 }
 
-/** Runs commands on the real Redis for one sandbox, and records them there. */
+/** Runs commands on the real Redis for one sandbox, and records them in the traffic log of the sandbox. */
 export class RedisService {
   constructor(
     readonly front: RestStore,
     readonly engine: RealRedis,
   ) {}
 
-  /** Runs one command as the service does. @throws ReplyError, RealRedisUnreachable, RealRedisTaken */
+  /**
+   * Runs one command with the limits, faults and cost of the service.
+   * @throws ReplyError, RealRedisUnreachable, RealRedisTaken
+   */
   async execute(argv: Argv, user: User, via: RequestForm, call: ServiceRequest): Promise<Reply> {
     const { front } = this
     const received = front.measured(argv)
     const run = (): Promise<Reply> => this.#run(argv, user, via, call.cause)
     const strike = injectionOf(front, argv, call)
     if (strike === undefined) return front.settled(received, await run())
-    // A fault of the phase "after" is applied to the finished command.
+    // A fault of the phase "after" is applied after the command has run.
     const end = strike.phase === 'after' ? endOf(await run().then(always, thrown)) : undefined
     const played = applyInjection(
       strike,
@@ -164,7 +167,7 @@ export class RedisService {
     if (refusal !== undefined) throw refusal
     store.meter.countTransaction()
     const strikes = rows.map((argv) => injectionOf(front, argv, call))
-    // A fault that replies instead of a command removes the command from the transaction.
+    // A fault may replace the reply of a command without running it. Such a command is not part of the transaction.
     const turns = rows.map((argv, at) => {
       const strike = strikes[at]
       let runs = strike === undefined || strike.phase === 'after'
@@ -215,7 +218,7 @@ export class RedisService {
     return this.#noted(row, argv, user, via, cause, end)
   }
 
-  /** Records the reply of the real Redis. A command without a reply is not recorded. */
+  /** Records a command and the reply of the real Redis. A command that got no reply is not recorded. */
   #noted(
     row: Admitted | undefined,
     argv: Argv,

@@ -12,12 +12,12 @@ import { away } from './redis-access.js'
 import { listen } from './redis-pubsub.js'
 import { refusalOf } from './redis-rejections.js'
 
-// The event streams of the store, each with separate connections to the real Redis, which decides what is received and
-// which subscribers are counted.
+// The event streams of a store on a real Redis. Each stream has its own connections, so the real Redis selects its
+// messages and counts it as a subscriber.
 
 export function streamsOf(engine: RealRedis): readonly Endpoint<RestStore, User>[] {
   const endpoints = streamEndpoints(async (front, reader, feed, names) => {
-    // Register the stream, so that it ends with the sandbox or its token.
+    // Register the stream in the local store, so that it ends when the sandbox is disposed or its token is revoked.
     front.store.pubsub.subscribe(reader, [])
     await listened(engine, reader, feed, names)
   })
@@ -33,7 +33,10 @@ export function streamsOf(engine: RealRedis): readonly Endpoint<RestStore, User>
   }))
 }
 
-/** Resolves when everything is confirmed. @throws ReplyError if the server rejects it, RealRedisUnreachable */
+/**
+ * Subscribes a stream. Resolves when the server has confirmed all subscriptions.
+ * @throws ReplyError if the server rejects a subscription, RealRedisUnreachable
+ */
 async function listened(engine: RealRedis, reader: Feeding, feed: Feed, names: readonly Bytes[]): Promise<void> {
   let missing = feed === 'MONITOR' ? 1 : names.length
   await new Promise<void>((resolve, reject) => {
@@ -60,7 +63,7 @@ async function listened(engine: RealRedis, reader: Feeding, feed: Feed, names: r
   })
 }
 
-/** Returns the message for a stream. Commands of the sandbox for its marker are hidden. */
+/** Returns the message for a stream; `undefined` for a message about a marker, which is hidden. */
 function messageOf(told: RespValue, markers: readonly Bytes[]): PubSubMessage | undefined {
   if (told instanceof Status) {
     if (markers.some((marker) => told.text.includes(marker))) return undefined

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { isLoopbackAddress } from '../listen-addresses.js'
 import { RealRedisUnreachable } from './real-redis-errors.js'
 
-// Checks that a real Redis is on this machine or on an allowed host.
+// Parses the URL of a real Redis, and checks that the Redis is on this machine or on an allowed host.
 
 /** Host and port of a real Redis. */
 export interface RedisLocation {
@@ -46,7 +46,7 @@ export function engineUrl(given: string, option: string): RedisUrl {
 }
 
 /**
- * Returns the address to connect to, so that exactly the checked address is used.
+ * Resolves and checks a host. Returns the checked address, which must be used for the connection.
  * @param allowed hosts other than this machine
  * @throws TypeError for a host that is neither this machine nor allowed, RealRedisUnreachable for a name without an
  * address

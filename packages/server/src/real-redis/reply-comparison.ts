@@ -1,20 +1,27 @@
 import { NilArray, type Reply, type ReplyError, Status } from '../../../../src/store/command/reply.js'
 
-// Compares two replies. For random and time-dependent commands only the shape counts.
+// Compares the replies of the double and of a real Redis. For random and time-dependent commands, only the types and
+// lengths are compared.
 
 export type CommandOutcome = { readonly reply: Reply } | { readonly error: ReplyError }
 
-/** Commands of which only types and lengths are compared. */
+/** Commands for whose replies only types and lengths are compared. */
 const byShape =
   /^(?:SRANDMEMBER|HRANDFIELD|ZRANDMEMBER|RANDOMKEY|TIME|MEMORY|XINFO|XPENDING|XAUTOCLAIM|SCRIPT|FUNCTION|OBJECT)$/i
-/** Commands of which only the type is compared: page sizes are random, and a server describes itself. */
+/**
+ * Commands for whose replies only the type is compared, because page sizes are random and servers describe themselves
+ * differently.
+ */
 const byKind = /^(?:[HSZ]?SCAN|INFO|COMMAND|DUMP)$/i
 const unordered = /^(?:SMEMBERS|SINTER|SUNION|SDIFF|KEYS|HKEYS|HVALS)$/i
-/** Commands that return a TTL or an expiration time, in milliseconds with a P. */
+/**
+ * Commands that return a TTL or an expiration time. The unit is milliseconds if the name contains a P before it,
+ * otherwise seconds.
+ */
 const times = /^H?P?(?:TTL|EXPIRETIME)$/i
 const nearEnough = 2_000
 
-/** Returns whether the real Redis replied like the double. */
+/** Returns whether the two replies are the same, apart from what is random or depends on time. */
 export function matchesLoosely(argv: readonly string[], double: CommandOutcome, engine: CommandOutcome): boolean {
   if ('error' in double || 'error' in engine) {
     return 'error' in double && 'error' in engine && double.error.message === engine.error.message
@@ -61,7 +68,10 @@ function byPairs(reply: Reply): string {
     .join()
 }
 
-/** Compares lists element by element. A value that is not a time, such as -1 for no TTL, must be equal. */
+/**
+ * Returns whether two times differ by at most `within`. Lists are compared element by element. Other values, such as -1
+ * for no TTL, must be equal.
+ */
 function isNear(ours: Reply, theirs: Reply, within: number): boolean {
   if (Array.isArray(ours) && Array.isArray(theirs)) {
     return ours.length === theirs.length && ours.every((item, at) => isNear(item, theirs[at]!, within))

@@ -1,16 +1,19 @@
 import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import { sha1Hex } from '../../../../src/kernel/digest.js'
 
-// Removes a script flag that only the service knows and that the vendor's own packages send, because a real Redis
-// rejects it. The flag allows other scripts to run meanwhile, which a real Redis cannot do anyway.
+// Removes a script flag that only the service supports and that packages of the vendor send. A real Redis would reject
+// the flag. It allows other scripts to run at the same time, which a real Redis cannot do anyway.
 
 const flag = 'allow-key-locking'
 
-/** Scripts as a real Redis accepts them, by the digests that the app uses. */
+/**
+ * Translates digests: the app uses the digest of a script with the flag, and the real Redis knows the script without
+ * the flag.
+ */
 export class ScriptDigests {
   readonly #digests = new Map<string, Bytes>()
 
-  /** Returns a command without the flag, or the same arguments if they do not contain it. */
+  /** Returns a command without the flag. A command without the flag is returned unchanged. */
   withoutFlag(argv: readonly Bytes[]): readonly Bytes[] {
     const name = argv[0]!.toUpperCase()
     const at = name === 'SCRIPT' ? 2 : 1
@@ -28,7 +31,7 @@ export class ScriptDigests {
   }
 }
 
-/** Removes the flag without moving lines, because errors contain line numbers. */
+/** Removes the flag from a script. The lines of the script keep their numbers, because errors contain them. */
 function sourceWithout(source: Bytes): Bytes {
   const [first] = /^#!lua[^\n]*/.exec(source) ?? ['']
   const flags = / flags=(\S*)/.exec(first)?.[1]?.split(',') ?? []

@@ -12,7 +12,8 @@ import type { RealRedis } from './real-redis.js'
 import { RealRedisError } from './real-redis-errors.js'
 import { type CommandOutcome, matchesLoosely } from './reply-comparison.js'
 
-// The double replies. A real Redis also receives every command in the same order, and the replies are compared.
+// A shadow is a real Redis that also gets every command, in the same order. Clients get the reply of the double, and
+// the two replies are compared.
 
 /** A command with differing replies. */
 export interface ShadowDifference {
@@ -20,7 +21,7 @@ export interface ShadowDifference {
   /** Reply of the double as JSON, with errors as `{ error }`. */
   readonly double: unknown
   readonly redis: unknown
-  /** The known difference that explains it; `undefined` if there is none. */
+  /** Known difference that explains this difference; `undefined` if there is none. */
   readonly known: KnownDifference | undefined
 }
 
@@ -56,7 +57,7 @@ export class Shadow {
 
   /**
    * @param differs called for each difference
-   * @param fails called with the reason when the comparison ends
+   * @param fails called with the reason if the comparison ends early
    */
   constructor(engine: RealRedis, differs: (difference: ShadowDifference) => void, fails: (sentence: string) => void) {
     this.#engine = engine
@@ -64,7 +65,7 @@ export class Shadow {
     this.#fails = fails
   }
 
-  /** Attaches the shadow to the store of a sandbox, also after each reset. */
+  /** Function that attaches the shadow to the store of a sandbox, and to the new store after each reset. */
   get beside(): ExternalStore {
     return (own) => {
       this.#follow(own.state.store)
@@ -72,7 +73,7 @@ export class Shadow {
     }
   }
 
-  /** Resolves when everything that ran was compared. */
+  /** Resolves when all commands so far were compared. */
   async idle(): Promise<void> {
     for (let seen: Promise<void> | undefined; seen !== this.#last; ) {
       seen = this.#last
@@ -81,7 +82,7 @@ export class Shadow {
   }
 
   #follow(store: StoreEngine): void {
-    // After a reset, both stores are empty.
+    // The store of the sandbox is empty now, so empty the shadow, too.
     this.#next(() => this.#engine.reset())
     store.listen({
       executed: (argv, _user, reply, error) => {
@@ -126,27 +127,31 @@ export class Shadow {
   }
 }
 
-/** The command for the shadow. */
+/** The command that is sent to the shadow. */
 interface ShadowTurn {
   readonly argv: readonly Bytes[]
-  /** Returns whether the shadow did the same, if its reply must differ. */
+  /**
+   * Returns whether the shadow did the same as the double. It replaces the comparison of replies for a command whose
+   * reply must differ.
+   */
   readonly isDone?: (engine: CommandOutcome) => boolean
 }
 
 /**
- * Commands that are not compared: users belong to the double, and commands about connections or the server have no
- * common result.
+ * Commands that are not sent to the shadow. Users belong to the double, and replies about connections or the server
+ * always differ.
  */
 const apart =
   /^(?:ACL|SELECT|WAIT|WAITAOF|CONFIG|CLIENT|AUTH|HELLO|B[LRZ].*|MOVE|SWAPDB|ROLE|SAVE|BGSAVE|BGREWRITEAOF|LASTSAVE|SLOWLOG|LATENCY|MODULE|LOLWUT|PFSELFTEST)$/i
 const apartToo = /^MEMORY (?!USAGE$)/i
 
 /**
- * Returns the command for the shadow. Random choices of the double are repeated there, so that both stores stay equal.
+ * Returns the command for the shadow; `undefined` for a command that is not sent to it. Random choices of the double
+ * become arguments, so that the data of both stays the same.
  */
 function turnOf(argv: readonly Bytes[], double: CommandOutcome): ShadowTurn | undefined {
   const name = argv[0]?.toUpperCase() ?? ''
-  // An unknown command could do anything, including SHUTDOWN.
+  // Do not send a command that the double does not know. It could have any effect, such as SHUTDOWN.
   if (apart.test(name) || apartToo.test(`${name} ${argv[1]}`)) return undefined
   if (commandTable.find(argv) === undefined) return undefined
   const reply = 'reply' in double ? double.reply : undefined
@@ -166,8 +171,8 @@ function popped(argv: readonly Bytes[], reply: Reply): ShadowTurn {
 }
 
 /**
- * Returns whether an argument is the ID of XADD: the first one after the options that may be an ID, followed by fields
- * in pairs.
+ * Returns whether an argument of XADD is an ID that Redis must complete, such as `*`. It must be the first such
+ * argument, and pairs of fields and values must follow.
  */
 function isChosenId(argv: readonly Bytes[], at: number): boolean {
   const first = argv.findIndex((word, index) => index >= 2 && (word === '*' || /^\d+-\*$/.test(word)))

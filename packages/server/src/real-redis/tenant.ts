@@ -5,12 +5,14 @@ import { copyOf } from './copy-keys.js'
 import type { RealRedis } from './real-redis.js'
 import { engineService, RedisService } from './redis-service.js'
 
-// A tenant whose store is a real Redis. Methods that need a local store throw an error.
+// Uses a real Redis as the store of a tenant. Methods that need a local store then throw an error.
 
 const onTheEngine =
   'The store of this sandbox is a real Redis: its data is not in this process and has no past instants.'
 
-/** Methods that a sandbox with a real Redis does not have, with what to do instead. */
+/**
+ * What to do instead of calling a method that a sandbox with a real Redis does not support, by the name of the method.
+ */
 const refusals: Readonly<Record<string, string>> = {
   run: 'Use REST, or await store.run() of createRealRedisSandbox() or connect().',
   get: 'Use REST, or await store.get() of createRealRedisSandbox() or connect().',
@@ -20,7 +22,7 @@ const refusals: Readonly<Record<string, string>> = {
   diff: 'Compare replies of commands.',
 }
 
-/** Uses a real Redis as the store of a sandbox, also after each reset. */
+/** Returns the function that makes a real Redis the store of a sandbox, and again after each reset. */
 export function elsewhereOn(engine: RealRedis): ExternalStore {
   return (own) => {
     const door = new RedisService(own.state, engine)

@@ -6,29 +6,34 @@ import { hostClearTimeout, hostSetTimeout } from '../../../../src/kernel/host.js
 import { ReplyError } from '../../../../src/store/command/reply.js'
 import { ReplyReader, type RespValue } from './reply-reader.js'
 
-/** A server, the user that connects to it, and the timeouts and error texts. */
+/** Options of a connection: the server, the user, the timeouts, and the error texts. */
 export interface RedisClientOptions {
   readonly host: string
   readonly port: number
   readonly tls: boolean
-  /** Name that the certificate must have, if `host` is only one of its addresses. */
+  /**
+   * Name that the certificate of the server must have. Default: `host`. Set it if `host` is the resolved address of a
+   * name.
+   */
   readonly certified?: string
   readonly user?: string | undefined
-  /** Password. Without it, no AUTH is sent. */
+  /** Password of the user. Without a password, AUTH is not sent. */
   readonly password?: string | undefined
-  /** Host milliseconds in which the server must accept a connection. */
+  /** Time in which the server must accept the connection, in milliseconds of host time. */
   readonly patience: number
   /**
-   * Host milliseconds after which a server with an outstanding reply counts as disconnected. Default: the caller has
-   * its own timeout.
+   * Time after which a server that does not reply to a command counts as disconnected, in milliseconds of host time.
+   * Default: no timeout, because the caller has its own.
    */
   readonly silence?: number
   readonly reasons: ConnectionReasons
-  /** Creates the error of a missing connection. Default: an error with the reason as its message. */
+  /**
+   * Creates the error for commands when the connection has failed. Default: an error with the reason as its message.
+   */
   readonly failure?: (reason: string, wasConnected: boolean) => Error
 }
 
-/** Reasons that have no text from the socket or the server. */
+/** Texts for reasons of a failure for which neither the socket nor the server has an error text. */
 export interface ConnectionReasons {
   /** The server does not accept a connection in time. */
   readonly slow: string
@@ -54,11 +59,11 @@ export class RedisConnection {
   #waiting: Waiting[] = []
   #timer: ReturnType<typeof hostSetTimeout> | undefined
   #isConnected = false
-  /** Receives the reason why the connection failed. */
+  /** Receives the error if the connection cannot be established. */
   #refused: ((failure: Error) => void) | undefined
   #isCorked = false
   #over: Error | undefined
-  /** Receives every reply without a command: the messages of a subscription. */
+  /** Receives every reply that belongs to no command, such as the messages of a subscription. */
   pushed: ((told: RespValue) => void) | undefined
   /** Called once, when the connection broke or was closed. */
   ended: ((failure: Error) => void) | undefined
@@ -76,7 +81,8 @@ export class RedisConnection {
 
   /**
    * Resolves when the server has accepted the connection and its user.
-   * @throws ReplyError if the server rejects the user and password, and the error of `failure` without a connection
+   * @throws ReplyError if the server rejects the user and password; the error that `failure` creates if the connection
+   *   fails
    */
   async open(): Promise<void> {
     const { tls, patience, user, password, reasons } = this.#options
@@ -88,7 +94,7 @@ export class RedisConnection {
     this.#isConnected = true
     this.#socket.setTimeout(0).removeAllListeners('timeout')
     this.#socket.setNoDelay(true)
-    // Detects a peer that disconnected silently, even if nothing is sent to it.
+    // Keep-alive probes detect a server that disconnected silently, even if no command is sent.
     this.#socket.setKeepAlive(true, 5_000)
     if (password === undefined) return
     const reply = await this.send(['AUTH', ...(user === undefined ? [] : [user]), password].map(utf8))
@@ -102,8 +108,8 @@ export class RedisConnection {
   }
 
   /**
-   * Sends a command and returns its reply, with an error reply as a value.
-   * @throws the error of `failure` without a connection
+   * Sends a command and returns its reply. An error reply is returned as a value, not thrown.
+   * @throws the error that `failure` creates if the connection has failed
    */
   send(argv: readonly (Bytes | Uint8Array)[]): Promise<RespValue> {
     if (this.#over !== undefined) return Promise.reject(this.#over)
@@ -114,7 +120,7 @@ export class RedisConnection {
     })
   }
 
-  /** Sends a command with several replies or none, which are pushed. */
+  /** Sends a command such as SUBSCRIBE, which has several replies or none. `pushed` receives the replies. */
   begin(argv: readonly Bytes[]): void {
     if (this.#over === undefined) this.#write(argv)
   }
@@ -123,7 +129,7 @@ export class RedisConnection {
     this.#end(this.#options.reasons.left)
   }
 
-  /** Commands of one turn are sent together. */
+  /** Writes a command. Commands that are written before the next tick are sent together. */
   #write(argv: readonly (Bytes | Uint8Array)[]): void {
     if (!this.#isCorked) {
       this.#isCorked = true
@@ -163,7 +169,7 @@ export class RedisConnection {
     this.#wait()
   }
 
-  /** Starts the timeout of the oldest command, counted from the last received data. */
+  /** Starts the timeout of the oldest command without a reply. The timeout starts again whenever data is received. */
   #wait(): void {
     const { silence } = this.#options
     hostClearTimeout(this.#timer)

@@ -10,12 +10,13 @@ import {
   tooDeep,
 } from '../../../../src/store/command/reply.js'
 
-// Reads replies in RESP2: every type stays distinct, integers are exact, and errors are unchanged.
+// Parses replies in RESP2. Every reply type has its own JavaScript type, integers are exact, and texts of errors are
+// unchanged.
 
-/** A reply, or an error in its place, because the reply of EXEC may contain errors. */
+/** A reply, or an error reply. Elements of the reply of EXEC may be errors, too. */
 export type RespValue = Reply | ReplyError | readonly RespValue[]
 
-/** The received data is not the Redis protocol, so nothing after it can be read. */
+/** Error for received data that is not the Redis protocol. No later data of the connection can be parsed. */
 class NotAnEngine extends Error {}
 
 interface Open {
@@ -26,19 +27,22 @@ interface Open {
 const CR = 13
 const LF = 10
 const nothing = Buffer.alloc(0)
-/** Maximum length of a line. Redis sends no longer ones, except in strings. */
+/** Maximum length of a line in bytes. Only strings may be longer. */
 export const maxLine = 1_048_576
 
-/** Reads replies from chunks, which may be cut anywhere. */
+/** Parses replies from chunks of data. A chunk may end at any byte. */
 export class ReplyReader {
   #buffer: Buffer = nothing
   #chunks: Buffer[] = []
   #size = 0
-  /** Number of bytes that are needed to continue, so that a long string is joined only once. */
+  /**
+   * Number of bytes that are needed to continue. Chunks are joined only when enough have arrived, so that a long string
+   * is copied only once.
+   */
   #needed = 1
   #open: Open[] = []
 
-  /** Adds a chunk and returns the replies that are complete now. @throws NotAnEngine for invalid data */
+  /** Adds a chunk of data and returns the replies that it completes. @throws NotAnEngine for invalid data */
   push(chunk: Buffer): RespValue[] {
     this.#chunks.push(chunk)
     this.#size += chunk.length
@@ -54,7 +58,7 @@ export class ReplyReader {
     return told
   }
 
-  /** Reads one item. Returns its end, or 0 if it is not complete. */
+  /** Parses one item at an index. Returns the index after the item, or 0 if it is not complete. */
   #read(at: number, told: RespValue[]): number {
     this.#needed = 0
     const line = this.#lineEnd(at)
@@ -72,7 +76,10 @@ export class ReplyReader {
     return end
   }
 
-  /** Finds the end of a line with a loop, because most lines have a few bytes, for which a native search is slower. */
+  /**
+   * Returns the index of the end of a line. It uses a loop, because a native search is slower for the few bytes of most
+   * lines.
+   */
   #lineEnd(from: number): number {
     const buffer = this.#buffer
     for (let at = from; at + 1 < buffer.length; at++) if (buffer[at] === CR && buffer[at + 1] === LF) return at
@@ -133,8 +140,9 @@ function lengthOf(head: Bytes): number {
 }
 
 /**
- * Returns a reply, or throws the error in its place. It also throws errors inside lists, and an error for lists that
- * are nested deeper than a sandbox replies.
+ * Returns a reply.
+ * @throws an error reply, an error inside a list, and an error for lists that are nested too deeply for a reply of the
+ *   sandbox
  */
 export function replyIn(told: RespValue, depth = 0): Reply {
   if (told instanceof ReplyError) throw told

@@ -11,12 +11,12 @@ import { bulky, inBulk } from '../bulk.js'
 import { takenFrom } from '../sockets.js'
 import type { Turns } from '../turns.js'
 
-// Connects streams of the host with the Redis protocol.
+// Connects Node.js streams with the Redis protocol of a store.
 
-/** Returns the error for a command instead of running it, or `undefined` to run it. */
+/** Function that returns the error reply for a command that must not run, or `undefined` for a command that may run. */
 export type RefusesCommand = (argv: readonly Bytes[]) => string | undefined
 
-/** Returns the current store of a sandbox, also after a reset. */
+/** Returns access to the current store of a sandbox. After a reset, this is the new store. */
 export function homeOf(sandbox: Sandbox, refuses?: RefusesCommand): RespStore {
   return {
     get sessions() {
@@ -27,7 +27,7 @@ export function homeOf(sandbox: Sandbox, refuses?: RefusesCommand): RespStore {
   }
 }
 
-/** Returns a host for connections that are signed in to the store from the start; AUTH changes the user. */
+/** Returns the function that signs in users of a sandbox's store when a client sends AUTH. */
 export function porterOf(sandbox: Sandbox, refuses?: RefusesCommand): RespHost {
   const home = homeOf(sandbox, refuses)
   return {
@@ -38,10 +38,13 @@ export function porterOf(sandbox: Sandbox, refuses?: RefusesCommand): RespHost {
   }
 }
 
-/** Limits for data that still arrives after the last reply. An immediate close could lose that reply. */
+/**
+ * Limits for data that is still read and ignored after the last reply. If the connection were closed immediately, the
+ * last reply could be lost.
+ */
 export const farewell = { bytes: 65_536, milliseconds: 1_000 }
 
-/** Closes a stream after everything was sent, also if the other end keeps its side open. */
+/** Closes a stream after all data was sent, even if the client does not close its side. */
 export function sayFarewell(stream: Duplex): void {
   stream.end(() => {
     if (stream.destroyed) return
@@ -64,17 +67,17 @@ function textOf(bytes: Uint8Array, from: number, to: number): Bytes {
 }
 
 export interface StreamOptions {
-  /** Receives internal errors. Without it, they are thrown without a handler. */
+  /** Receives internal errors. Without this function, they are uncaught exceptions. */
   readonly report?: (error: unknown) => void
-  /** The other connections, which share a memory limit with this one. */
+  /** Accounts for the memory of all connections, which have a common limit. */
   readonly crowd?: Crowd
-  /** Called when the client speaks TLS, which closes the stream. */
+  /** Called when the client begins a TLS handshake. The stream is then closed. */
   readonly spokeTls?: () => void
-  /** The turns of the event loop that all connections share. */
+  /** Scheduler that shares the event loop among all connections. */
   readonly turns?: Turns
 }
 
-/** Serves a stream until it ends. */
+/** Serves the Redis protocol on a stream until the stream ends. */
 export function serveStream(
   stream: Duplex,
   porter: RespHost,
@@ -88,7 +91,7 @@ export function serveStream(
   }
   const put = (bytes: Bytes | Uint8Array, done: () => void): void => {
     const isBulky = bytes.length >= bulky && stream instanceof NetSocket
-    // Data that is written in the meantime stays behind it.
+    // Cork the stream, so that data that is written in the meantime is sent after this write.
     if (isBulky) stream.cork()
     stream.write(bytes, 'latin1', done)
     if (isBulky) inBulk(bytes.length, () => stream.uncork())
@@ -96,7 +99,8 @@ export function serveStream(
   const socket = {
     write: (bytes: Bytes) => put(bytes, settle),
     share: (shared: Shared, done: () => void) => {
-      // A stream in this process would pass the array to the client, and all clients would share it.
+      // Send bytes as an array only over a socket. A stream in this process would pass the array itself to the client,
+      // and a client could change it for all others.
       const isSocket = stream instanceof NetSocket
       if (isSocket) shared.array ??= Buffer.from(shared.bytes, 'latin1')
       put((isSocket && shared.array) || shared.bytes, done)
@@ -128,7 +132,7 @@ export function serveStream(
   }
   stream.on('data', (chunk: Uint8Array) => guarded(() => wire.receive(chunk)))
   stream.on('drain', () => guarded(() => wire.work()))
-  // Close both directions, because replies cannot be sent otherwise.
+  // End this side, too, because a client that has ended its side gets no more replies.
   stream.on('end', () => stream.end())
   stream.on('error', () => wire.close())
   stream.on('close', () => wire.close())

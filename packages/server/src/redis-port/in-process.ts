@@ -16,9 +16,9 @@ import { homeOf, porterOf, serveStream } from './connections.js'
 
 // Connects clients of the Redis protocol in this process with a store, without a port.
 
-/** User of the connections before they send AUTH. */
+/** Options of connections in this process. */
 export interface RedisConnectionOptions {
-  /** A user of the store. Default: the standard user. */
+  /** User of a connection until it sends AUTH. Default: the standard user. */
   readonly user?: string
 }
 
@@ -33,7 +33,8 @@ export type Connector = new (options: any) => any
 const ownAddress = '127.0.0.1:0'
 
 /**
- * Connects ioredis with the store of a sandbox, without a port or server. Only the client must be closed.
+ * Connects ioredis with the store of a sandbox, without a port or server. Close only the client, because nothing else
+ * must be closed.
  * @throws TypeError for a user that the store does not have
  * @example
  * import { Redis as IORedis } from 'ioredis'
@@ -50,7 +51,7 @@ export function ioredisConnector(sandbox: Sandbox, options: RedisConnectionOptio
     async connect(): Promise<Duplex> {
       const [near, far] = streamPair(() => gateOf(sandbox.clock))
       this.#stream = near
-      // An error thrown here would reach the client inside its call of `write()`.
+      // Report the error asynchronously. If it were thrown, the client would get it from its call of `write()`.
       const wire = serveStream(far, porterOf(sandbox), ownAddress, { report: (error) => void Promise.reject(error) })
       wire.welcome(homeOf(sandbox), user)
       const forget = sandbox.onDispose(() => wire.abandon())
@@ -69,7 +70,7 @@ export function ioredisConnector(sandbox: Sandbox, options: RedisConnectionOptio
 }
 
 /**
- * A private socket on this machine. `path` is for clients that open it themselves, such as `socket: { path, tls: false
+ * A private socket on this machine. Pass `path` to a client that connects to it, such as `socket: { path, tls: false
  * }` of node-redis.
  */
 export interface RedisSocket extends AsyncDisposable {
@@ -107,7 +108,7 @@ export async function openRedisSocket(sandbox: Sandbox, options: RedisConnection
   const path =
     folder === undefined ? `\\\\.\\pipe\\stuntdouble-${randomBytes(16).toString('hex')}` : join(folder, 'store')
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve))
-  // An unused socket must not keep the process alive.
+  // The listening socket must not keep the process alive.
   server.unref()
   let closing: Promise<unknown> | undefined
   const stop = (): void => {
@@ -145,7 +146,7 @@ function userOf(sandbox: Sandbox, options: RedisConnectionOptions, by: string): 
   )
 }
 
-/** Returns the two ends of a connection, with the methods of a socket that clients call. */
+/** Returns the two connected ends of a connection. They have the methods of a socket that clients call. */
 function streamPair(gate: () => Gate): [Duplex, Duplex] {
   const near = new ClientEnd(gate)
   const far = new End()
@@ -157,7 +158,7 @@ function streamPair(gate: () => Gate): [Duplex, Duplex] {
 class End extends Duplex {
   other!: End
   readonly connecting = false
-  /** Bytes that were sent and have not arrived. */
+  /** Number of bytes that the other end has sent and that have not arrived here. */
   #coming = 0
   #taken: (() => void) | undefined
 
@@ -205,7 +206,7 @@ class End extends Duplex {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     const { other } = this
-    // As with a socket, the other end closes later, after all data that was sent before.
+    // Close the other end later, after all data that was sent before, as a socket does.
     void hostTurn().then(() => {
       if (!other.destroyed && !other.readableEnded) other.destroy()
     })
@@ -234,13 +235,13 @@ class End extends Duplex {
 }
 
 /**
- * The end of the client. A socket delivers nothing during a call of `write()`, and until that returns, ioredis does not
- * know which command a reply belongs to. Commands in the other direction arrive immediately, before a test advances the
- * clock.
+ * The client's end of a connection. Replies are delivered asynchronously, as by a socket: until `write()` has returned,
+ * ioredis does not know which command a reply belongs to. Commands from the client arrive synchronously, before a test
+ * advances the clock.
  */
 class ClientEnd extends End {
   readonly #gate: () => Gate
-  /** Resolves when the latest arriving data may be delivered. */
+  /** Resolves when all data that was sent to this end so far may be delivered. */
   #ready: Promise<void> = Promise.resolve()
 
   constructor(gate: () => Gate) {

@@ -19,22 +19,25 @@ export interface RedisPortOptions {
   readonly tls?: Certificate | undefined
   /** Maximum number of connections. */
   readonly most: number
-  /** Host milliseconds in which a client must sign in. */
+  /** Time in which a client must sign in, in milliseconds of host time. */
   readonly patience: number
-  /** All clients, which share one limit of bytes in transit. */
+  /** Accounts for the memory of all clients, which have a common limit of bytes in transit. */
   readonly crowd?: Crowd
-  /** The turns of the event loop that all connections share. */
+  /** Scheduler that shares the event loop among all connections. */
   readonly turns: Turns
   /** Receives internal errors. */
   readonly report: (error: unknown) => void
-  /** Receives a line for the log. */
+  /** Receives warnings for the user who runs the server. */
   readonly tell: (text: string) => void
 }
 
 /** The Redis protocol at a port of this machine. */
 export interface RedisPort {
   readonly port: number
-  /** Closes the port. @param grace host milliseconds in which clients can receive pending data */
+  /**
+   * Closes the port.
+   * @param grace time in which clients can still receive pending data, in milliseconds of host time
+   */
   close(grace: number): Promise<void>
 }
 
@@ -49,14 +52,14 @@ export async function openRedisPort(
   porter: RespHost,
 ): Promise<RedisPort> {
   const open = new Map<Socket, RespConnection>()
-  /** All accepted connections, including those that are not served. */
+  /** All open connections, including those that have not completed the TLS handshake. */
   const accepted = new Set<Socket>()
   const accept = (socket: Socket): void => {
     accepted.add(socket)
     socket.on('close', () => accepted.delete(socket))
   }
   let isTold = false
-  // Warn only once, because clients retry and could fill the log.
+  // Warn only once. Clients retry, so that more warnings could fill the log.
   const spokeTls = (): void => {
     if (!isTold && tls === undefined) tell(`stuntdouble: ${tlsSentence}`)
     isTold = true
@@ -72,7 +75,8 @@ export async function openRedisPort(
     const peer = `${socket.remoteAddress}:${socket.remotePort}`
     const wire = serveStream(socket, porter, peer, { report, crowd, spokeTls, turns })
     open.set(socket, wire)
-    // The time limit also applies to busy clients: sending one byte at a time must not extend it.
+    // Use a timer instead of an idle timeout. Otherwise a client that sends one byte at a time could extend the time in
+    // which it must sign in.
     const timer = hostSetTimeout(() => {
       if (!wire.isSignedIn) socket.destroy()
     }, patience)
@@ -104,7 +108,7 @@ export async function openRedisPort(
 
 function tlsServer(options: TlsOptions, patience: number, serve: (socket: Socket) => void): Server {
   const server = createTlsServer({ ...options, handshakeTimeout: patience }, serve)
-  // Connections that never complete the handshake are not closed by anything else.
+  // Close connections that have not completed the TLS handshake here, because the server does not close them.
   return server.on('tlsClientError', (_error, socket) => socket.destroy())
 }
 

@@ -5,25 +5,27 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 
-/** A lock that is held until `release`, or until the process ends for any reason. */
+/** A lock on a file. It ends with `release()`, or when the process ends for any reason. */
 export interface Lock {
   release(): Promise<void>
 }
 
 /**
- * Locks a file for one server. Returns `undefined` if another server has it, in this process or in another one on this
- * machine. The kernel holds the lock, so a process that died leaves nothing behind: no file to delete, and no process
- * ID that another process may get.
+ * Locks a file for one server. Returns `undefined` if another server on this machine has locked the file, in this
+ * process or in another one. The kernel keeps the lock, so it ends with its process: no lock file remains, and no
+ * process ID that another process could get.
  */
 export function lockFile(path: string): Promise<Lock | undefined> {
   const name = `stuntdouble-state-${createHash('sha256').update(path).digest('hex').slice(0, 32)}`
   if (process.platform === 'win32') return listen(`\\\\.\\pipe\\${name}`)
-  // On Linux, a name in the abstract namespace has no file.
+  // On Linux, listen on a name in the abstract namespace, which creates no file.
   if (process.platform === 'linux' || process.platform === 'android') return listen(`\0${name}`)
   return openLocked(join(tmpdir(), `${name}.lock`))
 }
 
-/** Returns the real path of a file, so that two names of one file have one lock and one place to write to. */
+/**
+ * Returns the real path of a file. Two paths of the same file must have the same lock and be written to the same file.
+ */
 export function fileOf(path: string): string {
   const full = resolve(path)
   try {
@@ -67,7 +69,7 @@ const O_EXLOCK = 0x20
 async function openLocked(path: string): Promise<Lock | undefined> {
   try {
     const { O_RDWR, O_CREAT, O_NONBLOCK, O_NOFOLLOW } = constants
-    // The name is easy to guess, and a link with this name would create a file elsewhere.
+    // Do not follow links. The name is easy to guess, so another user could have created a link with it.
     const file = await open(path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOFOLLOW | O_EXLOCK, 0o600)
     return { release: () => file.close() }
   } catch (error) {

@@ -8,7 +8,7 @@ import { isTenantName } from '../tenant-name.js'
 /** All tenants of a server, by name. */
 export type ServerState = Readonly<Record<string, SandboxDump>>
 
-/** A state file cannot be used. The file is not changed. */
+/** Error for a state file that cannot be used. The file is not changed. */
 export class StateFileError extends Error {}
 
 const mark = 'stuntdouble-state'
@@ -49,7 +49,10 @@ export function readState(path: string): ServerState {
   return checkedState(path, body)
 }
 
-/** Checks the content: the checksum detects damage on the disk, but does not say who wrote the file. */
+/**
+ * Checks the content of a state file. A valid checksum only means that the file is not damaged, not that this package
+ * wrote it.
+ */
 function checkedState(path: string, body: Buffer): ServerState {
   const parsed = v.safeParse(tenants, body.toString('utf8'))
   if (!parsed.success) throw new StateFileError(`--state ${path} contains no tenants. ${kept}`)
@@ -82,7 +85,7 @@ const kept = 'The file was not changed. Move it away, or use another file with -
 function contentOf(path: string): Buffer | undefined {
   let file: number | undefined
   try {
-    // Opening a pipe without this flag would wait for its other end.
+    // Set O_NONBLOCK. Without it, opening a pipe would wait until another process opens the pipe.
     file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     const found = fstatSync(file)
     if (found.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' })

@@ -3,10 +3,10 @@ import type { Traffic } from '../../../../src/report/traffic-view.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type ServerState, writeState } from './state-file.js'
 
-/** Minimum host milliseconds between two writes. */
+/** Minimum time between two writes, in milliseconds of host time. */
 export const flushInterval = 200
 
-/** The tenants to save, and the number of control calls that they received. */
+/** The tenants to save, and the number of control calls so far. */
 export interface TenantSnapshot {
   readonly all: ReadonlyMap<string, Sandbox>
   readonly orders: number
@@ -14,15 +14,18 @@ export interface TenantSnapshot {
 
 export interface KeeperOptions {
   readonly files?: FileSystem
-  /** Host milliseconds after which a hanging write is reported and the server stops without waiting for it. */
+  /**
+   * Time after which a write that has not finished is reported, in milliseconds of host time. A server that is stopping
+   * does not wait longer for the write.
+   */
   readonly patience?: number
-  /** Longest wait before a failed write is retried, in host milliseconds. */
+  /** Longest wait before a failed write is retried, in milliseconds of host time. */
   readonly longestWait?: number
 }
 
 /**
- * Saves all tenants to a file while the server runs, and once more at its end. Only one write runs at a time, even if
- * it hangs. A failure is reported once and retried, with a delay that doubles each time.
+ * Saves all tenants to a file while the server runs, and once more at its end. A write begins only after the previous
+ * one has finished, even if that hangs. A failure is reported once and retried, with a delay that doubles each time.
  */
 export class StateWriter {
   readonly #path: string
@@ -50,7 +53,7 @@ export class StateWriter {
 
   /**
    * Writes all pending changes.
-   * @returns whether the file contains everything
+   * @returns whether the file contains all changes
    */
   async close(): Promise<boolean> {
     this.#isClosed = true
@@ -59,7 +62,7 @@ export class StateWriter {
     return this.#writing === undefined && this.#stamp() === this.#written
   }
 
-  /** Resolves when no write is running, which may be never. */
+  /** Resolves when no write is running. If a write hangs, it never resolves. */
   async idle(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing
   }
@@ -81,7 +84,7 @@ export class StateWriter {
     this.#plan()
   }
 
-  /** Resolves when the work has finished or takes too long. */
+  /** Resolves when the work has finished, or after the timeout, which is reported. */
   async #withPatience(work: Promise<void>): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<void>((resolve) => {
@@ -132,8 +135,9 @@ function stateOf(tenants: ReadonlyMap<string, Sandbox>): ServerState {
 }
 
 /**
- * Returns a text that changes with every change. Except for control calls and time, every change adds an entry to the
- * traffic log.
+ * Returns a text that is different after every change of a tenant, except for control calls, which are counted
+ * separately. It contains the time and the number of entries in the traffic log, because every other change adds an
+ * entry.
  */
 function stampOf(tenants: ReadonlyMap<string, Sandbox>): string {
   return [...tenants]
@@ -147,7 +151,10 @@ function stampOf(tenants: ReadonlyMap<string, Sandbox>): string {
 const numbers = new WeakMap<Traffic, number>()
 let latest = 0
 
-/** Numbers the traffic logs, because the entries of a reset sandbox count from 1 again. */
+/**
+ * Returns a different number for each traffic log. It is needed because the entries of a reset sandbox count from 1
+ * again.
+ */
 function numberOf(traffic: Traffic): number {
   const known = numbers.get(traffic) ?? ++latest
   numbers.set(traffic, known)

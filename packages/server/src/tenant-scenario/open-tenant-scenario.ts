@@ -2,7 +2,10 @@ import { createSandbox, type SandboxOptions } from '../../../../src/sandbox/sand
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import type { TenantScenario } from './tenant-scenario.js'
 
-/** Loads and checks a scenario. It is loaded on demand, so that servers without a scenario start faster. */
+/**
+ * Checks the scenario of a server. The modules for scenarios are imported on demand, so that servers without a scenario
+ * start faster.
+ */
 export async function openTenantScenario(scenario: Scenario, world: SandboxOptions): Promise<TenantScenario> {
   const [{ TenantScenario }, { checkedScenario, loadGiven }] = await Promise.all([
     import('./tenant-scenario.js'),
@@ -11,7 +14,8 @@ export async function openTenantScenario(scenario: Scenario, world: SandboxOptio
   const checked = checkedScenario(scenario, `The scenario ${JSON.stringify(scenario.name)}`)
   await loadGiven(checked)
   const scene = new TenantScenario(checked, world.clock)
-  // Some mistakes show only when a scenario begins. Report them at the start instead of to the first request.
+  // Some mistakes in a scenario are found only when it begins. Begin it once now, so that the start of the server fails
+  // instead of the first request.
   const trial = createSandbox(scene.options(world))
   try {
     scene.begin(trial)

@@ -7,11 +7,14 @@ import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 /** Maximum bytes of a scenario file. */
 export const maxFile = 1_048_576
 export const deepest = 64
-/** Maximum number of values that aliases may expand to. A file with aliases of aliases would fill the memory. */
+/**
+ * Maximum number of values that aliases may expand to. Without this limit, a short file with aliases of aliases could
+ * fill the memory.
+ */
 export const maxValues = 200_000
 const maxShown = 10
 
-/** A scenario file is invalid. The message has one line per problem: `file:line:column: problem`. */
+/** Error for an invalid scenario file. The message has one line per problem: `file:line:column: problem`. */
 export class ScenarioFileError extends UsageError {
   override readonly name = 'ScenarioFileError'
 }
@@ -24,8 +27,8 @@ interface FileProblem {
 }
 
 /**
- * Reads a scenario from YAML or JSON. The text is only data: it has no tags and no code, and limits for size, depth and
- * aliases.
+ * Reads a scenario from YAML or JSON. The file contains only data: tags and code are not allowed, and its size, depth
+ * and aliases are limited.
  * @throws ScenarioFileError when it is invalid
  */
 export function readScenario(source: string, file: string): Scenario {
@@ -110,14 +113,15 @@ function parsed(source: string, lines: LineCounter, file: string) {
       version: '1.2',
       schema: 'core',
       strict: true,
-      // This check compares every key with every other one. Duplicates are counted below instead.
+      // Switch off the check of the parser for duplicate keys, because it compares every key with every other one.
+      // `dangersOf()` finds duplicates instead.
       uniqueKeys: false,
       prettyErrors: false,
       logLevel: 'warn',
       stringKeys: true,
     })
   } catch (error) {
-    // The parser is recursive, so deep nesting overflows the stack.
+    // The parser is recursive, so that deep nesting causes a stack overflow.
     if (error instanceof RangeError) throw tooDeep(file)
     throw error
   }
@@ -134,11 +138,11 @@ function plainMessage(message: string): string {
 
 const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** Returns constructs that are not allowed in a file from an unknown source. */
+/** Returns problems that make a file from an unknown source unsafe, such as tags and too many aliases. */
 function dangersOf(root: Node, at: (offset: number, sentence: string) => FileProblem): FileProblem[] {
   const dangers: FileProblem[] = []
   const sizes = new Map<string, number>()
-  /** Returns the number of values that a node expands to. */
+  /** Returns the number of values that a node has when its aliases are expanded. */
   const visit = (node: unknown, depth: number): number => {
     if (!isNode(node)) return 1
     const offset = node.range?.[0] ?? 0
@@ -177,7 +181,10 @@ function dangersOf(root: Node, at: (offset: number, sentence: string) => FilePro
   return dangers
 }
 
-/** Returns the offset of a part in the text, or of the nearest part above it if it does not exist. */
+/**
+ * Returns the offset of the part at a path in the text. If the part does not exist, it returns the offset of the
+ * nearest existing part above it.
+ */
 function offsetOf(root: ParsedNode, { place, ofName }: ScenarioProblem): number {
   let node: unknown = root
   let offset: number = root.range[0]

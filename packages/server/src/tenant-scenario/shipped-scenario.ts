@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ownFolder, UsageError } from '@stuntdouble/command-line'
 import { didYouMean } from '../../../../src/kernel/nearest-name.js'
 
-/** Returns the folder of the scenarios of the package. The build copies them. */
+/** Returns the folder with the shipped scenarios. The build copies them into the package. */
 function directory(): string {
   const source = join(ownFolder(), 'packages/server/scenarios')
   return existsSync(source) ? source : join(ownFolder(), 'dist/scenarios')

@@ -12,11 +12,11 @@ import {
 } from '../../../../src/scenarios/scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 
-/** The scenario of a server, with the state, destinations and faults of every new tenant. */
+/** The scenario of a server. It sets the state, destinations and faults of every new tenant. */
 export class TenantScenario {
   readonly #clock: ClockMode | undefined
   #scenario: Scenario
-  /** Tenants with this scenario, and the handles of their faults. */
+  /** Sandboxes of the tenants with this scenario, each with the handle of its faults. */
   readonly #played = new Map<Sandbox, FaultHandle | undefined>()
 
   /** @param clock clock mode of the server */
@@ -30,7 +30,10 @@ export class TenantScenario {
     return mergedOptions(sandboxOptionsOf(this.#scenario), told)
   }
 
-  /** Begins the scenario in a new tenant, and again after each reset or load. */
+  /**
+   * Begins the scenario in a new tenant. A reset begins it again, and a load sets only its destinations and faults
+   * again.
+   */
   begin(sandbox: Sandbox): void {
     this.#prepare(sandbox, true)
     sandbox.onReset((by) => this.#prepare(sandbox, by === 'reset'))
@@ -38,12 +41,12 @@ export class TenantScenario {
   }
 
   /**
-   * Switches to another scenario: existing tenants keep their state, and get its destinations and faults. Returns the
-   * number of tenants.
+   * Replaces the scenario. Existing tenants keep their state, and get the destinations and faults of the new scenario.
+   * Returns the number of these tenants.
    */
   change(scenario: Scenario): number {
     this.#scenario = this.#fitting(scenario)
-    // Tenants that are created later begin with its state.
+    // Check the initial state of the scenario now, although only new tenants get it.
     void loadGiven(scenario)
     for (const [sandbox, faults] of this.#played) {
       faults?.remove()

@@ -8,7 +8,10 @@ import type { StuntdoubleServer } from '../server.js'
 import { readText } from '../text-file.js'
 import { readScenario } from './scenario-file.js'
 
-/** Host milliseconds in which several changes count as one, because editors write in several steps. */
+/**
+ * Time in which several changes of a file count as one, in milliseconds of host time. Editors write a file in several
+ * steps.
+ */
 const settled = 50
 
 /** Reads a scenario from a file. @throws UsageError when it is invalid */
@@ -22,8 +25,8 @@ export function summaryOf({ name, faults = [], destinations = [] }: Scenario): s
 }
 
 /**
- * Reloads a scenario when its file changes, and prints that. If the file is invalid, the previous scenario stays
- * active. It watches the directory, because editors replace the file.
+ * Reloads a scenario when its file changes, and prints a summary. If the file is invalid, it prints the error, and the
+ * previous scenario stays active. It watches the directory, because editors replace the file.
  */
 export function watchScenario(file: string, server: Pick<StuntdoubleServer, 'setScenario'>): FSWatcher {
   const path = resolve(file)
