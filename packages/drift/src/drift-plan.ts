@@ -133,7 +133,7 @@ function storeOf(given: ParsedArguments, env: Environment, dialect: Dialect): Ad
   return { address: serviceUrl('url', url), token, readOnlyToken, dialect }
 }
 
-/** Returns a sentence about how to get a database, or an empty string for a dialect without such an offer. */
+/** Returns a hint about how to get a database. For a dialect without such an offer, it is an empty string. */
 function trialOf({ trialStore }: Dialect): string {
   return trialStore === undefined ? '' : ` A database for 72 hours, without an account: ${trialStore}`
 }

@@ -28,7 +28,7 @@ export function serviceUrl(option: string, given: string): string {
 
 /**
  * Returns a token from the environment.
- * @param how sentence about how to get a token, or an empty string
+ * @param how hint about how to get a token, or an empty string
  * @throws UsageError if the token is missing
  */
 export function tokenFrom(

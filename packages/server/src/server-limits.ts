@@ -87,7 +87,7 @@ export class TenantsFull extends RangeError {}
 
 /** Error when the bytes in transit of all clients have reached the limit of the server. */
 export class BufferFull extends BodyRefused {
-  /** @param done beginning of the last sentence of the message: what has happened and what to do */
+  /** @param done second part of the message, which says what has happened and what to do */
   constructor(done = 'Nothing was done. Retry later') {
     super(
       503,

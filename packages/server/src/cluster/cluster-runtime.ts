@@ -49,7 +49,7 @@ const exists: LuaScript = {
 
 /**
  * Joins the cluster.
- * @throws TypeError for options that differ from other nodes; StoreUnreachable if the Redis is unavailable
+ * @throws TypeError for options that differ from other nodes; StoreUnreachable if Redis is unavailable
  */
 export async function openNode({ cluster, world, address, tenants, most, report }: NodeParts): Promise<ClusterRuntime> {
   const { secret } = cluster

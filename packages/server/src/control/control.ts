@@ -124,7 +124,7 @@ function found(method: string, below: string): { order: ControlOperation; params
 }
 
 /**
- * Returns a sentence that lists the operations with the same first path segment, such as ` It has GET /clock, POST
+ * Returns a hint that lists the operations with the same first path segment, such as ` It has GET /clock, POST
  * /clock/advance.`. Returns an empty string if there are none.
  */
 function besides(below: string): string {

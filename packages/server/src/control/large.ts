@@ -29,7 +29,10 @@ const slice = 1_048_576
  */
 const around = { key: 48, element: 4, entry: 400, plainEntry: 100 }
 
-/** Rejects a request whose response would be too large. @param instead sentence that says what to request instead */
+/**
+ * Rejects a request whose response would be too large.
+ * @param instead end of the error message, which says what to request instead
+ */
 export function refuseLarge(bytes: number, most: number, what: string, instead: string): void {
   if (bytes <= most) return
   throw new HttpError(400, `${what} has about ${bytes} bytes, and one response has at most ${most}. ${instead}`)

@@ -1,7 +1,7 @@
 /** Description of an operation as a tool of `stuntdouble mcp`. The tool has the same arguments as the operation. */
 export interface Tool {
   readonly name: string
-  /** Sentence that says what the tool does. Default: the summary of the operation. */
+  /** Description of what the tool does. Default: the summary of the operation. */
   readonly does?: string
   /** When to call the tool: one or two short statements. */
   readonly when: string
