@@ -79,7 +79,7 @@ export class HeapWatch {
   /** Error message for a request that is rejected because the heap is full. */
   get sentence(): string {
     const megabytes = Math.round(this.#options.limit / 1_048_576)
-    return `The server uses more than ${100 * fullAt} % of its heap of ${megabytes} MB, and stores nothing more. Delete or reset a tenant (DELETE /_control/NAME, POST /_control/NAME/reset), or start it with NODE_OPTIONS=--max-old-space-size=MEGABYTES.`
+    return `The server uses more than ${100 * fullAt} % of its heap of ${megabytes} MB, and stores nothing more. Delete or reset a tenant (DELETE /_control/NAME, POST /_control/NAME/reset), or start the server with NODE_OPTIONS=--max-old-space-size=MEGABYTES.`
   }
 
   /**

@@ -125,12 +125,15 @@ export class Tenants {
     return sandbox
   }
 
-  /** @throws TypeError for an invalid name, RangeError when no more tenants are possible */
+  /**
+   * Checks that a new tenant is possible.
+   * @throws TypeError for an invalid name, RangeError at the maximum number of tenants
+   */
   #checkNew(name: string): void {
     const [only] = this.#sandboxes.keys()
     if (this.elsewhere !== undefined && only !== undefined) {
       throw new RangeError(
-        `tenant ${JSON.stringify(name)}: the real Redis of this server is used by tenant ${JSON.stringify(only)}, and it can have only one. Start another server with its own Redis.`,
+        `tenant ${JSON.stringify(name)}: the real Redis of this server is used by tenant ${JSON.stringify(only)}, and a real Redis can have only one tenant. Start another server with its own Redis.`,
       )
     }
     if (!isTenantName(name)) {

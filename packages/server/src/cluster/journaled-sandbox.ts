@@ -18,7 +18,7 @@ const leastSnapshot = 16_384
 /** Limits for the inputs of one sandbox, because a node that takes the sandbox over must replay all of them. */
 export interface JournalLimits {
   readonly inputs: number
-  /** Bytes of all records. */
+  /** Maximum bytes of all records. */
   readonly bytes: number
 }
 

@@ -82,7 +82,7 @@ function partsOf(path: string): string[] {
   return pathname.replace(/\/+$/, '').split('/')
 }
 
-/** Responds to a request below `/_control`. */
+/** Returns the response to a request below `/_control`. */
 export async function control(call: RawRequest, path: string, tenants: TenantSource): Promise<RawResponse> {
   try {
     const { searchParams: query } = new URL(path, 'http://control.test')

@@ -1,7 +1,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type { ControlOperation } from './operation.js'
 
-/** Returns the control API as an OpenAPI 3.1 document, generated from its table. */
+/** Returns the control API as an OpenAPI 3.1 document, generated from the list of its operations. */
 export function openApi(orders: readonly ControlOperation[], origin: string): object {
   const paths: Record<string, Record<string, unknown>> = {
     '/_control': { get: { summary: 'Returns the names of all tenants.', responses: good('application/json') } },

@@ -44,7 +44,7 @@ export const pastInstant: v.GenericSchema<number | string | { seq: number } | Jo
   v.strictObject({ world: count, end: count, at: v.number() }),
 ])
 
-/** Bytes that are not text. */
+/** Binary data, as an object with a base64 text. */
 export const base64: v.GenericSchema<{ base64: string }> = v.strictObject({ base64: v.pipe(v.string(), v.base64()) })
 
 export const nothing: v.GenericSchema<object> = v.strictObject({})

@@ -18,8 +18,8 @@ export interface ServedRecording {
 }
 
 /**
- * Serves the page of a recording to this machine. The page is read-only and needs no token; pages of other sites and
- * rebound names are rejected, as by a server.
+ * Serves the page of a recording to this machine. The page is read-only and needs no token; requests of pages of other
+ * sites are rejected, also after DNS rebinding.
  * @param port port, or 0 for a free one
  * @throws Error when it cannot listen
  */

@@ -14,7 +14,7 @@ const margin = 8_192
 
 interface Showing {
   readonly redaction: Redaction
-  /** Whether texts are complete. */
+  /** Whether long texts are shown completely instead of shortened. */
   readonly whole: boolean
 }
 

@@ -73,7 +73,7 @@ export class Marker {
     const [how, what] = replyIn(told) as readonly Reply[]
     if (how === 'held')
       throw new RealRedisTaken(
-        `The real Redis at ${name} is used by another sandbox. Close that one first, or use another Redis.`,
+        `The real Redis at ${name} is used by another sandbox. Close that sandbox first, or use another Redis.`,
       )
     if (how === 'filled') {
       const databases = String(what).match(/db\d+:keys=\d+/g) ?? []
@@ -125,7 +125,7 @@ export class Marker {
 }
 
 const whatToDo =
-  'A sandbox starts only on an empty Redis, because it flushes it. Start one for it, or flush this one yourself if its data is not needed.'
+  'A sandbox needs an empty Redis, because it deletes all data there. Start an empty Redis for the sandbox, or flush this one yourself if its data is not needed.'
 
 /**
  * Runs commands between MULTI and EXEC. Returns the reply of EXEC: a list, or nil if a watched key was changed.

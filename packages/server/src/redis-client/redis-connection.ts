@@ -35,11 +35,11 @@ export interface RedisClientOptions {
 
 /** Texts for reasons of a failure for which neither the socket nor the server has an error text. */
 export interface ConnectionReasons {
-  /** The server does not accept a connection in time. */
+  /** Text for a server that does not accept the connection in time. */
   readonly slow: string
-  /** The server closed the connection. */
+  /** Text for a connection that the server closed. */
   readonly closed: string
-  /** `close()` was called. */
+  /** Text for a connection that was closed with `close()`. */
   readonly left: string
 }
 

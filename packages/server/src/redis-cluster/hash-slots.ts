@@ -4,7 +4,7 @@ import { type Bytes, utf8 } from '../../../../src/kernel/bytes.js'
 
 const slots = 16_384
 
-/** CRC-16/XMODEM of each byte. */
+/** Table for computing CRC-16/XMODEM: the checksum of each byte value. */
 const table: Uint16Array = Uint16Array.from({ length: 256 }, (_, byte) => {
   let crc = byte << 8
   for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1

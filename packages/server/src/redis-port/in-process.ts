@@ -137,7 +137,7 @@ function userOf(sandbox: Sandbox, options: RedisConnectionOptions, by: string): 
   const { engine } = storeInternals.of(sandbox.store)
   if (!(engine instanceof StoreEngine)) {
     throw new TypeError(
-      `${by}: this sandbox belongs to another copy of the package, perhaps because one is imported and the other required. Load 'stuntdouble' and 'stuntdouble/redis' in the same way.`,
+      `${by}: this sandbox belongs to another copy of the package, perhaps because one copy is loaded with import and the other with require(). Load 'stuntdouble' and 'stuntdouble/redis' in the same way.`,
     )
   }
   if (engine.access.userNamed(user) !== undefined) return user
