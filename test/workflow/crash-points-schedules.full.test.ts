@@ -93,7 +93,7 @@ test('the scenario of a report reproduces the failure in a test, for each defect
     if (literal === undefined) {
       // Time and randomness outside steps are found without any disruption. State in memory is not lost with a
       // response.
-      const why = 'No fault rule reproduces it: replay it by its name.'
+      const why = 'No fault rule reproduces this failure. Replay the crash plan by its name.'
       expect([name, findings.length === 0 || message.includes(why)]).toEqual([name, true])
       continue
     }

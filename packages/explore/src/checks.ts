@@ -1,5 +1,5 @@
-// The entry `stuntdouble/checks`: whether an app is correct under faults, crashes and other orders of requests. It has
-// no peer dependency.
+// The entry `stuntdouble/checks`: functions that check whether an app is correct under faults, crashes and different
+// orders of requests. It has no peer dependency.
 export type { ReceiverKeys } from '../../../matchers/signatures.js'
 export { RunHistoryError } from '../../../src/workflow/history-file.js'
 export { type HistorySource, parseRunHistory } from '../../../src/workflow/history-reading.js'

@@ -1,20 +1,20 @@
 // The runs of an exploration are numbered from 0 and cut into blocks. What a block does depends only on the seed and on
 // its own number, so blocks can be tried separately, in any order and on any machine.
 
-/** Runs of a block; the last one may have fewer. */
+/** Number of runs in a block; the last block may have fewer. */
 export const blockLength = 1000
 
 export function blockCount(size: number): number {
   return Math.ceil(size / blockLength)
 }
 
-/** Returns the runs of a block: from the first one up to, not including, `to`. */
+/** Returns the range of a block's runs: its first run, and the run after its last one. */
 export function runsOf(block: number, size: number): { readonly from: number; readonly to: number } {
   const from = block * blockLength
   return { from, to: Math.min(size, from + blockLength) }
 }
 
-/** A part of a campaign: `3/8` is the third of eight. */
+/** A part of a campaign that one machine runs: `3/8` is the third of eight parts. */
 export interface Shard {
   readonly nth: number
   readonly of: number

@@ -28,7 +28,7 @@ export function campaignReport(merged: Merged, story?: ShrunkFailure): string {
   return lines.join('\n')
 }
 
-/** Returns the first entries, and a line with the number of the others. */
+/** Returns the first `maxShown` entries and, if there are more, a line that counts the others. */
 function shown(given: readonly string[], what: string): string[] {
   const lines = given.slice(0, maxShown)
   const left = given.length - lines.length
@@ -48,7 +48,7 @@ function verdictOf(merged: Merged): string {
       ? `${number(failed)} of ${runs} ${failed === 1 ? 'fails' : 'fail'}.`
       : `${runs} ${tried === 1 ? 'holds' : 'hold'}.`
   if (isWhole(merged)) return `${verdict} All were run.`
-  return `${verdict} ${counted === undefined ? 'The number of runs is unknown.' : `There are ${number(of)}: not all were run.`}`
+  return `${verdict} ${counted === undefined ? 'The number of runs is unknown.' : `The campaign has ${number(of)} runs: not all were run.`}`
 }
 
 function gapsOf({ counted, missing, notRun }: Merged): string[] {

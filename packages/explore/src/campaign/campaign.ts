@@ -12,7 +12,6 @@ export interface CampaignContext {
  * Defines what `stuntdouble campaign run` runs a million times: a check, or the play of a scenario.
  * The function is called for each block of 1,000 runs, or for each play. The options of the check apply, except `runs`,
  * `seed`, `maxRuns`, `timeBudget` and the options for replay.
- * @throws TypeError for what is no function
  * @throws TypeError if the argument is not a function
  * @example
  * export default defineCampaign(() => assertIdempotent(ordersRoute))

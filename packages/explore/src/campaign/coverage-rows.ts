@@ -4,18 +4,19 @@
 export interface CoverageRow {
   readonly state: string
   readonly point: string
-  /** Number of the run in which it occurred first, from 1. */
+  /** Number of the run in which this state and point occurred first, from 1. */
   readonly seen: number
   /** Index of the injection point within that run. */
   readonly moment: number
-  /** Kinds of faults that can be injected there. */
+  /** Kinds of faults that can be injected in this state at this point. */
   readonly could: readonly string[]
-  /** Kinds of faults that were injected, each with the first run in which that happened. */
+  /** Kinds of faults that were injected, each with the number of the first run that injected it, from 1. */
   readonly struck: Readonly<Record<string, number>>
 }
 
 /**
- * Merges parts. The result does not depend on their order or on how they were merged before.
+ * Merges the coverage of several parts of an exploration. The result depends neither on the order of the parts nor on
+ * earlier merges.
  * @returns one row for each state and point, in the order in which they occurred first
  */
 export function united(parts: Iterable<readonly CoverageRow[]>): readonly CoverageRow[] {
@@ -38,14 +39,14 @@ function both(one: CoverageRow, other: CoverageRow): CoverageRow {
 }
 
 /**
- * Sorts the kinds and removes duplicates. The order within a part is not kept, because it depends on how the parts were
- * cut.
+ * Sorts the kinds of faults and removes duplicates. The original order is not kept, because it depends on how the
+ * exploration was divided into parts.
  */
 function sorted(faults: readonly string[]): readonly string[] {
   return [...new Set(faults)].sort()
 }
 
-/** Counts how many cells are possible and how many of them were reached. */
+/** Counts the possible pairs of a row and a fault, and how many of them were reached. */
 export function amountOf(rows: readonly CoverageRow[]): { readonly reached: number; readonly possible: number } {
   let [reached, possible] = [0, 0]
   for (const { could, struck } of rows) {

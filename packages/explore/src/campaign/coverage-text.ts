@@ -1,4 +1,4 @@
-/** A place, with the faults that could have been injected there and never were. */
+/** A fault that could have been injected in a state at an injection point, and never was. */
 interface Missed {
   readonly state: string
   readonly point: string
@@ -7,7 +7,10 @@ interface Missed {
 
 const maxStatesShown = 6
 
-/** @param places states in which a fault could have been injected */
+/**
+ * Formats the coverage: the total in one line, then the faults that were never injected.
+ * @param places number of states in which a fault could have been injected
+ */
 export function figureText(reached: number, possible: number, places: number, never: readonly Missed[]): string {
   const percent = possible === 0 ? 100 : Math.floor((100 * reached) / possible)
   const head = `Reached ${reached} of ${possible} (${percent} %): each fault in each of ${places} states at the points that occurred.`

@@ -1,16 +1,16 @@
 import { type Internals, internals } from '../../../../src/kernel/internals.js'
 import type { CoverageRow } from './coverage-rows.js'
 
-/** What a check can try, as runs with numbers from 0. A campaign cuts them into blocks. */
+/** All runs of a check, numbered from 0. A campaign divides them into blocks. */
 export interface IndexSpace {
-  /** Name of the function that checks. */
+  /** Name of the check's function. */
   readonly check: CheckName
   /** Returns how many runs there are. */
   count(): Promise<number>
   /** Tries the runs of one block and continues after a failing run. @param ended is called after each run */
   attempt(from: number, to: number, ended: (failed: boolean) => void): Promise<Tried>
   /**
-   * Tries a run that failed once more, and shrinks it.
+   * Repeats a run that failed, and shrinks its counterexample.
    * @returns the counterexample as text; `undefined` if the run does not fail again
    */
   report(run: number): Promise<string | undefined>
@@ -22,7 +22,7 @@ export type CheckName = (typeof checkNames)[number]
 /** Result of the runs of a block, which is a range of consecutive runs. */
 export interface Tried {
   readonly failed: number
-  /** Number of runs without a result, because a message met only faults. */
+  /** Number of runs without a result, because a fault was injected into every attempt of a message. */
   readonly skipped: number
   /** The failing run with the lowest number. */
   readonly first?: FailedRun
@@ -55,7 +55,7 @@ export type IndexResult =
   | { readonly tried: Tried }
   | { readonly story: string | undefined }
 
-/** A campaign, as a file exports it. */
+/** A campaign: the default export of a campaign file, made by `defineCampaign()`. */
 export interface Campaign {
   readonly kind: 'campaign'
 }

@@ -17,7 +17,7 @@ export interface Merged {
   readonly counted: CountedCheck | undefined
   /** The shard that the report covers; `undefined` for the whole campaign. */
   readonly shard: Shard | undefined
-  /** Number of runs in it. */
+  /** Number of runs that belong to this shard, or to the whole campaign. */
   readonly of: number
   /** Number of runs that were tried. */
   readonly tried: number
@@ -111,7 +111,7 @@ function countedIn(files: readonly NamedReport[]): CountedCheck | undefined {
   const other = having.find(({ check, size }) => check !== first.check || size !== first.size)
   if (other !== undefined)
     throw new ShardError(
-      `${first.name} has counted ${first.size} runs of ${first.check}(), ${other.name} ${other.size} of ${other.check}(): the code under test differs, or depends on the machine. Run the shards from the same commit.`,
+      `${first.name} counts ${first.size} runs of ${first.check}(), but ${other.name} counts ${other.size} runs of ${other.check}(): the code under test differs, or depends on the machine. Run the shards from the same commit.`,
     )
   const { check, size } = first
   return { check, size }

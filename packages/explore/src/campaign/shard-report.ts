@@ -21,7 +21,7 @@ export interface ShardReport {
   readonly runs: number
   readonly blockLength: number
   readonly shard: Shard
-  /** How many runs the check has; absent until they were counted. */
+  /** The check and its number of runs; absent until the runs were counted. */
   readonly counted?: CountedCheck
   /** Blocks that were finished. */
   readonly blocks: readonly BlockReport[]
@@ -91,7 +91,9 @@ const schema: v.GenericSchema<unknown, ShardReport> = v.strictObject({
 export class ShardError extends Error {}
 
 /**
- * Reads and checks the report file of a shard. @param name of the file, for errors
+ * Reads and checks the report file of a shard.
+ * @param given text of the file
+ * @param name name of the file, for error messages
  * @throws ShardError if the file is invalid
  */
 export function shardReportFrom(given: string, name: string): ShardReport {
@@ -121,11 +123,11 @@ function parsedJson(given: string, name: string): unknown {
 /** Maximum number of blocks of a campaign, which is 10 billion runs. */
 export const maxBlocks = 10_000_000
 
-/** Returns what is wrong with values that are valid only separately. */
+/** Returns a contradiction between values that are each valid; `undefined` if there is none. */
 function problemOf({ shard, counted, blocks, notRun, coverage }: ShardReport): string | undefined {
   if (shard.nth > shard.of) return `it is shard ${shard.nth} of ${shard.of}`
   if (counted === undefined)
-    return blocks.length + coverage.length > 0 ? 'it has blocks of a campaign that was not counted' : undefined
+    return blocks.length + coverage.length > 0 ? 'it has results, although its runs were never counted' : undefined
   const { size } = counted
   if (blockCount(size) > maxBlocks) return `it has ${blockCount(size)} blocks`
   // The size comes from the file. A list of the owned blocks could become too large, so each block is checked instead.

@@ -1,7 +1,7 @@
 import type { CampaignOptions, IndexResult, IndexSpace, IndexTask } from './index-space.js'
 
-// The task for which a campaign calls its function. The check that the function calls finds the task here, and does
-// only that part of its work.
+// The task for which a campaign calls its function. The check that the function calls reads the task from this module,
+// and does only that part of its work.
 
 /**
  * Shared by all copies of the package in a process: a file may import one entry as a module and another one as
@@ -14,10 +14,10 @@ export function campaignUnderWay(): PartOfCampaign | undefined {
   return place[slot]
 }
 
-/** Ends the function of a campaign when its check has done its part. */
+/** Thrown to end the function of a campaign when its check has finished the task. */
 class PartDone extends Error {
   override readonly name = 'PartDone'
-  override readonly message = 'This part of the campaign is done: nothing of its function runs after the check.'
+  override readonly message = 'The check has finished the task of this campaign. Code after the check in the function of the campaign does not run.'
 }
 
 /** The task for which the function of a campaign was called. */
@@ -48,7 +48,7 @@ export class PartOfCampaign {
    * @returns the result of its check, or the function's own result if it called no check
    */
   async during(work: () => unknown): Promise<{ readonly answer: IndexResult } | { readonly result: unknown }> {
-    if (place[slot] !== undefined) throw new Error('A campaign runs one task at a time. Await the first one.')
+    if (place[slot] !== undefined) throw new Error('A task of a campaign is already running. Await it before you start another one.')
     place[slot] = this
     try {
       const result = await work()

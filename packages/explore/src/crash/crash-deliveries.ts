@@ -9,7 +9,7 @@ import { refusalOf } from './run-requests.js'
 /** Number of deliveries after which a crash plan is abandoned. */
 const maxDeliveries = 500
 
-/** Maximum number of turns for which a branch waits for the branches before it. */
+/** Maximum number of empty sleeps for which a branch waits until the branches before it have ended. */
 const maxTurns = 1_000
 
 /** Handles the deliveries to the endpoints of runs, and applies the disruptions to them. */
@@ -32,7 +32,7 @@ export class CrashDeliveries {
     }) as typeof destinations.deliver
   }
 
-  /** Whether a message used up its retries although a disruption hit every attempt. The run then shows nothing. */
+  /** Whether a message has no retries left because a disruption hit every attempt. The run then has no result. */
   get isExhausted(): boolean {
     const { traffic } = this.#world.sandbox
     return traffic.ofType('dead-letter').some(({ messageId }) => {
@@ -41,7 +41,7 @@ export class CrashDeliveries {
     })
   }
 
-  /** Repeats deliveries after their runs have ended. @returns how many there were */
+  /** Repeats the deliveries whose late retry is still due when all runs have ended. @returns their number */
   async playLate(): Promise<number> {
     const late = this.#late.splice(0)
     for (const { again } of late) await again()
@@ -125,7 +125,7 @@ export class CrashDeliveries {
     this.#cuts.set(messageId, (this.#cuts.get(messageId) ?? 0) + 1)
   }
 
-  /** Waits until the branches before it have ended. */
+  /** Waits until the branches have ended that come before this one in the order of the crash plan. */
   async #takeTurn(key: string, { task }: DeliveryContext): Promise<void> {
     const { disturbances } = this.#world
     const order = disturbances.find((one) => one.kind === 'branch-order' && one.order.includes(key))

@@ -37,7 +37,7 @@ export function guardDirectStore(world: CrashSandbox): void {
   }
 }
 
-/** Returns the store commands since a position in the traffic log. */
+/** Returns the commands that have written to the store since `mark`, a position in the traffic log, as one effect. */
 export function storeEffect({ store, traffic }: Sandbox, mark: ReturnType<Sandbox['traffic']['mark']>): BodyEffect {
   const commands = traffic.since(mark).ofType('command')
   const { engine } = storeInternals.of(store)

@@ -9,7 +9,7 @@ export interface CrashSafetyOptions extends EffectOptions, Pick<DeliveryUnderTes
   readonly depth?: 1 | 2
   /** Maximum number of crash plans that are tried. Default 2,000; the report contains how many were not tried. */
   readonly maxRuns?: number
-  /** Only these crash plans, by their names in a report. */
+  /** Names of the only crash plans to run, as a report prints them. Default: all. */
   readonly only?: readonly string[]
   /** Seed of time and randomness within steps. Default 1. */
   readonly seed?: number

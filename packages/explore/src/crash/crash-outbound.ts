@@ -3,7 +3,7 @@ import { effectText, happened } from './crash-effects.js'
 import type { CrashSandbox } from './crash-sandbox.js'
 import { callWith } from './run-requests.js'
 
-/** Watches outbound requests of deliveries, loses their responses, and lets the process die after them. */
+/** Watches outbound requests of deliveries. If the crash plan says so, a response is lost or the process dies. */
 export function guardCalls(world: CrashSandbox): void {
   const { works, sandbox } = world
   const internals = outboundInternals.of(sandbox.outbound)

@@ -165,7 +165,7 @@ class Check {
     }
   }
 
-  /** Returns the first failure that fault rules can reproduce. Fault rules do not make a process lose its memory. */
+  /** Returns the first failure that fault rules reproduce. They cannot reproduce that a process loses its memory. */
   async #scenarioOf(
     findings: readonly CrashFailure[],
     wanted: WorkflowEffects,
@@ -184,7 +184,7 @@ class Check {
     return undefined
   }
 
-  /** Runs the workflow without disruptions, as the reference for all others. */
+  /** Runs the workflow without disruptions, as the reference for all runs with disruptions. */
   async #undisturbed(): Promise<Undisturbed> {
     const run = await this.#run([]).play()
     try {
@@ -235,7 +235,7 @@ class Check {
   }
 }
 
-/** Notes on each delivery which wait an event has ended, and how long after it was made. */
+/** Records in each submitted wait which event ended it, and how long after the submission the event arrived. */
 function tellWaits({ sandbox, deliveries }: CrashRun): void {
   const events = sandbox.traffic.ofType('notify')
   for (const { runId, submissions } of deliveries) {

@@ -30,12 +30,12 @@ export interface CrashSafetyReport {
 
 /** A crash plan with other effects than the undisturbed run. */
 export interface CrashFailure {
-  /** Name of the plan, for `only`. */
+  /** Name of the plan, for the option `only`. */
   readonly id: string
   readonly disturbances: readonly Disruption[]
-  /** The differences, each as a phrase. */
+  /** Differences from the effects of the undisturbed run, each as a phrase. */
   readonly differences: readonly string[]
-  /** Number of deliveries in its history. */
+  /** Number of deliveries in the run with this plan. */
   readonly deliveries: number
 }
 
@@ -58,7 +58,7 @@ export class CrashSafetyError extends Error {
   /** @internal */
   constructor(message: string, found: Found) {
     super(message)
-    // Not enumerable: runners print the fields of an error, and the message has them already.
+    // The fields are not enumerable, because test runners would print them although the message contains them.
     for (const [field, value] of Object.entries(found)) Object.defineProperty(this, field, { value })
     this.stack = `${this.name}: ${message}`
   }
@@ -84,7 +84,7 @@ export interface CrashSequence {
   readonly table: readonly string[]
   /** Returns at most this many lines of the timeline, around the first delivery with a disruption. */
   readonly timeline: (lines: number) => readonly string[]
-  /** Fault rules that also fail, and the crash plan that they represent; `undefined` if no rules do. */
+  /** Fault rules with which the check also fails, and the name of their crash plan; `undefined` if there are none. */
   readonly scenario?: { readonly id: string; readonly rules: readonly FaultRule[] } | undefined
 }
 
@@ -195,7 +195,7 @@ function strayLines(strays: readonly StepDifference[]): string[] {
 }
 
 function scenarioLines(id: string, scenario: CrashSequence['scenario']): string[] {
-  if (scenario === undefined) return ['No fault rule reproduces it: replay it by its name.']
+  if (scenario === undefined) return ['No fault rule reproduces this failure. Replay the crash plan by its name.']
   const which = scenario.id === id ? '' : ` (${scenario.id}, which fails too)`
   const literal = rulesLiteral(scenario.rules)
   return [`As a scenario, for sandbox.faults.add()${which}:`, `defineScenario('found by assertCrashSafe', ${literal})`]
@@ -208,5 +208,5 @@ function otherLines(others: readonly CrashFailure[]): string[] {
     .flatMap(({ id, differences }) => [
       `  ${id}: ${standardRedaction.text(differences[0] ?? '')}${differences.length > 1 ? ` and ${differences.length - 1} more` : ''}`,
     ])
-  return ['It also fails:', ...shown, ...more(others.length - maxOthers), '']
+  return ['Other crash plans that fail:', ...shown, ...more(others.length - maxOthers), '']
 }

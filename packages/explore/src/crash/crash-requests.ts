@@ -9,12 +9,12 @@ import type { DeliveryWork } from './crash-work.js'
 import { type Submission, submitted } from './run-delivery.js'
 import { callWith, fetchesList, isOfRun, jsonResponse, pretended } from './run-requests.js'
 
-/** Maximum number of turns for which a wait is held until its event has arrived. */
+/** Maximum number of empty sleeps for which the submission of a wait is delayed until its event has arrived. */
 const maxTurns = 1_000
 
 type Exchange = Sandbox['exchange']
 
-/** Watches the requests that deliveries send to the sandbox, and lets the process die at them. */
+/** Watches the requests that deliveries send to the sandbox. If the crash plan says so, the process dies at one. */
 export function guardRequests(world: CrashSandbox): void {
   const { sandbox, works } = world
   const exchange = sandbox.exchange.bind(sandbox)
@@ -36,7 +36,7 @@ async function exchanged(
   if (work?.delivery === undefined) return exchange(call)
   const { delivery } = work
   if (fetchesList(call, endpoint)) {
-    // The run does not exist in this temporary sandbox.
+    // The run does not exist in this temporary sandbox, so its queue cannot return the steps.
     if (work.submitsNothing) return jsonResponse(listOf(delivery.attempt))
     return world.disturbance('lazy-fetch', delivery.ordinal) === undefined ? exchange(call) : world.die(work)
   }
@@ -49,7 +49,7 @@ async function exchanged(
 
 /**
  * Handles a request of the app that is not about its run.
- * @param endpoint of the queue; `undefined` for other services
+ * @param endpoint path below the base URL of the queue; `undefined` for other services
  */
 async function ownRequest(
   world: CrashSandbox,
@@ -89,7 +89,7 @@ async function submit(
   return world.disturbance('after-submission', ordinal, nth) === undefined ? answer : world.die(work)
 }
 
-/** Holds a wait until its event has arrived. */
+/** Delays the submission of a wait until its event has arrived. @param ms virtual time until the event is expected */
 async function untilEvent({ sandbox }: CrashSandbox, { task }: DeliveryWork, ms: number): Promise<void> {
   const events = (): number => sandbox.traffic.ofType('notify').length
   const before = events()
@@ -103,7 +103,7 @@ function endpointOf({ sandbox }: CrashSandbox, { url }: RawRequest): string | un
   return url.startsWith(`${queue}/`) ? url.slice(queue.length).split('?')[0] : undefined
 }
 
-/** Returns the list of steps of a delivery. */
+/** Returns the list of steps up to a delivery, as JSON. */
 function listOf({ message: { part } }: Attempt): string {
   return part instanceof StepMessage ? text(part.run.listUpTo(part.index)) : '[]'
 }

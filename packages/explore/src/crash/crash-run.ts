@@ -41,7 +41,7 @@ export class CrashRun {
     return this.#world.sandbox
   }
 
-  /** What external hosts did for the app. */
+  /** Outbound requests that external hosts handled for the app. */
   get calls(): readonly HandledOutbound[] {
     return handledOutboundOf(this.sandbox)
   }
@@ -55,7 +55,7 @@ export class CrashRun {
     return this.#world.error
   }
 
-  /** Whether a message used up its retries although a disruption hit every attempt. The run then shows nothing. */
+  /** Whether a message has no retries left because a disruption hit every attempt. The run then has no result. */
   get isExhausted(): boolean {
     return this.#deliveries.isExhausted
   }
@@ -72,7 +72,7 @@ export class CrashRun {
       if (world.rules.length > 0) sandbox.faults.add(world.rules)
       if (typeof trigger === 'function') await trigger()
       await (settle === undefined ? untilDone() : settle(sandbox))
-      // If `drain` limits the time, the run may not end.
+      // If the option `drain` limits the time, the run may never end. Then run only the timers of this instant.
       if ((await this.#deliveries.playLate()) > 0) await (settle === undefined ? untilDone() : sandbox.clock.advance(0))
       world.error ??= leftovers(sandbox, { strict: false })
     } catch (error) {
@@ -109,7 +109,7 @@ export class CrashRun {
     return { submissions: delivery.submissions, refusal: refusalOf(reply) }
   }
 
-  /** Removes what connected the sandbox with the process. */
+  /** Restores the process and disposes of the sandbox. */
   end(): void {
     this.#world.end()
   }

@@ -21,7 +21,7 @@ export interface CrashSubject {
 
 export interface CrashSandboxOptions {
   readonly works: AsyncCarrier<DeliveryWork | undefined>
-  /** When each delivery happens first in the undisturbed run. */
+  /** Instant of each delivery in the undisturbed run, as milliseconds since the Unix epoch, by the delivery's key. */
   readonly times: Map<string, number>
   readonly seed: number | string
   readonly disturbances?: readonly Disruption[]
@@ -40,7 +40,7 @@ export class CrashSandbox {
   error: unknown
   /** The setup of the current process. */
   started: Promise<unknown> = Promise.resolve()
-  /** Whether the setup alone triggers nothing. */
+  /** Whether the setup can run again: it returned a trigger, so the setup alone starts no run. */
   isRestartable = false
   readonly #subject: CrashSubject
   readonly #seed: number | string
@@ -80,7 +80,7 @@ export class CrashSandbox {
     return `${this.#seed}/${key}`
   }
 
-  /** Counts an occurrence. @returns how often it was counted before */
+  /** Counts an occurrence. @returns the number of earlier occurrences with the same name */
   count(what: string): number {
     const before = this.#counts.get(what) ?? 0
     this.#counts.set(what, before + 1)
@@ -119,7 +119,7 @@ export class CrashSandbox {
     this.#endings.push(end)
   }
 
-  /** Removes what connected the sandbox with the process. */
+  /** Restores the process and disposes of the sandbox. */
   end(): void {
     for (const end of this.#endings.splice(0).reverse()) end()
     this.sandbox.dispose()

@@ -7,7 +7,7 @@ import type { Disruption } from './disruption.js'
 import type { RunDelivery } from './run-delivery.js'
 import type { StepDifference } from './step-differences.js'
 
-/** What a campaign needs of a check of crash points. */
+/** The parts of `assertCrashSafe()` that a campaign calls. */
 interface CrashWork {
   planned(): Promise<readonly string[]>
   attempt: IndexSpace['attempt']
@@ -26,7 +26,7 @@ export function crashSpace(runs: number, work: CrashWork): IndexSpace {
     async report(run) {
       const planned = await work.planned()
       try {
-        // The check plays run 0 before any crash plan.
+        // The check always plays run 0 first, so for run 0 the name of any crash plan will do.
         await work.report({ only: [planned[Math.max(0, run - 1)]!] })
         return undefined
       } catch (error) {
@@ -57,7 +57,7 @@ export class CrashTally {
     }))
   }
 
-  /** @returns whether it failed */
+  /** Counts the result of one run. @returns whether the run failed */
   note(
     run: number,
     schedule: readonly Disruption[],

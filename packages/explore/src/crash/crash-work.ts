@@ -8,16 +8,16 @@ import type { Chance } from './step-chance.js'
 
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** The work of one delivery, which is available in all code that it awaits. */
+/** The work of one delivery. All code that the delivery awaits can read it. */
 export class DeliveryWork implements Chance {
   readonly random: Chance['random']
-  /** The process has died. Nothing that this work does has an effect. */
+  /** Whether the process has died. This work then has no more effects. */
   dead = false
-  /** Number of submissions that it made. */
+  /** Number of submissions that this work has made. */
   made = 0
-  /** Number of its other effects. */
+  /** Number of effects of this work other than submissions. */
   effects = 0
-  /** Number of its outbound requests. */
+  /** Number of outbound requests of this work. */
   calls = 0
   /** The outcome that the queue sees once the process has died. */
   readonly death: Promise<RawOutcome>
@@ -44,7 +44,7 @@ export class DeliveryWork implements Chance {
   }
 }
 
-/** Returns the outcome of an attempt without a response, with the reason. */
+/** Returns the outcome of an attempt without a response. @param note why there is no response */
 export function lost(note: string): RawOutcome {
   return { ...failedOutcome(networkErrors.reset), note }
 }

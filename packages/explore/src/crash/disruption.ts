@@ -26,19 +26,19 @@ export interface Disruption {
   /** Number of the delivery among those of all runs, from 1. */
   readonly delivery: number
   /**
-   * Index of the request in that delivery, 0 for the first one that submits something. For `between-effects` it counts
-   * the other effects, for `lost-response` the outbound requests.
+   * Index of the submission in its delivery, from 0. For `between-effects` it is the index of an effect, for
+   * `lost-response` the index of an outbound request.
    */
   readonly submission: number
   /** For `branch-order`: keys of the branches, in the order in which they end. */
   readonly order: readonly string[]
   /** For `early-event`: milliseconds for which the wait is held back. */
   readonly heldMs: number
-  /** Name, for `only`. */
+  /** Name of the disruption, for the option `only`. */
   readonly id: string
   /** Description of what happens. */
   readonly description: string
-  /** Equivalent rules for `sandbox.faults.add()`, as far as fault rules can express it. */
+  /** Equivalent rules for `sandbox.faults.add()`; empty if fault rules cannot express the disruption. */
   readonly rules: readonly FaultRule[]
 }
 
@@ -104,7 +104,7 @@ function disturbancesAt(delivery: RunDelivery): Disruption[] {
       rules: [{ ...meets, fault: { kind: 'duplicate', concurrent: true } }],
     }),
   )
-  // A failed delivery is retried anyway.
+  // A failed delivery is retried without a disruption.
   if (delivery.attempt.outcome?.state === 'DELIVERED')
     all.push(
       made('late-retry', delivery, {
@@ -115,7 +115,10 @@ function disturbancesAt(delivery: RunDelivery): Disruption[] {
   return all
 }
 
-/** Returns the places after each effect except the last one, which the SDK's submission follows. */
+/**
+ * Returns a crash after each visible effect except the last one. After the last effect the SDK submits a result, which
+ * is a crash point of its own.
+ */
 function betweenEffects(delivery: RunDelivery): Disruption[] {
   const { effects, ordinal } = delivery
   const seen = [...effects.entries()].filter(([, { isSeen }]) => isSeen)
@@ -166,7 +169,7 @@ function made(kind: DisruptionKind, { ordinal, submissions }: RunDelivery, given
   }
 }
 
-/** Branches that begin at the same instant may end in any order. */
+/** Returns the orders in which branches can end that begin at the same instant. */
 function parallelOrders(deliveries: readonly RunDelivery[]): Disruption[] {
   const groups = new Map<string, RunDelivery[]>()
   for (const delivery of deliveries) {
@@ -187,8 +190,8 @@ function parallelOrders(deliveries: readonly RunDelivery[]): Disruption[] {
 }
 
 /**
- * Returns all orders except the given one. With many branches, only those in which one branch is first, and the reverse
- * order.
+ * Returns all orders except the given one. With more than four branches, it returns only the orders in which another
+ * branch comes first, and the reverse order.
  */
 function orders<T>(all: readonly T[]): T[][] {
   if (all.length <= maxBranches) return permutations(all).slice(1)

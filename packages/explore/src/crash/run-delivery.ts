@@ -8,7 +8,7 @@ import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
 import { StepMessage } from '../../../../src/workflow/run-messages.js'
 import { readStep, type StepBody } from '../../../../src/workflow/step.js'
 
-// The effects of a delivery's code before its first submission. The process can die between two of them.
+// One delivery of a workflow run, with the effects and submissions of its code. The process can die between them.
 
 /** One effect of the code of a delivery. */
 export interface BodyEffect {
@@ -16,11 +16,11 @@ export interface BodyEffect {
   readonly what: string
   /** Whether other systems can see it. Reading the data store has no visible effect. */
   readonly isSeen: boolean
-  /** For an outbound request: where a fault rule finds it. */
+  /** For an outbound request: the values with which a fault rule matches it. */
   readonly call?: ForeignPlace
 }
 
-/** Place of an outbound request. */
+/** Values with which a fault rule matches one outbound request. */
 interface ForeignPlace {
   readonly method: string
   readonly url: string
@@ -41,37 +41,37 @@ export interface Submission {
   readonly skip: number
   /** Short description of what it submits. */
   readonly what: string
-  /** Virtual time. */
+  /** Virtual time of the submission, in milliseconds since the Unix epoch. */
   readonly at: number
-  /** For a wait that an event has ended: the event, and how much later it arrived. */
+  /** For a wait that an event has ended: the event's ID, and after how many milliseconds it arrived. */
   waited?: { readonly eventId: string; readonly heldMs: number }
 }
 
 /** One delivery to the endpoint of a run. */
 export interface RunDelivery {
-  /** Number in its crash plan, from 1. */
+  /** Number of the delivery in its run of the check, from 1. */
   readonly ordinal: number
   /** Key that is the same in every crash plan: the run, and what the delivery carries. */
   readonly key: string
   readonly runId: string
   readonly attempt: Attempt
-  /** Short description of what it carries. */
+  /** Short description of what the delivery carries. */
   readonly carries: string
   readonly isPlan: boolean
-  /** Whether it carries the response of an external host, or the failure of the run, instead of the list of steps. */
+  /** Whether the delivery carries the response of an external host or the failure of the run, and no list of steps. */
   readonly isCallback: boolean
-  /** Virtual time. */
+  /** Virtual time at which the delivery begins, in milliseconds since the Unix epoch. */
   readonly at: number
   /** Milliseconds until the attempt times out. */
   readonly timeout: number
-  /** Where a fault rule finds it. */
+  /** Injection point of the delivery, and the number of earlier deliveries that a fault rule must skip. */
   readonly place: { readonly point: 'queue.delivery' | 'queue.callback'; readonly skip: number }
   readonly submissions: readonly Submission[]
-  /** Effects of its code other than submissions; only in the undisturbed run. */
+  /** Effects of the delivery's code other than submissions; recorded only in the undisturbed run. */
   readonly effects: BodyEffect[]
-  /** Short description of what it submits or carries. */
+  /** Short description of what the delivery last submits or, without a submission, of what it carries. */
   readonly told: string
-  /** The data store before it; only in the undisturbed run. */
+  /** Contents of the data store before the delivery; recorded only in the undisturbed run. */
   readonly storeBefore?: StoreDump
   /** The SDK's own text, if the SDK rejected the delivery. */
   readonly refusal?: string | undefined
@@ -99,8 +99,8 @@ export function carriedBy(attempt: Attempt): {
 }
 
 /**
- * Returns the key from which time and randomness of a delivery are derived: the finished steps when it arrives. In
- * another order of branches, another delivery carries what follows them.
+ * Returns the key from which time and randomness of a delivery are derived: the steps that are finished when the
+ * delivery arrives. Its own key would not do: in another order of branches, another delivery continues after these steps.
  */
 export function deliveryPointOf({ message }: Attempt, key: string): string {
   const { part } = message
@@ -111,7 +111,7 @@ export function deliveryPointOf({ message }: Attempt, key: string): string {
   return `after ${finished.sort((a, b) => a - b).join(' ')}`
 }
 
-/** The payload of a run may look like a step, but is unlikely to look like this. */
+/** Returns whether a body is a step. The payload of a run is JSON too, but is unlikely to match. */
 function isStep(body: Bytes): boolean {
   return body.startsWith('{"stepId":') || body.includes('"waitEventId"')
 }
@@ -121,7 +121,7 @@ export function headerEndingIn(headers: HeaderList, end: string): string | undef
   return name === undefined ? undefined : headerOf(headers, name.toLowerCase())
 }
 
-/** Returns the names of the steps that a request submits. */
+/** Returns the steps that a request submits. */
 export function stepsIn({ endpoint, body }: Pick<Submission, 'endpoint' | 'body'>): readonly Record<string, unknown>[] {
   const parsed = parsedJson(text(body))
   if (endpoint === '/v2/batch' && Array.isArray(parsed)) return parsed.map((item) => ({ ...asStep(item.body), item }))
@@ -148,7 +148,7 @@ export function submitted(endpoint: string, method: string, body: Bytes): string
   return names.length === 0 ? 'its submission' : `${kind} ${names.map((name) => `'${name}'`).join(', ')}`
 }
 
-/** The step of a call is in the headers of its callback. */
+/** Returns the name of a call's step, which is in the headers of the call's callback. */
 function callNamed(item: unknown): string | undefined {
   const { headers = {} } = item as { headers?: Record<string, string> }
   return headerEndingIn(Object.entries(headers), 'workflow-stepname')

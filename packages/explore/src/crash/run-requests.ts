@@ -19,7 +19,7 @@ export function isOfRun({ method, url, headers }: RawRequest, endpoint: string, 
   return endpoint.startsWith('/v2/notify/') || endpoint.startsWith('/v2/wait/')
 }
 
-/** Returns whether the SDK fetches the steps of a delivery that came without them. */
+/** Returns whether a request is the SDK's request for the steps of a delivery that arrived without them. */
 export function fetchesList({ method }: RawRequest, endpoint: string): boolean {
   return method === 'GET' && endpoint.startsWith('/v2/workflows/runs/')
 }

@@ -13,7 +13,11 @@ export interface AsyncCarrier<T> {
   getStore(): T | undefined
 }
 
-/** @throws TypeError on a platform other than Node.js */
+/**
+ * Creates a carrier.
+ * @param caller name of the check, for the error message
+ * @throws TypeError on a platform other than Node.js
+ */
 export function carrier<T>(caller: string): AsyncCarrier<T> {
   const host = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } }
   const hooks = host.process?.getBuiltinModule?.('node:async_hooks') as
@@ -69,7 +73,8 @@ function uuid(bytes: Uint8Array): string {
 }
 
 /**
- * Silences the console, which would repeat the same output in every crash plan, until the returned function is called.
+ * Silences the console until the returned function is called. Otherwise every crash plan would print the same output
+ * again.
  */
 export function silence(isSilent: () => boolean): () => void {
   const { console } = globalThis

@@ -5,8 +5,8 @@ import { isNext, type StepDifference, stepDifferences } from './step-differences
 
 /**
  * Finds differences in the code outside the steps when the same delivery is repeated.
- * The delivery is repeated immediately, and with the store as the run left it. With the store as the run found it, only
- * the next step must be the same.
+ * Each delivery is repeated with the store as it was before the delivery, at the end of the runs, and before the first
+ * delivery. In the last case only the next step must be the same, not its content.
  * @param again repeats a delivery in a temporary sandbox
  */
 export async function straysOf(
@@ -31,7 +31,7 @@ export async function straysOf(
       const isEarlier = store === firstStore && store !== storeBefore
       const now = await again(delivery, store)
       if (now.refusal !== undefined && !isEarlier) refused(told, now.refusal)
-      // The body of a step that has already run may refuse to run again.
+      // With another store, a step that has already run may throw when it runs again. That is not a difference.
       if (now.submissions.length === 0 && store !== storeBefore) continue
       for (const difference of stepDifferences(submissions, now.submissions))
         if (!isEarlier || isNext(difference)) add(difference)
@@ -40,7 +40,7 @@ export async function straysOf(
   return [...found.values()]
 }
 
-/** Returns the first store of each kind. */
+/** Removes stores with equal contents and keeps the first of them. */
 function distinct(stores: readonly StoreDump[]): readonly StoreDump[] {
   return [...new Map([...stores].reverse().map((store) => [JSON.stringify(store), store])).values()].reverse()
 }

@@ -34,7 +34,7 @@ export function stepDifferences(before: readonly Submission[], now: readonly Sub
   return found
 }
 
-/** A separate step determines what was sent to which host. The body of a Run step may send anything. */
+/** Returns whether a submission belongs to a step. The body of a Run step may send any notify request. */
 function isOfStep({ endpoint }: Submission): boolean {
   return !endpoint.startsWith('/v2/notify/')
 }
@@ -53,12 +53,12 @@ const stepFields = [
 ]
 const identity = /(?:^|\] )(?:request|stepId|stepName|stepType|concurrent|targetStep)$/
 
-/** Returns whether another step is next, and not only other content. */
+/** Returns whether the difference is in the step that comes next, and not only in the content of a step. */
 export function isNext({ field }: StepDifference): boolean {
   return identity.test(field)
 }
 
-/** Headers that are random, or the same in every request. */
+/** Headers that are not compared, because they are random or the same in every request. */
 const silentHeaders = /authorization|telemetry|user-agent|content-length|runid$|^host$/
 
 type Fields = Map<string, string>

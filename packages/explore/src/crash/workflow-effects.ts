@@ -9,7 +9,7 @@ import { differences, type EffectOptions, type Effects, storeEffects } from '../
 import type { CrashRun } from './crash-run.js'
 
 export interface WorkflowEffects extends Effects {
-  /** How each run ended. */
+  /** How each run ended, by a name of the run that is the same in every crash plan. */
   readonly runs: ReadonlyMap<string, string>
 }
 
@@ -73,7 +73,7 @@ function messagesOf({ entries, failureFunction }: WorkflowRunState): string[] {
   return failureFunction === undefined ? messages : [...messages, failureFunction.id]
 }
 
-/** What an external host receives does not depend on its response. */
+/** Returns how many requests the external host received. An attempt counts whatever the host responded. */
 function attemptsOf({ state, retried }: Message): number {
   return state === 'CREATED' ? 0 : retried + 1
 }

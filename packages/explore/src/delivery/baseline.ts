@@ -9,7 +9,7 @@ export interface LeftBehind {
   readonly more: string | undefined
 }
 
-/** Long enough to change every value that is derived from the date. */
+/** Milliseconds by which the host's date is moved: enough to change every value that is derived from the date. */
 const later = 90_061_001
 
 /** Moves the host's date during the work, unless the test has replaced `Date`. */
@@ -47,7 +47,7 @@ const sources: readonly Source[] = [
   },
 ]
 
-/** Thrown if two runs without any fault had different effects. Runs with a fault then show nothing. */
+/** Thrown if two runs without any fault had different effects. Runs with a fault cannot be judged then. */
 export class NotRepeatableError extends Error {
   override readonly name = 'NotRepeatableError'
 

@@ -22,8 +22,8 @@ export interface ResilienceOptions extends DeliveryUnderTest {
   /** Path of a failure, as a report prints it. Only that fault plan is tried. */
   readonly path?: string
   /**
-   * `coverage`, the default with `arb.deliveryFaults()`: prefers fault plans that inject a fault at a place where it
-   * was not injected yet. `none`: random plans only.
+   * `coverage`, the default with `arb.deliveryFaults()`: prefers fault plans that inject a fault in a state and at a
+   * point where it was not injected yet. `none`: random plans only.
    */
   readonly guidance?: 'coverage' | 'none'
   /**
@@ -37,8 +37,8 @@ export interface ResilienceOptions extends DeliveryUnderTest {
    */
   readonly policies?: PolicyChoices
   /**
-   * Whether fault plans count that inject a fault into every attempt of a message until it has no retries left. Default
-   * false: such plans show nothing.
+   * Whether the property must also hold if a fault plan injects a fault into every attempt of a message, until the
+   * message has no retries left. Default false: such plans are skipped.
    */
   readonly includeExhausted?: boolean
 }

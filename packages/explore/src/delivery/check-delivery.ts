@@ -27,7 +27,7 @@ export interface ResilienceReport {
    * not included.
    */
   readonly runs: number
-  /** Number of fault plans that injected a fault into every attempt of a message. */
+  /** Number of fault plans without a result, because they injected a fault into every attempt of a message. */
   readonly skipped: number
   /** Which fault was injected in which state at which point, and which was never injected. */
   readonly coverage: Coverage
@@ -54,10 +54,10 @@ export class ResilienceError extends Error {
   ) {
     super(message)
     const { faults, policy, seed, path } = found
-    // Not enumerable: runners print the fields of an error, and the message has them already.
+    // The fields are not enumerable, because test runners would print them although the message contains them.
     for (const [field, value] of Object.entries({ faults, policy, seed, path }))
       Object.defineProperty(this, field, { value })
-    // The stack points into this package. The message has the place.
+    // The stack trace would show only code of this package, so it is replaced by the message.
     this.stack = `${this.name}: ${message}`
   }
 }
@@ -65,7 +65,6 @@ export class ResilienceError extends Error {
 /**
  * Runs a publisher and a handler under generated faults, each time in a new sandbox, and checks a property at the end.
  * A failing fault plan is shrunk to the smallest one and reported as a timeline and as a scenario to paste.
- * @throws ResilienceError
  * @example
  * await assertResilient({
  *   publish: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: { id: 42 } }),
@@ -126,7 +125,7 @@ async function draw(options: ResilienceOptions, tally: RunTally): Promise<Resili
   return undefined
 }
 
-/** Tries the fault plans that are not random. @param only index of the plan to try */
+/** Tries the fault plans that are not random. @param only index of the single plan to try; `undefined`: all */
 async function tryOneByOne(
   options: ResilienceOptions,
   tally: RunTally,

@@ -5,11 +5,13 @@ import { createRandom, type Random } from '../../../../src/kernel/random.js'
 import { blockLength } from '../campaign/blocks.js'
 import type { CoveragePoint } from './coverage.js'
 
-/** What fault plans with single injections can contain. */
+/** Limits of the fault plans that the guide proposes. Each of their rules injects one fault once. */
 export interface FaultPlanSpace {
   readonly on: InjectionPoint | readonly InjectionPoint[]
   readonly kinds: readonly FaultKind[]
+  /** Maximum number of rules. */
   readonly max: number
+  /** Maximum `skip` of a rule. */
   readonly reach: number
 }
 
@@ -17,9 +19,9 @@ export interface FaultPlanSpace {
 const unguided = 20
 /** One of this many runs stays random, so that no plan is excluded. */
 const chancePer = 10
-/** Maximum number of fault plans that are kept for each state that they reach. */
+/** Maximum number of fault plans that are kept for each target that they reach. */
 const maxWays = 4
-/** Number of failed attempts to inject a fault in a state before the guide gives up. */
+/** Number of failed attempts to inject a fault at a target before the guide gives up. */
 const maxMisses = 3
 
 /** Returns the seed of the random plans of a block. The first block has the seed of the check. */
@@ -27,28 +29,28 @@ export function seedOfBlock(seed: number, block: number): number {
   return block === 0 ? seed : createRandom(`${seed}/${block}/drawn`).int(0x8000_0000)
 }
 
-/** The beginning of a fault plan that leads to a place, and what must pass before it. */
+/** The first rules of a fault plan, which lead to a target, and the `skip` of a rule that injects a fault there. */
 interface Way {
   readonly kept: readonly FaultRule[]
   readonly skip: number
-  /** Index of the injection point. */
+  /** Index of the target's injection point in the run. */
   readonly at: number
 }
 
-/** A place that a run reached, and the faults that were never injected there. */
+/** A state and an injection point that a run reached, and the faults that were never injected there. */
 interface Target {
   readonly ways: Way[]
   readonly left: Set<FaultKind>
   readonly misses: Map<FaultKind, number>
   visits: number
-  /** Number of faults that are needed to get there. */
+  /** Smallest number of faults that are needed to reach this target. */
   distance: number
 }
 
 /**
- * Prefers what has not been reached. It takes a fault plan that led to a place, keeps the faults before it, and adds a
- * fault that was never injected there. It has its own random source, so the result depends only on the seed, the block
- * and the earlier runs of that block.
+ * Proposes fault plans that inject a fault where it was never injected. The guide takes a fault plan that led to a state
+ * and an injection point, keeps the faults before that point, and adds a fault that is new there. It has its own random
+ * source, so the result depends only on the seed, the block and the earlier runs of that block.
  */
 export class CoverageGuide {
   readonly #space: FaultPlanSpace
@@ -68,7 +70,7 @@ export class CoverageGuide {
     return this.#index
   }
 
-  /** Starts at the first run of a block. */
+  /** Continues with another run. @param index number of the run, over all blocks */
   startAt(index: number): void {
     this.#index = index
   }
@@ -80,7 +82,7 @@ export class CoverageGuide {
 
   /**
    * Returns the fault plan of the next run.
-   * @param chance the random fault plan
+   * @param chance random fault plan, returned if the guide proposes none
    */
   next(chance: readonly FaultRule[]): readonly FaultRule[] {
     const index = this.#index++
@@ -95,7 +97,7 @@ export class CoverageGuide {
     this.#targets.clear()
   }
 
-  /** Learns from the result of a fault plan. */
+  /** Learns from a fault plan that was run. @param moments injection points of its run, in order */
   learn(rules: readonly FaultRule[], moments: readonly CoveragePoint[]): void {
     const { on, max, reach } = this.#space
     const points = [on].flat()
@@ -122,8 +124,8 @@ export class CoverageGuide {
   }
 
   /**
-   * Returns a fault plan that leads to a place with something left to reach. Places with few faults before them come
-   * first, then places that few runs reached.
+   * Returns a fault plan for a target at which some faults were never injected; `undefined` if there is none. Targets
+   * that need few faults come first, then targets that few runs reached.
    */
   #aimed(): readonly FaultRule[] | undefined {
     let best: Target | undefined
@@ -140,7 +142,7 @@ export class CoverageGuide {
     return this.#extended([...way.kept, this.#rule(kind, way.skip)], way.at)
   }
 
-  /** Adds more faults soon after. Their place is not known, so random ones are taken. */
+  /** Adds random faults at injection points soon after `at`. The states at those points are not known yet. */
   #extended(rules: readonly FaultRule[], at: number): readonly FaultRule[] {
     const { max, reach } = this.#space
     let all = rules
@@ -167,7 +169,7 @@ function pointIn(place: string): string {
   return place.slice(place.indexOf('\n') + 1)
 }
 
-/** Keeps the shortest ways. */
+/** Keeps a plan for a target. If the target has too many plans, the new plan replaces a longer one. */
 function remember(target: Target, way: Way): void {
   const { ways } = target
   const longest = ways.findIndex(({ kept }) => kept.length > way.kept.length)
@@ -176,14 +178,14 @@ function remember(target: Target, way: Way): void {
   target.distance = Math.min(target.distance, way.kept.length)
 }
 
-/** Counts a miss for a fault that was aimed at and is still left. */
+/** Counts a failed attempt to inject a fault at a target. After `maxMisses` attempts the fault is given up. */
 function missed({ left, misses }: Target, kind: FaultKind): void {
   const times = (misses.get(kind) ?? 0) + 1
   misses.set(kind, times)
   if (times >= maxMisses) left.delete(kind)
 }
 
-/** Returns at which injection points one-time rules take effect, by their index in the list. */
+/** Returns the index of the injection point at which each one-time rule takes effect, by the index of the rule. */
 function strikesOf(rules: readonly FaultRule[], moments: number): ReadonlyMap<number, number> {
   const strikes = new Map<number, number>()
   const passed = rules.map(() => 0)

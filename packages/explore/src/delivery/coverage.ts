@@ -23,11 +23,11 @@ export interface CoverageCell {
 
 /** A fault that was injected in an exploration. */
 export interface ReachedCell extends CoverageCell {
-  /** Number of the first run in which that happened, from 1. */
+  /** Number of the first run that injected the fault, from 1. */
   readonly run: number
 }
 
-/** Coverage of an exploration, out of each fault in each state at each point that occurred. */
+/** Coverage of an exploration. Each fault in each state at each point that occurred is one cell. */
 export interface Coverage {
   readonly reached: number
   readonly possible: number
@@ -40,7 +40,7 @@ export interface Coverage {
 
 /** An injection point of a run at which rules were evaluated. */
 export interface CoveragePoint {
-  /** State and point, which cells have in common. */
+  /** State and point, separated by a line break. */
   readonly place: string
   readonly struck: readonly FaultKind[]
 }
@@ -49,7 +49,7 @@ export interface CoveragePoint {
 export type StateOf = (sandbox: Sandbox) => string
 
 const separator = '\n'
-/** Maximum number of attempts of one run that are examined. A run without an end shows nothing new. */
+/** Maximum number of attempts of one run that are examined. A run that never ends adds nothing new after that. */
 const maxAttempts = 1000
 
 /** Records the app's state at the start of each attempt. */
@@ -64,20 +64,27 @@ export function watchStates(sandbox: Sandbox, stateOf: StateOf | undefined): Rea
 
 /** Counts cells over many runs. */
 export class CoverageTracker {
-  /** Injected faults by place, each with the first run in which that happened. */
+  /** Injected faults by state and point, each with the number of the first run that injected it. */
   readonly #places: Map<string, Map<FaultKind, number>> = new Map()
-  /** The run in which a place occurred first, and the index of the injection point in it. */
+  /** The run in which a state and point occurred first, and the index of the injection point in that run. */
   readonly #seen = new Map<string, Pick<CoverageRow, 'seen' | 'moment'>>()
   readonly #kinds: readonly FaultKind[]
   #runs = 0
 
-  /** @param kinds that can be injected @param run number of the first run, from 0 */
+  /**
+   * @param kinds kinds of faults that can be injected
+   * @param run number of the first run, from 0
+   */
   constructor(kinds: readonly FaultKind[], run = 0) {
     this.#kinds = kinds
     this.#runs = run
   }
 
-  /** @returns the injection points of the run, in the order of their evaluation */
+  /**
+   * Counts the injection points of a run that has ended.
+   * @param states the app's state at the start of each attempt, by the sequence number of the attempt's entry
+   * @returns the injection points, in the order of their evaluation
+   */
   note(sandbox: Sandbox, states: ReadonlyMap<number, string> = new Map()): readonly CoveragePoint[] {
     const moments = momentsOf(sandbox, states)
     this.#runs++
@@ -121,7 +128,7 @@ export class CoverageTracker {
   }
 }
 
-/** Adds the coverage as a property that assertions over the counts, and the output of runners, do not expand. */
+/** Adds the coverage as a property that is not enumerable: assertions on the counts, and test runners, ignore it. */
 export function withCoverage<T extends object>(result: T, figure: Coverage): T & { coverage: Coverage } {
   return Object.defineProperty(result, 'coverage', { value: figure }) as never
 }

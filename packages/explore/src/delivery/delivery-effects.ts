@@ -91,7 +91,7 @@ function valueText(value: object, streamIds: boolean): string {
 
 /**
  * Returns the differences as phrases; an empty list if there are none.
- * @param there name of the run that is compared with
+ * @param there phrase that names the run to compare with, such as `in the first run`
  */
 export function differences(now: Effects, once: Effects, there = 'without faults'): string[] {
   const told: string[] = []

@@ -12,8 +12,8 @@ import {
 } from './handled-outbound.js'
 
 /**
- * Handles deliveries: a function that handles `request` in production, or one that also uses the task and the sandbox
- * of the run.
+ * A function that handles deliveries: the request handler of the production code, or a function that also uses the task
+ * and the sandbox of the run.
  */
 export type DeliveryHandler = (request: Request, task: Task, sandbox: Sandbox) => Response | Promise<Response>
 
@@ -26,8 +26,8 @@ export interface DeliveryUnderTest {
    */
   readonly handler: DeliveryHandler | Readonly<Record<string, DeliveryHandler>>
   /**
-   * External hosts that the handler calls with the global `fetch`: the same as `sandbox.outbound.on(url, answer)` in
-   * `publish`. Their work counts as an effect.
+   * Responses of external hosts that the handler calls with the global `fetch`, by URL. Equivalent to calls of
+   * `sandbox.outbound.on(url, answer)` in `publish`. Each request that such a host handles is an effect.
    */
   readonly outbound?: OutboundHandlers
   /** Options of each run's sandbox, and of its interception. */
@@ -41,13 +41,13 @@ export interface DeliveryUnderTest {
 export interface DeliveryRun {
   /** The sandbox at the end of the run. */
   readonly sandbox: Sandbox
-  /** What external hosts did for the handler. */
+  /** Outbound requests of the handler that external hosts handled. */
   readonly calls: readonly HandledOutbound[]
-  /** Sequence numbers of the entries for messages of the publisher. */
+  /** Sequence numbers of the traffic log entries of the publisher's messages. */
   readonly given: ReadonlySet<number>
   /** Error of the publisher or of the clock. */
   readonly error?: unknown
-  /** Removes what connected the sandbox with the process. */
+  /** Restores the process and disposes of the sandbox. */
   end(): void
 }
 
@@ -75,7 +75,7 @@ export async function inEnvironment<T>(
 
 /**
  * Plays one run with these faults, from an empty sandbox to its end.
- * @param watch is called before anything happens
+ * @param watch is called with the new sandbox, before `publish`
  */
 export async function runDelivery(
   subject: DeliveryUnderTest,
@@ -156,8 +156,8 @@ function strikesOf({ traffic }: Sandbox): Map<number, EntryOf<'fault'>[]> {
 }
 
 /**
- * Returns whether a message used up its retries although a fault was injected into every attempt. Such a run shows
- * nothing.
+ * Returns whether a message has no retries left because a fault was injected into every attempt. Such a run has no
+ * result.
  */
 export function isExhausted(sandbox: Sandbox): boolean {
   const given = sandbox.traffic.ofType('dead-letter').filter(({ kind }) => kind === 'message')

@@ -63,7 +63,7 @@ export function deliverySpace(
         return undefined
       } catch (error) {
         if (!(error instanceof Error) || error.name !== 'ResilienceError') throw error
-        // Its number continues after the random plans, so replaying it needs the same `runs`.
+        // The number of this plan continues after the random plans, so a replay needs the same `runs`.
         return run < runs ? error.message : `${error.message}\nReplay it with runs: ${runs}.`
       }
     },

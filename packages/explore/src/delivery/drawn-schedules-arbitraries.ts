@@ -19,7 +19,7 @@ export class DrawnSchedules {
   readonly #options: ScheduleOptions
   readonly #faults: fc.Arbitrary<readonly FaultRule[]>
   readonly #guide: CoverageGuide | undefined
-  /** The plan that the guide has proposed and that was not run yet. */
+  /** The plan that the guide proposed last. */
   #proposed: readonly FaultRule[] | undefined
 
   /** @param run number of the first run that is tried, from 0 */
@@ -55,9 +55,9 @@ export class DrawnSchedules {
   }
 
   /**
-   * Plays the plans before the one to replay, as far as it depends on them.
+   * Plays the earlier plans of a block if the plan to replay depends on them.
    * @param nth index of the random plan in its block
-   * @param others what is drawn in addition to each plan
+   * @param others generates the value that is drawn with each plan, such as a combination of policies
    */
   async comeTo<T>(
     block: number,

@@ -163,7 +163,7 @@ describe('campaign run', () => {
     )
     const { code, out } = await explore('run', 'dying.ts', '--runs', '4000', '--jobs', '2', '--out', 'dying.json')
     expect(code).toBe(4)
-    expect(out).toContain('dying.ts, seed 1: 2,000 runs hold. There are 4,000: not all were run.')
+    expect(out).toContain('dying.ts, seed 1: 2,000 runs hold. The campaign has 4,000 runs: not all were run.')
     expect(out).toContain('Not run: block 1 (runs 1000–1999): Its worker ended with code 9.')
     expect(out).toMatch(/Not run: block 2 \(runs 2000–2999\): Its worker ended: .*later/)
     expect(reportIn('dying.json').notRun.map(({ blocks }) => blocks)).toEqual([[1], [2]])
@@ -194,7 +194,7 @@ describe('campaign run', () => {
     child.kill(signal)
     const { code, out } = await ended
     expect(code).toBe(4)
-    expect(out).toContain('endless.ts, seed 1: 1,000 runs hold. There are 3,000: not all were run.')
+    expect(out).toContain('endless.ts, seed 1: 1,000 runs hold. The campaign has 3,000 runs: not all were run.')
     expect(out).toContain(`Not run: blocks 1–2 (runs 1000–2999): it was stopped by ${signal}`)
     expect(reportIn(`${signal}.json`)).toMatchObject({
       blocks: [{ block: 0, failed: 0, skipped: 0 }],

@@ -119,7 +119,7 @@ describe('a merged report', () => {
     const all = merged(files)
     expect(isWhole(all)).toBe(false)
     expect(campaignReport(all)).toMatch(
-      /runs fail\. There are [\d,]+: not all were run\.\n.*\nIn no file: blocks? 1.*\(runs 1000–1999.*\)\. Merge the files of all shards\./,
+      /runs fail\. The campaign has [\d,]+ runs: not all were run\.\n.*\nIn no file: blocks? 1.*\(runs 1000–1999.*\)\. Merge the files of all shards\./,
     )
   })
 
