@@ -123,8 +123,8 @@ function numbersApart(one: number, other: number): number {
 }
 
 /**
- * Returns an approximate distance, which takes a hundredth of the work of `ValueDifference.distance` and is rarely less.
- * Long lists are sorted by it before any value is compared in full.
+ * Returns an approximate distance, which is rarely less than `ValueDifference.distance` and takes a hundredth of its
+ * work. Long lists are sorted by it before any value is compared in full.
  */
 export function roughDistance(received: unknown, expected: unknown): number {
   if (typeof received !== 'string' || typeof expected !== 'string') {

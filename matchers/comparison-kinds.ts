@@ -167,7 +167,7 @@ export const moment: Kind = (expected) => {
   )
 }
 
-/** Compares labels; one of them must match. */
+/** Compares the labels of a message with an expected label. At least one of them must match. */
 export const label: Kind = (expected) => {
   const one = plain(expected)
   return comparison<readonly string[] | undefined>(expected, (received) => {

@@ -53,7 +53,7 @@ export function isIdle(received: unknown): Verdict {
       parts: not ? [] : [left.map((one) => `  ${evidence.redaction.text(one)}`)],
       hints:
         !not && left.some((one) => one.startsWith('waits'))
-          ? ['Await sandbox.clock.drain() first: it runs what waits.']
+          ? ['Await sandbox.clock.drain() first: it runs all pending timers.']
           : [],
       tellsUnused: true,
       focus: [],
@@ -97,7 +97,7 @@ function heldUp(evidence: MatcherInput, { queue, queues }: Idle): string[] {
     .slice(0, maxHeldUp)
     .map(({ id }) => waitHint(evidence, new MessageLifecycle(id, evidence.forMessage(id))))
   const more = held.length - lines.length
-  return more > 0 ? [...lines, `… and ${more} more messages that wait for others`] : lines
+  return more > 0 ? [...lines, `… and ${more} more messages that wait for other messages`] : lines
 }
 
 function textOf(fault: unknown): string {

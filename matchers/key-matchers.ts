@@ -41,7 +41,7 @@ const keyFields: FieldsOf<KeyPattern, StoredValue> = {
   type: wordField(keyTypes, ({ type }) => type),
 }
 
-/** Checks a key that exists now. */
+/** Checks that a key exists now and has the expected properties. */
 export function hasKey(received: unknown, key: string, pattern: KeyPattern = {}): Verdict {
   const matcher = 'toHaveKey'
   const evidence = evidenceOf(matcher, received, 'store')

@@ -210,7 +210,7 @@ export function calledBack(received: unknown, pattern: CallbackPattern = {}, opt
   const evidence = evidenceOf(matcher, received, 'queue')
   checkPattern(matcher, pattern, callbackFields)
   const wanted = { ...pattern, ...defaults(pattern, { state: 'DELIVERED' }) }
-  // The other fields that attempts share with callbacks are those of the report in the body.
+  // Only these fields describe the callback itself. The others are read from the report in its body.
   const { to, kind, state } = wanted as CallbackPattern
   const { things, likely } = storySource(evidence, definedFields({ to, kind, state }))
   const callbacks = (from: () => Iterable<MessageLifecycle>) => (): MessageLifecycle[] =>
@@ -277,7 +277,7 @@ function decoded(value: unknown): Bytes | undefined {
   return typeof value === 'string' ? fromBase64(value) : undefined
 }
 
-/** Returns the messages of a log, and those that can be in the wanted state, which takes less work. */
+/** Returns all messages of a log, and, with less work, the messages that can be in the wanted state. */
 function storySource(
   evidence: MatcherInput,
   wanted: Readonly<Record<string, unknown>>,
@@ -298,7 +298,7 @@ function storyOf(evidence: MatcherInput, messageId: string): MessageLifecycle[] 
   return entries.length === 0 ? [] : [new MessageLifecycle(messageId, entries)]
 }
 
-/** Fields that the last attempt has without the rest of the lifecycle. */
+/** Fields that can be read from the last attempt alone, without the rest of the lifecycle. */
 const pivotNames = ['to', 'method', 'messageId', 'kind', 'retried'] as const
 
 /** Yields the messages with an attempt in this state, each once. */

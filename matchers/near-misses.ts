@@ -20,7 +20,7 @@ export interface Candidate {
 export interface ComparedField {
   readonly name: string
   readonly differences: readonly ValueDifference[]
-  /** Whether neither side may be printed. */
+  /** Whether the expected and the received value must not be printed. */
   readonly isSecret?: boolean
   /** Fields that the publisher hid. */
   readonly redact?: RedactedFields | undefined
@@ -66,13 +66,13 @@ interface PatternPart<T> {
   readonly name: string
   readonly read: (thing: T) => unknown
   readonly comparison: ValueComparison
-  /** Microseconds per comparison, without those for the size of a body. */
+  /** Microseconds per comparison, without the part that depends on the size of a body. */
   readonly cost: number
   readonly isBody: boolean
   readonly isSecret: (thing: never) => boolean
 }
 
-/** Microseconds per comparison. Headers take the most, because reading those of an attempt signs it. */
+/** Microseconds per comparison. Headers take the most, because reading the headers of an attempt signs it. */
 const costs = new Map<unknown, number>([
   [headers, 40],
   [body, 4],
@@ -133,7 +133,7 @@ export interface ScoredCandidate<T> {
   readonly compared: readonly ComparedField[]
 }
 
-/** The matches, and the nearest of the others, nearest first. */
+/** The matches, and the things that are the nearest to a match, nearest first. */
 export interface RankedMatches<T> {
   readonly found: readonly T[]
   readonly missed: number
@@ -143,7 +143,7 @@ export interface RankedMatches<T> {
 /** Approximate limit in microseconds for finding the nearest candidates. */
 const budget = 100_000
 
-/** Ranks things by distance. It sorts by the approximate distance and compares in full only as many as necessary. */
+/** Ranks things by distance: sorts by the approximate distance, and compares in full only as many as necessary. */
 export function rank<T>(things: Iterable<T>, test: PatternTest<T>, most = 3): RankedMatches<T> {
   const found: T[] = []
   const missed: { readonly thing: T; readonly rough: number }[] = []

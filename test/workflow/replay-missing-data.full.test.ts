@@ -216,12 +216,12 @@ test('a route that hangs is reported without waiting forever', async () => {
     "After step 2 'b' step 3 'c' (Run) comes next; but the code does not respond.",
   ])
   expect(unchecked).toEqual([
-    { prefix: 4, reason: 'The code did not respond before; this list and those after it were skipped.' },
+    { prefix: 4, reason: 'The code did not respond to earlier lists, so this list and all later lists were skipped.' },
   ])
   // The replaced globals are restored.
   expect(await replay(history, app(route))).toMatchObject(ok)
   await expect(replay(history, () => new Promise(() => {}), { timeout: 5 })).rejects.toThrow(
-    'replay(): the function that serves the app did not end.',
+    'replay(): the function that serves the app did not return in time. Raise `timeout`, or let it return.',
   )
   await expect(replay(history, app(route), { timeout: 0 })).rejects.toThrow('timeout must be 1 ms or more')
 })
@@ -269,7 +269,7 @@ test('no host is reachable during a replay, by fetch or another client', async (
   const history = await recorded(route)
   expect(asked.splice(0)).toEqual(['/fetch', '/http'])
   expect(await replay(history, app(route))).toMatchObject({ prefixes: 3, ...ok })
-  expect([asked, seen]).toEqual([[], Array(2).fill('replay(): no host is reachable but the sandbox.')])
+  expect([asked, seen]).toEqual([[], Array(2).fill('replay(): the code under test can reach only the sandbox. Register the host with sandbox.outbound.on().')])
   // Hosts are reachable again afterwards.
   expect(await (await fetch(`http://localhost:${port}/again`)).text()).toBe('ok')
   await new Promise((resolve) => server.close(resolve))

@@ -101,7 +101,7 @@ test('a log with redacted, omitted or truncated values lists them, and raises no
     expect(history.missing?.find((one) => sentence.test(one))).toBeDefined()
     const { unchecked } = await replay(history, served())
     expect(unchecked.length).toBeGreaterThan(0)
-    expect(unchecked[0]!.reason).toMatch(/It may depend on what the history lacks: the payload/)
+    expect(unchecked[0]!.reason).toMatch(/It may depend on values that the history lacks: the payload/)
   }
 })
 

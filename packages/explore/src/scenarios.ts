@@ -285,9 +285,9 @@ export const scenarios: {
   readonly daylightSavingNight: Scenario
   /** A closing on the 31st runs in seven months of the year. */
   readonly monthEnd: Scenario
-  /** Half a minute for each delivery, two at a time. */
+  /** A destination that takes 30 seconds for each delivery, with two deliveries at a time. */
   readonly slowConsumer: Scenario
-  /** Twenty dead letters that are retried with one click. */
+  /** Twenty dead letters that are all retried at the same time. */
   readonly deadLetterReplayStorm: Scenario
 } = {
   flappingDestination,

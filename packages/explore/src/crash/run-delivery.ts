@@ -100,7 +100,7 @@ export function carriedBy(attempt: Attempt): {
 
 /**
  * Returns the key from which time and randomness of a delivery are derived: the steps that are finished when the
- * delivery arrives. Its own key would not do: in another order of branches, another delivery continues after these steps.
+ * delivery arrives. Its own key would not do: in another order of branches, another delivery follows these steps.
  */
 export function deliveryPointOf({ message }: Attempt, key: string): string {
   const { part } = message

@@ -82,7 +82,7 @@ export interface FaultRulesOptions {
   /** Maximum number of rules. Default 4. */
   readonly maxRules?: number
   /**
-   * Kinds of faults, the simplest first; failures shrink to the first ones. Default: all that can be injected there.
+   * Kinds of faults, the simplest first; failures shrink to the first kinds. The default depends on the arbitrary.
    */
   readonly kinds?: readonly FaultKind[]
 }
@@ -99,8 +99,8 @@ export interface DeliveryFaultsOptions extends FaultRulesOptions {
 }
 
 /**
- * Generates faults of deliveries, as rules that take effect once each. They shrink to fewer rules, then to earlier and
- * smaller ones, then to simpler kinds.
+ * Generates faults of deliveries, as rules that take effect once each. Failures shrink to fewer rules, then to earlier
+ * and smaller faults, then to simpler kinds of faults.
  * @example fc.assert(fc.property(arb.deliveryFaults({ maxRules: 2 }), (rules) => rules.length <= 2))
  */
 export function deliveryFaults(options: DeliveryFaultsOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
@@ -126,7 +126,7 @@ export interface CallFaultsOptions extends FaultRulesOptions {
 }
 
 /**
- * Generates faults of the app's outbound requests, as rules that take effect once each. They shrink like those of
+ * Generates faults of the app's outbound requests, as rules that take effect once each. Failures shrink as with
  * `arb.deliveryFaults()`.
  * @example fc.assert(fc.property(arb.outboundFaults(), (rules) => rules.every(({ on }) => on === 'outbound.request')))
  */
@@ -159,12 +159,12 @@ export function faultsOfCalls(calls: number): readonly (readonly FaultRule[])[] 
 
 /** Options of `arb.faultRules()`. */
 export interface AnyFaultRulesOptions extends FaultRulesOptions {
-  /** Injection points that occur. Default: all. */
+  /** Injection points of the rules. Default: all. */
   readonly on?: readonly InjectionPoint[]
 }
 
 /**
- * Generates rules at any injection point with any counters and windows. They shrink like those of
+ * Generates fault rules at any injection point, with any counters and windows. Failures shrink as with
  * `arb.deliveryFaults()`.
  * @example
  * fc.assert(
@@ -201,7 +201,7 @@ const when = fc.record(
   { requiredKeys: [] },
 )
 
-/** Gives an outage of deliveries an end, which it needs. */
+/** Adds an end to an outage, without which no delivery could succeed. */
 function fitted(rule: UncheckedRule): FaultRule {
   return (rule.fault.kind === 'outage' ? { ...rule, until: 3_600_000 } : rule) as FaultRule
 }
@@ -245,7 +245,7 @@ function checkedKinds(kinds: readonly FaultKind[], points: readonly InjectionPoi
   return kinds
 }
 
-/** Lists of rules with their own order of shrinking. */
+/** Generates lists of rules, and shrinks them in the order of `simpler()`. */
 class Rules extends fc.Arbitrary<readonly FaultRule[]> {
   constructor(
     private readonly all: fc.Arbitrary<FaultRule[]>,
@@ -268,7 +268,7 @@ class Rules extends fc.Arbitrary<readonly FaultRule[]> {
   }
 }
 
-/** Yields fewer rules, then earlier and smaller ones, then simpler kinds; the largest steps first. */
+/** Yields lists with fewer rules, then with earlier or smaller faults, then with simpler kinds; large steps first. */
 export function* simpler(
   rules: readonly FaultRule[],
   kinds: readonly FaultKind[],

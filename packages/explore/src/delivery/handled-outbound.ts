@@ -5,12 +5,12 @@ import { headerOf } from '../../../../src/kernel/http.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 
 /**
- * Responses of external hosts by URL, in which `*` matches any characters: the same as `sandbox.outbound.on(url,
- * answer)`.
+ * Responses of external hosts by URL pattern, in which `*` matches any characters. Each entry is passed to
+ * `sandbox.outbound.on(url, answer)`.
  */
 export type OutboundHandlers = Readonly<Record<string, OutboundHandler>>
 
-/** Work that an external host did for the app; once each time that it did it. */
+/** A request of the app that an external host has handled. A request that it handled twice is listed twice. */
 export interface HandledOutbound {
   readonly method: string
   readonly url: string
@@ -37,7 +37,7 @@ export function respondToOutbound(sandbox: Sandbox, answers: OutboundHandlers = 
   }
 }
 
-/** Returns the work of external hosts. A request that a fault kept from its host does not count. */
+/** Returns the requests that external hosts have handled. A request that a fault kept from its host is not included. */
 export function handledOutboundOf({ traffic }: Sandbox): readonly HandledOutbound[] {
   return traffic.ofType('outbound').flatMap((entry) => {
     const { method, url, body, headers, handlerRuns: handled } = entry

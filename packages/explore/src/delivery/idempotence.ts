@@ -22,7 +22,7 @@ export class IdempotenceError extends Error {
 
   constructor(message: string) {
     super(message)
-    // The stack points into this package. The message has the attempts.
+    // The stack trace would show only code of this package, so it is replaced by the message.
     this.stack = `${this.name}: ${message}`
   }
 }
@@ -36,7 +36,7 @@ export interface IdempotenceOptions extends Omit<DeliveryUnderTest, 'handler' | 
   readonly under?: readonly RepetitionKind[]
   /** Publishes the messages. Default: two messages with the bodies `{"id":1}` and `{"id":2}`. */
   readonly publish?: (sandbox: Sandbox) => unknown
-  /** Only these, by the names after `Replay` in a failure: `lost-ack 2` affects the second delivery. */
+  /** Names of the only repetitions to try, as a failure prints them: `lost-ack 2` affects the second delivery. */
   readonly only?: readonly `${RepetitionKind} ${number}`[]
   /**
    * Returns anything else that must not change, in addition to the data store and outgoing requests, as a JSON value.
@@ -114,7 +114,7 @@ async function compareAll(
   }
   if (under.includes('reorder') && new Set(attempts.map(({ messageId }) => messageId)).size < 2) {
     throw new TypeError(
-      "assertIdempotent(): 'reorder' needs two messages. Publish another one in `publish`, or remove it from `under`.",
+      "assertIdempotent(): 'reorder' needs two messages. Publish another message in `publish`, or remove 'reorder' from `under`.",
     )
   }
   if (!attempts.some(({ outcome }) => outcome?.state === 'DELIVERED')) {
@@ -126,7 +126,7 @@ async function compareAll(
   const wanted = told(once, options)
   const error = await unrepeatable(subject, options, wanted)
   if (error !== undefined) throw error
-  // The last delivery has none after it with which it could change places.
+  // The last delivery has no later delivery with which its order could change.
   const placesOf = { reorder: deliveries - 1, 'lost-response': once.sandbox.traffic.ofType('outbound').length }
   const places = under.flatMap((repetition) => {
     const length = (placesOf as Partial<Record<RepetitionKind, number>>)[repetition] ?? deliveries
@@ -135,7 +135,7 @@ async function compareAll(
   for (const place of chosen(places, options.only)) await compare(subject, options, place, wanted)
 }
 
-/** Returns an error for a handler whose effects differ in each run. Its repeated effects would not be recognized. */
+/** Returns an error if the effects differ in each run, because repeated effects could not be recognized then. */
 async function unrepeatable(
   subject: DeliveryUnderTest,
   options: IdempotenceOptions,
@@ -215,7 +215,7 @@ function deliverTwo({ queue }: Sandbox): void {
   for (const id of [1, 2]) queue.publish({ to: 'https://handler.test/', body: { id } })
 }
 
-/** Returns the part before the number. */
+/** Returns the kind of a repetition from its name: `lost-ack` for `lost-ack 2`. */
 function repetitionOf(name: unknown): RepetitionKind {
   return String(name).split(' ')[0] as RepetitionKind
 }

@@ -55,7 +55,11 @@ export function choiceText(value: unknown): string {
   return typeof value === 'string' ? value : literal(value)
 }
 
-/** @throws TypeError if a policy or one of its values is invalid */
+/**
+ * Checks the option `policies`.
+ * @param fixed policies that the sandbox sets, which cannot be varied
+ * @throws TypeError if a policy or one of its values is invalid
+ */
 export function checkChoices(choices: PolicyChoices, fixed: Partial<Policy> = {}): void {
   if (typeof choices !== 'object' || choices === null || Array.isArray(choices))
     throw new TypeError(`assertResilient(): policies must be lists of values by name. ${example}`)

@@ -13,7 +13,7 @@ export const schedulesPerValue = 40
 /**
  * Returns, for each varied policy, how many fault plans fail with each of its values. The other policies keep the
  * values of the counterexample.
- * @param fails whether the property fails with a fault plan; `undefined` if the run shows nothing
+ * @param fails returns whether the property fails with a fault plan; `undefined` if the run has no result
  */
 export async function countByValue<S>(
   choices: PolicyChoices,
@@ -52,7 +52,7 @@ export function policyLines(counts: ReadonlyMap<string, readonly ValueCount[]>):
   })
 }
 
-/** Returns a value without failures, to replace the one of the counterexample: the run to compare with. */
+/** Returns the counterexample's combination with one other value, with which no run failed, for a comparison. */
 export function holdingNeighbor(
   counts: ReadonlyMap<string, readonly ValueCount[]>,
   found: Combination,

@@ -14,7 +14,7 @@ export interface RunTally {
   delivered: boolean
 }
 
-/** Returns the failure of a run; `null` if it holds, `undefined` if it shows nothing. */
+/** Returns the failure of a run; `null` if the property holds, `undefined` if the run has no result. */
 export async function judged(
   options: ResilienceOptions,
   rules: readonly FaultRule[],

@@ -5,7 +5,7 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { differences, type Effects, effectsOf } from './delivery-effects.js'
 import { type DeliveryUnderTest, runDelivery } from './delivery-run.js'
 
-// Whether an app verifies signatures anywhere. Wrong signatures are only tried if it does.
+// Finds out whether an app verifies signatures anywhere. Wrong signatures are tried only if it does.
 
 type Point = 'queue.delivery' | 'queue.callback'
 
@@ -23,7 +23,7 @@ export interface Verified {
   readonly calls: number
   /** Whether a wrong signature changed the response anywhere. */
   readonly anywhere: boolean
-  /** URLs that rejected one. */
+  /** URLs that rejected a wrong signature. */
   readonly refusing: ReadonlySet<string>
   /** One fault plan for each flaw at each delivery. */
   readonly schedules: readonly (readonly FaultRule[])[]
@@ -42,7 +42,7 @@ export async function verifiedPlaces(subject: DeliveryUnderTest): Promise<Verifi
     if (wrong.struck?.accepted === false && again.struck?.accepted === false) refusing.add(place.url)
     anywhere ||= differences(wrong.effects, first.effects).length > 0
   }
-  // An app that fails randomly has not rejected anything.
+  // If the app fails randomly, its failures do not show that it rejects wrong signatures.
   const second = refusing.size === 0 ? first : await undisturbed(subject)
   const isSteady = second.places.length === first.places.length
   if (!isSteady) refusing.clear()
@@ -53,7 +53,7 @@ export async function verifiedPlaces(subject: DeliveryUnderTest): Promise<Verifi
   return { calls: first.calls, anywhere, refusing, schedules }
 }
 
-/** A delivery, as a rule finds it. */
+/** The values with which a fault rule finds a delivery. */
 interface Place {
   readonly on: Point
   readonly skip: number
@@ -123,7 +123,7 @@ function flawTold(effect = ''): string {
   )
 }
 
-/** Returns an error if a delivery with a wrong signature was accepted by a host that verifies others. */
+/** Returns an error if a URL accepted a wrong signature although its host verifies signatures elsewhere. */
 export function takenUnverified(sandbox: Sandbox, { refusing }: Verified): Error | undefined {
   for (const struck of takenIn(sandbox)) {
     const { url } = struck
@@ -140,7 +140,7 @@ export function takenUnverified(sandbox: Sandbox, { refusing }: Verified): Error
 
 /**
  * Returns whether a delivery with a wrong signature was rejected without a retry. Only forgers send such deliveries, so
- * the run shows nothing.
+ * the run has no result.
  */
 export function refusedForGood({ traffic }: Sandbox): boolean {
   return traffic.ofType('fault').some(({ fault, cause }) => {

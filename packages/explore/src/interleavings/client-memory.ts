@@ -6,7 +6,7 @@ import { resultText } from './order-endings.js'
  * use values that differ between runs, could notice when independent requests change places.
  */
 export class Memory {
-  /** Whether no dependency on anything else was found yet. */
+  /** Whether every request so far depended only on the client's own responses. */
   isOwn = true
   readonly #next = new Map<string, string>()
 

@@ -22,11 +22,11 @@ export interface InterleavingStep {
   readonly request: string
   /** The response: `"1"`, `202`. */
   readonly reply: string
-  /** Its entries in the traffic log. */
+  /** The entries of the request in the traffic log. */
   readonly entries: readonly Entry[]
 }
 
-/** Decides which client is next. */
+/** Decides which client sends its next request. */
 export interface TurnPicker {
   choose(waiting: readonly string[]): string
   executed(touched: Touched): void
@@ -44,7 +44,7 @@ export interface ClientSubject {
 export interface OrderRun {
   readonly sandbox: Sandbox
   readonly steps: readonly InterleavingStep[]
-  /** Names of the clients in their order, as `replay` takes them. */
+  /** Names of the clients in the order of their requests, for the option `replay`. */
   readonly order: readonly string[]
   readonly results: ReadonlyMap<string, ClientOutcome>
   /** Error of the clock or of the real Redis, or of a run without an end. */
@@ -60,15 +60,15 @@ export class Unplayable extends TypeError {
 const maxSteps = 400
 const budget = 20_000
 /**
- * Number of identical requests with identical responses after which other clients are preferred. The client may be
- * polling for them.
+ * Number of identical requests with identical responses after which other clients are preferred. The client may poll
+ * for a result of another client.
  */
 const spins = 3
 
 /** Time and randomness of each client, so that the same order gives the same result. */
 export interface ClientContext {
   readonly names: AsyncCarrier<string>
-  /** The sources of the current run. */
+  /** Time and randomness in the current run, by the client's name. */
   chances: ReadonlyMap<string, Chance>
 }
 
@@ -146,7 +146,7 @@ async function takeTurns(
   }
 }
 
-/** Returns the client that went last, unless it seems to wait for another one. */
+/** Sorts the waiting clients: the client that went last is first, unless it seems to wait for another client. */
 function preferred(waiting: readonly string[], steps: readonly InterleavingStep[], order: readonly string[]): string[] {
   const latest = order.at(-1)
   const last = steps.slice(-spins)
@@ -160,7 +160,10 @@ function preferred(waiting: readonly string[], steps: readonly InterleavingStep[
   return [...waiting].sort((a, b) => rank(a) - rank(b))
 }
 
-/** @param text about the part of a pipeline */
+/**
+ * Returns the request and the response of a step as texts.
+ * @param part position in a pipeline, such as `pipeline 1/2: `; empty for other requests
+ */
 export function stepTexts(entries: readonly Entry[], part: string): Pick<InterleavingStep, 'request' | 'reply'> {
   const commands = entries.filter((entry) => entry.type === 'command' && entry.via !== 'direct')
   const request = entries.find((entry) => entry.type === 'request')

@@ -8,13 +8,14 @@ import type { AsyncCarrier } from '../crash/step-chance.js'
 
 interface Waiting {
   readonly who: string
-  /** For a pipeline: which of its commands this is, and how many it has. */
+  /** Position in a pipeline, such as `pipeline 1/2: `; empty for other requests. */
   readonly part: string
   go(): void
 }
 
 /**
- * Minimum number of turns of the event loop in which a client can send its next request, and minimum host milliseconds.
+ * Minimum number of event loop turns in which a client can send its next request, and the minimum host time in
+ * milliseconds.
  */
 const leastPauses = 20
 const patience = 20
@@ -68,14 +69,18 @@ export class ClientTurns {
     this.#unfinished.delete(who)
   }
 
-  /** Returns the waiting requests in the order of the clients; a second request of the same client is `alice#2`. */
+  /** Names of the waiting requests in the order of the clients; a second request of the same client is `alice#2`. */
   get names(): readonly string[] {
     return this.#clients.flatMap((who) =>
       this.#waiting.filter((one) => one.who === who).map((_, at) => (at === 0 ? who : `${who}#${at + 1}`)),
     )
   }
 
-  /** @returns a text about the part of a pipeline that is admitted */
+  /**
+   * Admits a waiting request.
+   * @param name one of `names`
+   * @returns the position in its pipeline, such as `pipeline 1/2: `; empty for other requests
+   */
   letThrough(name: string): string {
     const [who, nth = '1'] = name.split('#')
     const waiting = this.#waiting.filter((one) => one.who === who)[Number(nth) - 1]!
@@ -91,7 +96,10 @@ export class ClientTurns {
     this.#waiting = []
   }
 
-  /** Waits until these clients have ended, have sent a request, or wait for something else. */
+  /**
+   * Waits until the clients have ended, have sent a request, or wait for time.
+   * @param counts returns whether to wait for a client
+   */
   async quiet(counts: (who: string) => boolean = () => true): Promise<void> {
     const from = hostTime()
     for (let pauses = 0; ; pauses++) {
@@ -118,7 +126,7 @@ export class ClientTurns {
   }
 }
 
-/** Returns the commands of a pipeline of several commands with a JSON response. */
+/** Returns the commands of a pipeline with two or more commands; `undefined` for all other requests. */
 function rowsOf(call: RawRequest, body: Bytes, store: string): readonly unknown[] | undefined {
   if (!call.url.startsWith(`${store}/pipeline`)) return undefined
   if (call.headers.some(([, value]) => value === 'resp2')) return undefined

@@ -19,7 +19,7 @@ interface Choice {
  * decides which one; `next()` returns the list for the next untried order.
  */
 export class DeliveryGate {
-  /** Labels of the admitted requests, where there was a choice. */
+  /** Labels of the requests that were admitted while others were waiting too. */
   readonly order: string[] = []
   /** All requests in order, with their responses. */
   readonly steps: InterleavingStep[] = []
@@ -33,7 +33,7 @@ export class DeliveryGate {
     this.#picks = picks
   }
 
-  /** Makes handlers and their requests wait for their turn. */
+  /** Makes each start of a handler, and each of its requests, wait until it is admitted. */
   guard(sandbox: Sandbox): void {
     const { destinations, traffic } = sandbox
     const current = carrier<string>('exploreInterleavings()')
@@ -51,7 +51,7 @@ export class DeliveryGate {
     }) as typeof deliver
     const exchange = sandbox.exchange.bind(sandbox)
     sandbox.exchange = async (call) => {
-      // Requests of the scenario itself are not concurrent with anything, and the clock does not move meanwhile.
+      // Without a delivery, the request comes from the scenario: nothing is concurrent, and the clock does not move.
       if (this.#deliveries === 0) return exchange(call)
       const body = await call.body()
       const who = current.getStore() ?? 'a delivery'
@@ -66,8 +66,8 @@ export class DeliveryGate {
   }
 
   /**
-   * The clock only wakes a request when nothing runs. At that instant, all requests that could continue are waiting
-   * here.
+   * Waits until a request is admitted. The clock only wakes a request when nothing runs. At that instant, all requests
+   * that could continue are in `#waiting`.
    */
   #pass({ clock }: Sandbox, label: string): Promise<void> {
     const me: Waiting = { label }

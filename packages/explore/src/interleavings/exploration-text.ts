@@ -6,7 +6,7 @@ import type { ExplorationOutcome } from './outcome.js'
 
 // Texts about the failures of an exploration.
 
-/** Returns why an outcome does not hold: the anomaly and the differing values, then the failed claim. */
+/** Returns why an outcome does not hold: the anomaly and the differing values, then the failed expectation. */
 export function reasonOf({ reason: why, anomaly: flaw, differences = [] }: ExplorationOutcome): string {
   const told = differences.slice(0, 2).map(differenceText).join(', ')
   return [flaw === undefined ? told : `${anomalyWords(flaw)}: ${told}`, why].filter(Boolean).join('; ')
@@ -14,7 +14,10 @@ export function reasonOf({ reason: why, anomaly: flaw, differences = [] }: Explo
 
 const maxRows = 8
 
-/** @param table all outcomes, and a line that counts them */
+/**
+ * Returns the data for the failure message of an exploration.
+ * @param table the outcomes, one per line, then a line that counts them
+ */
 export function explorationFailure(outcomes: readonly ExplorationOutcome[], table: string): FailureData {
   const lines = table.split('\n')
   const failing = lines.filter((line) => line.startsWith('✗'))

@@ -38,7 +38,7 @@ export interface ExploreOptions extends PlayOptions {
 
 /** Options of `exploreFaults()`. */
 export interface FaultExplorationOptions extends ExploreOptions {
-  /** Faults; one of them is injected in each run, exactly once, where possible. Default: a lost acknowledgement. */
+  /** Faults to try. Each run injects one of them, exactly once. Default: a lost acknowledgement. */
   readonly fault?: Fault | readonly Fault[]
   /** Injection points, including those of workflow runs. Default `queue.delivery`. */
   readonly on?: InjectionPoint | readonly InjectionPoint[]
@@ -176,7 +176,7 @@ export async function interleaveDeliveries(given: Scenario, options: ExploreOpti
   )
 }
 
-/** Returns the effects of a run, including the work of external hosts. */
+/** Returns the effects of a run, including the requests that external hosts handled. */
 function leftBy({ sandbox, holds }: Verdict): SerialEnding {
   return { clients: [], holds, ending: endingOf({ sandbox, results: new Map() }, handledOutboundOf(sandbox)) }
 }
@@ -206,7 +206,7 @@ function namesIn(steps: readonly InterleavingStep[]): readonly string[] {
 }
 
 function play(scenario: Scenario, options: ExploreOptions): Promise<PlayResult> {
-  // An added fault may prevent another one, which would then count as unused.
+  // The added fault may prevent a fault of the scenario, which would then be reported as unused.
   return playScenario(scenario, { strict: false, ...playOptionsOf(options) })
 }
 
@@ -251,7 +251,7 @@ function exploration(
         .trimEnd(),
     )
     const cut = complete ? '' : '; more were not tried, raise `maxRuns`'
-    const nowhere = quiet.length === 0 ? '' : ` Nothing reached ${quiet.join(', ')}: no fault was placed there.`
+    const nowhere = quiet.length === 0 ? '' : ` No run reached ${quiet.join(', ')}, so no fault was injected there.`
     return `${lines.join('\n')}\n${runs - broken} of ${runs} hold${cut}.${nowhere}`
   }
   const failure = (): FailureData => explorationFailure(outcomes, table())

@@ -60,10 +60,10 @@ interface Use {
   readonly words: readonly string[]
 }
 
-/** Commands that change a value by an amount or by one element, and keep the changes of others. */
+/** Commands that change a value by an amount or by one element, and keep the changes of other clients. */
 const adding =
   /^(?:INCR|DECR|INCRBY|DECRBY|INCRBYFLOAT|HINCRBY|HINCRBYFLOAT|ZINCRBY|APPEND|[LR]PUSHX?|[LR]POP|SADD|SREM|SPOP|ZADD|ZREM|ZPOPM(?:IN|AX)|XADD|XDEL|LREM|JSON\.NUMINCRBY|JSON\.ARRAPPEND)$/
-/** Commands of these that take something away. */
+/** Those of the `adding` commands that take an amount or an element away. */
 const taking = /^(?:DECR|DECRBY|[LR]POP|SREM|SPOP|ZREM|ZPOPM(?:IN|AX)|LREM)$/
 /** Publishing changes no key, but the effect may depend on a key. */
 const publishing = 'PUBLISH to the queue'
@@ -197,14 +197,14 @@ function* between(uses: readonly Use[]): Generator<Anomaly, void> {
         name: 'non-repeatable-read',
         steps,
         keys: [first.key],
-        sentence: `${first.who} read ${shown(first.key)} in steps ${first.at} and ${last.at}, and got something else: ${middle.who} changed it in step ${middle.at}.`,
+        sentence: `${first.who} read ${shown(first.key)} in steps ${first.at} and ${last.at} and got different values, because ${middle.who} changed it in step ${middle.at}.`,
       }
   }
   for (const [first, second, third, fourth] of quadruples(uses)) {
     const keys = [first.key, third.key]
     if (first.key === third.key) continue
     const steps = [...new Set([first.at, second.at, third.at, fourth.at])].sort((a, b) => a - b)
-    // x by one client, then both keys by the other one, then y by the first one.
+    // One client uses the first key, then the other client uses both keys, then the first client uses the second key.
     const [own, others] = [first.who === fourth.who, second.who === third.who && second.who !== first.who]
     if (own && others && first.key === second.key && third.key === fourth.key) {
       if (first.writes && fourth.writes && looksOnly(second) && looksOnly(third))
@@ -226,7 +226,7 @@ function* between(uses: readonly Use[]): Generator<Anomaly, void> {
           name: 'mixed-writes',
           steps,
           keys,
-          sentence: `${shown(first.key)} is what ${second.who} wrote in step ${second.at}, ${shown(third.key)} what ${first.who} wrote in step ${fourth.at}: the work of two is mixed.`,
+          sentence: `${shown(first.key)} is what ${second.who} wrote in step ${second.at}, ${shown(third.key)} what ${first.who} wrote in step ${fourth.at}: the writes of two clients are mixed.`,
         }
     }
   }
@@ -247,7 +247,7 @@ const precedence: readonly AnomalyName[] = [
 
 /**
  * Returns the anomaly in an order.
- * @param differing keys with values that no serial order produces: anomalies of these come first
+ * @param differing keys with values that no serial order produces. Anomalies of these keys come first.
  */
 export function flawIn(steps: readonly InterleavingStep[], differing: ReadonlySet<string>): Anomaly {
   const uses = usesOf(steps)
@@ -263,7 +263,7 @@ export function flawIn(steps: readonly InterleavingStep[], differing: ReadonlySe
     name: 'not-serializable',
     steps: [],
     keys: [],
-    sentence: `No order of ${names} one after the other ends like this.`,
+    sentence: `No serial order of ${names} has this outcome.`,
   }
 }
 

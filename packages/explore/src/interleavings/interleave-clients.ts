@@ -29,8 +29,8 @@ export interface InterleavingOptions {
   /** Creates the initial state; called in each sandbox. */
   readonly setup?: (sandbox: Sandbox) => unknown
   /**
-   * Checks the end state: returns false, or throws as an assertion does, if it does not hold. Default: the outcome must
-   * equal that of some serial order of the clients.
+   * Checks the end state: returns false, or throws as an assertion does, if the property does not hold. Default: the
+   * outcome must equal the outcome of a serial order of the clients.
    */
   readonly holds?: (sandbox: Sandbox, results: Readonly<Record<string, ClientOutcome>>) => unknown
   /** Whether the search stops at the first failing order. Default false: failing orders are counted. */
@@ -41,7 +41,7 @@ export interface InterleavingOptions {
   readonly maxRuns?: number
   /** Maximum host time; choose less than the timeout of the test. Default 4 s. */
   readonly timeBudget?: Duration
-  /** Whether only one order is tried of those that differ in requests without a common key. Default true. */
+  /** Whether orders are skipped that only swap requests without a common key. Default true. */
   readonly skipEquivalent?: boolean
   /** Options of each order's sandbox, as for the fixture. */
   readonly sandbox?: FixtureOptions
@@ -127,7 +127,7 @@ class ClientSearch {
       usher.check()
       return this.#orders.tried({ complete: true, isReplay: true })
     }
-    // Anomalies between any two clients already show in these orders.
+    // First the clients take turns, one request each. Anomalies of any two clients already show in these orders.
     for (const [at] of names.entries()) {
       if (this.#isEnough) return this.#orders.tried({ complete: false, isEarly: this.#isEarly })
       await this.#judged(await this.#run(inTurn([...names.slice(at), ...names.slice(0, at)])))
@@ -145,7 +145,7 @@ class ClientSearch {
     }
   }
 
-  /** Returns how many requests each client makes in serial orders; of several numbers, the largest. */
+  /** Returns the largest number of requests that each client makes in a serial order. */
   async plan(): Promise<ReadonlyMap<string, number>> {
     const names = [...this.#subject.clients.keys()]
     const turns = new Map<string, number>()
@@ -157,7 +157,7 @@ class ClientSearch {
     return turns
   }
 
-  /** Tries orders by their index in the list of all orders. */
+  /** Tries the given orders. @param orders receives the number of requests of each client, and returns the orders */
   async attempt(
     orders: (turns: ReadonlyMap<string, number>) => Iterable<readonly string[]>,
     ended: OrderEnded,

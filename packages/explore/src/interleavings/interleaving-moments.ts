@@ -7,7 +7,7 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type PlayOptions, playOptionsOf, playScenario } from '../../../../src/scenarios/play-scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 
-// Where a fault can be added to a scenario. A rule at each injection point finds the places without injecting anything.
+// Finds the occurrences of injection points in a scenario, with a rule at each point that counts and injects nothing.
 
 /**
  * An injection point, the faults that are possible there, and its occurrences as text, in the order in which rules are
@@ -19,7 +19,10 @@ export interface Places {
   readonly moments: readonly string[]
 }
 
-/** @throws TypeError if an injection point is unknown, or if no fault is possible at any of them */
+/**
+ * Plays a scenario once and returns the occurrences of the injection points.
+ * @throws TypeError if an injection point is unknown, or if none of the faults is possible at one of them
+ */
 export async function placesOf(
   scenario: Scenario,
   points: readonly InjectionPoint[],

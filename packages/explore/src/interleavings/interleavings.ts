@@ -6,7 +6,7 @@ import type { InterleavingExploration } from './tried-orders.js'
 
 /**
  * Runs concurrent clients of the data store and the queue, and tries the orders of their requests.
- * An outcome is correct if a serial order of the clients has it, or if `holds` accepts it.
+ * An outcome is correct if `holds` accepts it. Without `holds`, it must equal the outcome of a serial order.
  * @example
  * const tried = await exploreInterleavings({
  *   setup: ({ store }) => void store.run('SET', 'stock', 2),
@@ -42,6 +42,6 @@ function isClients(given: InterleavingOptions | Scenario): given is Interleaving
   return typeof given === 'object' && given !== null && 'clients' in given
 }
 
-// The tree of a scenario's orders is only known by playing it, so a worker cannot begin in the middle.
+// The orders of a scenario are only known by playing it, so a worker could not begin in the middle of them.
 const noClients =
-  'exploreInterleavings(): a campaign needs { clients }, because the orders of a scenario are not known in advance. Check a scenario in a test.'
+  'exploreInterleavings(): a campaign cannot explore a scenario, because its orders are not known in advance. Pass { clients }, or explore the scenario in a test.'

@@ -4,17 +4,17 @@ import { effectsOf } from '../delivery/delivery-effects.js'
 import type { HandledOutbound } from '../delivery/handled-outbound.js'
 import type { ClientOutcome, OrderRun } from './client-run.js'
 
-/** Effects of an order under names for a report: keys of the store, messages, return values of clients. */
+/** Effects of an order, by their name in a report: keys of the store, messages, return values of clients. */
 export type Ending = ReadonlyMap<string, string>
 
-/** A value that differs from those of the serial orders. */
+/** A value that differs from its value in the serial orders. */
 export interface SerialDifference {
   /** A key of the data store, `what alice returned`, or a message. */
   readonly subject: string
   readonly actual: string
   /** The value in the serial order with the most similar outcome. */
   readonly expected: string
-  /** That order: names of the clients. */
+  /** The serial order of `expected`: names of the clients. */
   readonly serial: readonly string[]
 }
 
@@ -26,13 +26,16 @@ export interface SerialEnding {
 
 const absent = 'not there'
 
-/** @param calls work of external hosts, as far as it counts */
+/**
+ * Returns the effects of an order.
+ * @param calls outbound requests that count as effects
+ */
 export function endingOf(
   { sandbox, results }: Pick<OrderRun, 'sandbox' | 'results'>,
   calls: readonly HandledOutbound[] = [],
 ): Ending {
   const ids = new Set(sandbox.traffic.ofType('published').map(({ messageId }) => messageId))
-  // IDs are drawn in order from one source for all clients.
+  // Message IDs depend on the order of the clients, because they are drawn from one random source. Ignore them.
   const plain = (given: string): string =>
     ids.size === 0 ? given : given.replace(/msg_[\w-]+/g, (id) => (ids.has(id) ? 'msg_…' : id))
   const { store, outgoing } = effectsOf({ sandbox, calls: [], given: new Set() })
@@ -61,7 +64,10 @@ export function messageOf(error: unknown): string {
   return multiLine(text.split('\n')[0]!)
 }
 
-/** Returns the differences. Keys of the store and messages come before return values of clients. */
+/**
+ * Returns the differences from the most similar serial order. Keys of the store and messages come before return values
+ * of clients.
+ */
 export function differencesFrom(serials: readonly SerialEnding[], ending: Ending): readonly SerialDifference[] {
   const all = serials.map(({ clients, ending: expected }) => {
     const names = [...new Set([...ending.keys(), ...expected.keys()])]

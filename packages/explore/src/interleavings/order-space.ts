@@ -7,7 +7,7 @@ export type OrderEnded = (broken: string | undefined, order: readonly string[]) 
 
 type Turns = ReadonlyMap<string, number>
 
-/** What a campaign needs of a search through orders. */
+/** The parts of `exploreInterleavings()` that a campaign calls. */
 interface OrderWork {
   plan(): Promise<Turns>
   attempt(orders: (turns: Turns) => Iterable<readonly string[]>, ended: OrderEnded): Promise<void>
@@ -15,8 +15,8 @@ interface OrderWork {
 }
 
 /**
- * All orders of the clients' requests in lexicographic order, so that a worker can begin at any index. No equivalent
- * order is skipped. If there are more orders than runs, the runs are spread evenly over all.
+ * Returns all orders of the clients' requests as runs, in lexicographic order, so that a worker can begin at any index.
+ * Equivalent orders are not skipped. If there are more orders than runs, the runs are spread evenly over all orders.
  */
 export function orderSpace(runs: number, work: OrderWork): IndexSpace {
   const sizeOf = (turns: Turns): number => {
@@ -60,7 +60,7 @@ export function orderSpace(runs: number, work: OrderWork): IndexSpace {
   }
 }
 
-/** Returns the number of orders of clients with these numbers of turns. */
+/** Returns the number of orders of the requests. @param turns number of requests of each client */
 function allOrders(turns: readonly number[]): bigint {
   let [count, place] = [1n, 0n]
   for (const each of turns) for (let turn = 1n; turn <= each; turn++) count = (count * ++place) / turn

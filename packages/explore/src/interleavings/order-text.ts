@@ -7,7 +7,7 @@ import type { SerialDifference } from './order-endings.js'
 const maxRows = 6
 const widest = 60
 
-/** Returns the requests and responses in order; in a long order, the steps of the anomaly and those around them. */
+/** Returns the requests and responses in order; of a long order, the steps of the anomaly and the first other steps. */
 export function stepRows(steps: readonly InterleavingStep[], { steps: telling }: Pick<Anomaly, 'steps'>): string[] {
   const shown = chosen(steps.length, telling)
   const rows = shown.map((at) => {
@@ -31,17 +31,17 @@ function chosen(length: number, telling: readonly number[]): readonly number[] {
   return [...first, ...others].sort((a, b) => a - b)
 }
 
-/** `alice, bob and carol`. */
+/** Formats a list of names: `alice, bob and carol`. */
 export function namesList(names: readonly string[], word: 'and' | 'or' = 'and'): string {
   return names.length < 2 ? (names[0] ?? '') : `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}`
 }
 
-/** `stock = "9", expected "8"`. */
+/** Formats a difference: `stock = "9", expected "8"`. */
 export function differenceText({ subject: what, actual: found, expected }: SerialDifference): string {
   return `${what} = ${found}, expected ${expected}`
 }
 
-/** The name of an anomaly as the literature writes it: `lost update`. */
+/** Returns the name of an anomaly as the literature writes it: `lost update`. */
 export function anomalyWords({ name }: Pick<Anomaly, 'name'>): string {
   return name === 'non-repeatable-read' ? 'non-repeatable read' : name.replaceAll('-', ' ')
 }

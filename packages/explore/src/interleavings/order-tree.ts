@@ -2,11 +2,11 @@ import { Unplayable } from './client-run.js'
 import { commute, type Touched } from './touched.js'
 
 interface Node {
-  /** Clients that could go here. */
+  /** Clients whose request is waiting at this step. */
   readonly enabled: readonly string[]
-  /** Clients that must be tried here. */
+  /** Clients that must be tried at this step. */
   readonly wanted: Set<string>
-  /** Clients that need not be tried here: all that would follow was seen in another order. */
+  /** Clients that need not be tried at this step, because an equivalent order was tried. */
   readonly asleep: Map<string, Touched>
   readonly done: Set<string>
   picked: string
@@ -24,11 +24,11 @@ interface Step {
  * model checking software, 2005]
  */
 export class OrderTree {
-  /** A client had two requests in flight at the same time. Such orders cannot be reduced. */
+  /** Whether a client had two requests in flight at the same time. Such orders cannot be reduced. */
   isAmbiguous = false
   readonly #path: Node[] = []
   #trace: Step[] = []
-  /** What follows was seen in another order. */
+  /** Whether the run continues only as an equivalent order that was tried. */
   #isKnown = false
 
   constructor(readonly reduces: boolean) {}
@@ -39,13 +39,16 @@ export class OrderTree {
     this.#isKnown = false
   }
 
-  /** @param waiting names, each once, the preferred first; `alice#2` is a second request of alice */
+  /**
+   * Returns the client that sends the next request.
+   * @param waiting names of the clients whose request is waiting, the preferred first; `alice#2` is a second request
+   */
   choose(waiting: readonly string[]): string {
     const node = this.#path[this.#trace.length]
     if (node !== undefined) {
       if (waiting.includes(node.picked)) return node.picked
       throw new Unplayable(
-        `exploreInterleavings(): the same order differs when it is played again: ${node.picked} sends no request where it did before. Clients must not depend on state outside of their sandbox, such as a variable that an earlier order has changed.`,
+        `exploreInterleavings(): the clients behave differently when an order is repeated: ${node.picked} does not send a request that it sent before. Clients must not depend on state outside of their sandbox, such as a variable that an earlier order has changed.`,
       )
     }
     if (waiting.some((name) => name.includes('#'))) this.isAmbiguous = true
@@ -65,10 +68,10 @@ export class OrderTree {
     return new Map([...asleep].filter(([name, its]) => name !== picked && commute(its, touched)))
   }
 
-  /** Notes which keys the chosen client has used. */
+  /** Records which keys the request of the chosen client has used. */
   executed(touched: Touched): void {
     const node = this.#path[this.#trace.length]
-    // What follows a known state is not explored.
+    // The run repeats an equivalent order, so its remaining steps are not explored.
     if (node === undefined) return
     node.touched = touched
     this.#trace.push({ who: node.picked, touched })
@@ -119,7 +122,7 @@ export class OrderTree {
     }
   }
 
-  /** Returns the tried share of what is known, from 0 to 1: an estimate, valid after `next()`. */
+  /** Estimated share of the orders that were tried, from 0 to 1; valid after `next()`. */
   get share(): number {
     let weight = 1
     let share = 0
@@ -132,8 +135,8 @@ export class OrderTree {
   }
 
   /**
-   * Returns where untried orders remain after `next()`, the shortest prefix first: the clients until then, and those
-   * that would continue.
+   * Returns the untried orders that remain after `next()`, as prefixes, the shortest first: the clients of the prefix,
+   * and the clients that would continue.
    */
   left(): readonly { readonly after: readonly string[]; readonly next: readonly string[] }[] {
     return this.#path.flatMap(({ wanted, done, asleep, picked }, at) => {

@@ -11,13 +11,13 @@ export interface ExplorationOutcome {
   /** Number of runs with this outcome. */
   readonly count: number
   readonly holds: boolean
-  /** Why it does not hold; `''` if it holds. */
+  /** Why the outcome does not hold; `''` if it holds. */
   readonly reason: string
   /** The sandbox at the end of the first run with this outcome. */
   readonly sandbox: Sandbox
   /** The rule that injected the fault; add it to reproduce the outcome. */
   readonly rule?: FaultRule
-  /** For interleavings: the clients in their order. */
+  /** For interleavings: names of the clients in the order of their requests. */
   readonly order?: readonly string[]
   /** For interleavings: requests and responses. */
   readonly steps?: readonly InterleavingStep[]

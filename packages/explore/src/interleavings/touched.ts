@@ -2,9 +2,9 @@ import { type Bytes, text } from '../../../../src/kernel/bytes.js'
 import type { Entry } from '../../../../src/kernel/traffic-log.js'
 import { commandTable } from '../../../../src/store/commands/index.js'
 
-// What a request depends on, which determines which requests may change places without an effect.
+// The keys that a request reads and changes. Two requests without a conflict have the same effects in either order.
 
-/** Keys that a request read and changed; `all`: it may depend on anything. */
+/** Keys that a request read and changed; with `all`, it may depend on any other request. */
 export interface Touched {
   readonly reads: ReadonlySet<string>
   readonly writes: ReadonlySet<string>
@@ -22,15 +22,15 @@ export interface KeyUsed {
 
 export const everything: Touched = { reads: new Set(), writes: new Set(), all: true }
 
-/** Represents the state of the queue. IDs are drawn in order, so two messages never change places. */
+/** Stands for the whole queue. Message IDs are drawn in order, so the order of two publishes always has an effect. */
 const queueKey = '\0queue'
 
-/** Groups whose commands affect only the keys that they name, in the way that the command table states. */
+/** Command groups whose commands read and change only the keys in their arguments, as the command table states. */
 const dataGroups = new Set('string bitmap hash list set sorted-set geo hyperloglog stream json generic'.split(' '))
 /** Commands that draw from a random source that all keys share. */
 const byChance = /^(?:SPOP|SRANDMEMBER|HRANDFIELD|ZRANDMEMBER)$/
 
-/** @param entries of a request in the traffic log, including its own */
+/** Returns the keys that a request used. @param entries its entry in the traffic log, and those that it caused */
 export function touchedBy(entries: readonly Entry[]): Touched {
   const reads = new Set<string>()
   const writes = new Set<string>()
@@ -74,7 +74,7 @@ export function keysUsed(argv: readonly Bytes[]): readonly KeyUsed[] | undefined
   return command.writes && !used.some(({ writes }) => writes) ? undefined : used
 }
 
-/** Returns whether the order of the two does not matter. */
+/** Returns whether two requests have the same effects in either order. */
 export function commute(one: Touched, other: Touched): boolean {
   if (one.all || other.all) return false
   const meets = (keys: ReadonlySet<string>, others: ReadonlySet<string>): boolean => {

@@ -10,11 +10,11 @@ import { anomalyWords, differenceText, flawText, namesList, stepRows } from './o
 import type { OrderTree } from './order-tree.js'
 import type { ExplorationOutcome } from './outcome.js'
 
-/** One outcome that orders had. */
+/** One outcome of the tried orders. */
 export interface InterleavingOutcome extends ExplorationOutcome {
-  /** Requests and responses, in the order that is the easiest to follow. */
+  /** Requests and responses of the order that is the easiest to follow. */
   readonly steps: readonly InterleavingStep[]
-  /** That order, for `replay`: `alice bob alice bob`. */
+  /** The order of `steps`, for the option `replay`: `alice bob alice bob`. */
   readonly replay: string
   /** The anomaly, if there is one. */
   readonly anomaly?: Anomaly
@@ -89,7 +89,11 @@ export class TriedInterleavings {
     this.#endings.clear()
   }
 
-  /** @param said why it does not hold, apart from its outcome */
+  /**
+   * Counts an order.
+   * @param said reason why the order fails, from an error or from `holds`
+   * @param isClaimed whether `holds` decides; otherwise the outcome must equal that of a serial order
+   */
   add(run: OrderRun, said: string | undefined, isClaimed: boolean): void {
     this.#seen.add(run.order.join(' '))
     const requests = new Map<string, number>()
@@ -106,11 +110,11 @@ export class TriedInterleavings {
     }
   }
 
-  /** Returns why an order does not hold. @param said the reason apart from its outcome */
+  /** Returns why an order does not hold; `undefined` if it holds. The parameters are those of `add()`. */
   complaintOf(run: OrderRun, said: string | undefined, isClaimed: boolean): string | undefined {
     this.#expected ??= new Set(this.#serial.map(({ ending }) => textOf(ending)))
     const isSerial = isClaimed || this.#expected.has(endingText(run))
-    return said ?? (isSerial ? undefined : 'ends as no order of the clients one after the other does')
+    return said ?? (isSerial ? undefined : 'no serial order of the clients has this outcome')
   }
 
   tried(progress: Progress): InterleavingExploration {
@@ -210,7 +214,7 @@ interface Found {
 function noFlaw(isBroken: boolean): Anomaly {
   const sentence = isBroken
     ? 'The order was not played to its end.'
-    : 'It also fails when the clients go one after the other.'
+    : 'The serial orders of the clients fail too.'
   return { name: 'none', steps: [], keys: [], sentence }
 }
 
@@ -227,7 +231,7 @@ function simplicity({ order }: OrderRun): number {
   return order.filter((who, at) => who !== order[at - 1]).length * 1000 + order.length
 }
 
-/** Returns the number of orders of clients with these numbers of turns. */
+/** Returns the number of orders of the requests. @param turns number of requests of each client */
 function ordersOf(turns: readonly number[]): number {
   let count = 1
   let place = 0
@@ -270,7 +274,7 @@ function ordersFailure(failures: readonly InterleavingOutcome[], summary: string
       flaw.sentence,
       ...shown,
       ...(left > 0 ? [`  and ${plural(left, 'more difference')}`] : []),
-      ...(shown.length === 0 || why.startsWith('ends as no order') ? [] : [`  ${why}`]).slice(0, left > 0 ? 0 : 1),
+      ...(shown.length === 0 || why.startsWith('no serial order') ? [] : [`  ${why}`]).slice(0, left > 0 ? 0 : 1),
       ...(shown.length === 0 ? [`  ${why}`] : []),
       ...(named.length > 0 ? [`Other orders: ${named.join(', ')}.`] : []),
     ],

@@ -16,7 +16,7 @@ export function describeStep(done: DeliveryResult): string {
     .join(', ')
 }
 
-/** Describes the place that a list leads to. */
+/** Describes the point of a run that a list of steps leads to. @param step last step of the list */
 export function placeOf(step: StepIdentity | undefined): string {
   if (step === undefined) return 'At its beginning'
   const isPlan = step.targetStep !== undefined
@@ -47,7 +47,7 @@ export function nameExpected(refusal: string): string | undefined {
   return refusals[0]![0].exec(refusal)?.[1]
 }
 
-/** Returns the meaning of an error of the SDK; `undefined` if it has none. */
+/** Explains an error of the SDK; `undefined` if the error is not about a difference between list and code. */
 export function meaningOf(refusal: string): string | undefined {
   for (const [pattern, words] of refusals) {
     const found = pattern.exec(refusal)

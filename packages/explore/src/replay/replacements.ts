@@ -4,11 +4,12 @@ import { stepOfEntry } from '../../../../src/workflow/history-file.js'
 import type { RunHistoryEntry, StepIdentity } from '../../../../src/workflow/run-history.js'
 
 /**
- * JSON values that replace one that a history lacks. Code that does not use the value behaves alike with all of them.
+ * JSON values that are tried in place of a value that a history lacks. Code that does not use the value does the same
+ * with each of them.
  */
 export const replacements: readonly string[] = ['{}', 'null', 'true', '0', '1', '"x"', '[]']
 
-/** Returns an entry with another value, if it has none. */
+/** Returns an entry with `standIn`, a JSON text, as its value if the history lacks the value. */
 export function withStandIn(entry: RunHistoryEntry, at: number, standIn: string): RunHistoryEntry {
   if (entry.unknown === undefined) return entry
   if (at === 0) return { ...entry, body: toBase64(utf8(standIn)) }
@@ -24,7 +25,7 @@ export function probeOf(step: StepIdentity): RunHistoryEntry {
   return { messageId: 'msg_probe', body: toBase64(utf8(body)), callType: 'step' }
 }
 
-/** Formats a result as a step of this kind submits it. [workflow.md 5 to 9] */
+/** Formats a result in the form in which a step of this type submits it. [workflow.md 5 to 9] */
 function outOf(stepType: string, standIn: string): string {
   const value = JSON.parse(standIn) as unknown
   const asText = typeof value === 'string' ? value : standIn

@@ -12,7 +12,7 @@ import { headerEndingIn, stepsIn } from '../crash/run-delivery.js'
 import { callWith, isOfRun, pretended } from '../crash/run-requests.js'
 import { silence } from '../crash/step-chance.js'
 
-/** Result of delivering a list: the submitted steps, the end of the run, or nothing. */
+/** Result of delivering a list of steps: the submitted steps, the end of the run, or nothing. */
 export type DeliveryResult = readonly StepIdentity[] | 'end' | 'nothing'
 
 export interface Delivered {
@@ -21,7 +21,7 @@ export interface Delivered {
   readonly outcome: AttemptOutcome | undefined
 }
 
-/** Serves the workflow in a sandbox. */
+/** A function that serves the workflow in a sandbox. */
 export type ReplayedApp = (sandbox: Sandbox) => unknown
 
 /** Virtual time that the app may take for a delivery. */
@@ -35,9 +35,10 @@ const slice = 50
 const setUpFactor = 10
 
 /**
- * Delivers the list up to an entry in a new sandbox, in which nothing is accepted and no host is reachable.
- * @param body of the delivery
- * @param patience timeout in host milliseconds
+ * Delivers a list of steps to the app in a new sandbox. The sandbox accepts no submission, and no host is reachable.
+ * @param body body of the delivery: the list as JSON
+ * @param isFirst whether the delivery starts the run
+ * @param patience timeout of the delivery, in milliseconds of host time
  */
 export async function deliver(
   history: RunHistory,
@@ -56,7 +57,7 @@ export async function deliver(
   const allowLookups = refuseLookups(unreachable)
   const restore = connect(sandbox, { realHosts: 'allow', intercept: 'fetch' })
   globalThis.fetch = withRealQueue(sandbox, globalThis.fetch)
-  // The SDK logs each list that it rejects, and the result already has the text.
+  // The SDK logs an error for each list that it rejects. The result of the replay already contains that error.
   const speak = silence(() => true)
   let done: DeliveryResult = 'nothing'
   const exchange = sandbox.exchange.bind(sandbox)
@@ -72,7 +73,7 @@ export async function deliver(
   }
   try {
     const served = await within(patience * setUpFactor, Promise.resolve(app(sandbox)))
-    if (!served) throw new Error('replay(): the function that serves the app did not end.')
+    if (!served) throw new Error('replay(): the function that serves the app did not return in time. Raise `timeout`, or let it return.')
     const headers = headersOf(history, isFirst)
     sandbox.queue.publish({ to: history.url, body, headers, retries: 0, timeout: longest })
     const outcome = (): AttemptOutcome | undefined => sandbox.traffic.ofType('attempt')[0]?.outcome
@@ -92,10 +93,10 @@ export async function deliver(
 }
 
 function unreachable(): Error {
-  return new TypeError('replay(): no host is reachable but the sandbox.')
+  return new TypeError('replay(): the code under test can reach only the sandbox. Register the host with sandbox.outbound.on().')
 }
 
-/** Waits for work until the timeout, and leaves hanging work behind. @returns whether the work has ended */
+/** Waits until the work has ended, or until a timeout in milliseconds. @returns whether the work has ended */
 async function within(patience: number, work: Promise<unknown>): Promise<boolean> {
   let timer: ReturnType<typeof hostSetTimeout> | undefined
   const over = new Promise<false>((resolve) => {
@@ -104,7 +105,7 @@ async function within(patience: number, work: Promise<unknown>): Promise<boolean
     }
     wait(patience)
   })
-  // It may fail later, when no code awaits it.
+  // The work may fail after the timeout, when no code awaits it.
   work.catch(() => {})
   try {
     return await Promise.race([work.then(() => true), over])
@@ -114,8 +115,8 @@ async function within(patience: number, work: Promise<unknown>): Promise<boolean
 }
 
 /**
- * Redirects requests to the vendor's queue, from clients that were created before the sandbox set the environment, to
- * the sandbox.
+ * Redirects requests for the vendor's queue to the sandbox. They come from clients that were created before the sandbox
+ * set the environment.
  */
 function withRealQueue(sandbox: Sandbox, inner: typeof globalThis.fetch): typeof globalThis.fetch {
   return (input, init) => {
@@ -139,7 +140,8 @@ function headersOf({ runId, url, createdAt = 0, headers }: RunHistory, isFirst: 
 }
 
 /**
- * Returns the identity of a step that code submits. A call of an external host has it in the headers of its callback.
+ * Returns the identity of a step that code submits. For a call of an external host, the identity is in the headers of
+ * its callback.
  */
 function identityOf({
   stepId,
@@ -152,7 +154,7 @@ function identityOf({
   const headers = Object.entries((item as { headers?: Record<string, string> } | undefined)?.headers ?? {})
   const told = (name: string): string | undefined => headerEndingIn(headers, name)
   const called = told('forward-upstash-workflow-stepname')
-  // The body of a call may look like a step, too.
+  // Without these headers, the request is not a call. The body of a call could look like a step too.
   if (called === undefined) return { stepId, stepName, stepType, concurrent, targetStep } as StepIdentity
   return {
     stepId: Number(told('forward-upstash-workflow-stepid')),
@@ -168,7 +170,7 @@ export function messageOf({ body, error, note }: AttemptOutcome): string {
   return typeof message === 'string' ? message : (note ?? error ?? text(body))
 }
 
-/** Returns the JSON of a list, with its entries as they are delivered. */
+/** Returns a list of steps as JSON, in the form in which the queue delivers it. */
 export function listOf(entries: readonly { messageId: string; body: string; callType: string }[]): string {
   return JSON.stringify(entries.map(({ messageId, body, callType }) => ({ messageId, body, callType })))
 }

@@ -13,7 +13,7 @@ import { probeOf, replacements, withStandIn } from './replacements.js'
 import { type Delivered, type DeliveryResult, deliver, listOf, messageOf, type ReplayedApp } from './replay-delivery.js'
 import type { RecordedSteps } from './replayed-history.js'
 
-/** Difference between the response to a list and the recorded one. */
+/** Difference between what the code does with a list of steps and what the history recorded. */
 export interface PrefixDifference {
   readonly expected: string
   readonly actual: string
@@ -23,7 +23,7 @@ export interface PrefixDifference {
   readonly kind: 'refused' | 'failed' | 'ended' | 'other' | 'hung'
 }
 
-/** Verdict about one list: as recorded, different, or different for a reason that the history may lack. */
+/** Verdict about one list: as recorded, different, or different perhaps only because the history lacks a value. */
 export type PrefixVerdict =
   | { readonly is: 'same' }
   | { readonly is: 'different'; readonly difference: PrefixDifference }
@@ -31,21 +31,21 @@ export type PrefixVerdict =
 
 const same: PrefixVerdict = { is: 'same' }
 
-/** The history, the app, and its timeout. */
+/** A replay: the history, the app, and the timeout of a delivery. */
 export interface PrefixTrial {
   readonly history: RunHistory
   readonly steps: RecordedSteps
   readonly app: ReplayedApp
-  /** Timeout in host milliseconds. */
+  /** Timeout of a delivery, in milliseconds of host time. */
   readonly patience: number
 }
 
-/** One list that is delivered: that of the history, and variants with other values in place of missing ones. */
+/** The list of steps up to one entry of the history, and its variants with other values in place of missing values. */
 export class Prefix {
   readonly #trial: PrefixTrial
   readonly #at: number
   readonly #expected: DeliveryResult | undefined
-  /** The handler or the body of a step did not end. */
+  /** Whether the handler or the body of a step did not end. */
   hasHung = false
 
   constructor(trial: PrefixTrial, at: number) {
@@ -70,8 +70,8 @@ export class Prefix {
   }
 
   /**
-   * Returns whether missing values explain the difference. A value that may have been undefined only needs to make no
-   * difference.
+   * Returns a verdict if missing values explain the difference, from deliveries with other values in their place. If a
+   * value may have been undefined in the run too, the list is unchecked as soon as another value changes the result.
    */
   async #withOthers(
     entries: readonly RunHistoryEntry[],
@@ -100,15 +100,16 @@ export class Prefix {
   }
 
   /**
-   * The body of a step runs, but what it needs may be missing, and code around it may hide its failure. A list that
-   * ends with an unknown step makes the SDK name the step in the code, and no body runs.
+   * Returns whether the difference is only in the body of a step. The body may need data that is missing in a replay,
+   * and code around it may hide its failure. With a list that ends with an unknown step, no body runs, and the error of
+   * the SDK names the step in the code.
    */
   async #isOnlyBody(entries: readonly RunHistoryEntry[], { done, outcome }: Delivered): Promise<boolean> {
     if (outcome !== undefined && refusalOf(outcome) !== undefined) return false
     const expected = this.#expected
     if (expected === 'nothing') return false
     if (!Array.isArray(expected)) {
-      // What the code does after the end of the history does not matter, but it must get there.
+      // The code may do anything after the end of the history, but it must reach that point.
       const { steps } = this.#trial
       const next = { stepId: steps.highest(this.#at) + 1, stepName: '', stepType: 'Run', concurrent: 1 }
       return (await this.#nameAt([...entries, probeOf(next)])) !== undefined
@@ -122,7 +123,7 @@ export class Prefix {
     return (await this.#nameAt(asked)) === step!.stepName
   }
 
-  /** Returns the name of the step in the code, if a list ends with an unknown step. */
+  /** Delivers a list that ends with an unknown step. @returns the name of the step in the code, from the SDK's error */
   async #nameAt(entries: readonly RunHistoryEntry[]): Promise<string | undefined> {
     const { outcome } = await this.#deliver(entries)
     return outcome === undefined ? undefined : nameExpected(messageOf(outcome))
@@ -134,7 +135,7 @@ export class Prefix {
       const name = stepOfEntry(entries[at]!, at)?.stepName
       return at === 0 ? 'the payload' : name === undefined ? `entry ${at + 1}` : `the result of '${name}'`
     })
-    return `what the history lacks: ${names.join(', ')}`
+    return `values that the history lacks: ${names.join(', ')}`
   }
 
   #difference({ done, outcome }: Delivered): PrefixDifference | undefined {
@@ -158,10 +159,10 @@ export class Prefix {
     return { ...this.#told(actual, meaningOf(messageOf(outcome)) ?? `the code ${actual}`), refusal, kind: 'refused' }
   }
 
-  /** The body of the right step ran. It lacks something that no history could record. */
+  /** Returns whether the error comes from the body of the recorded step, which may need data that no history has. */
   #isOfBody({ headers }: AttemptOutcome): boolean {
     const expected = this.#expected
-    // A failed run failed at its last list, and fails there again.
+    // A run that failed in production failed after its last list, so it may fail there again.
     if (expected === undefined && this.#trial.history.state === 'RUN_FAILED') return true
     const step = headerEndingIn(headers, 'error-step-name')
     if (step === undefined) return false

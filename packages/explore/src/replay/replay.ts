@@ -6,7 +6,7 @@ import type { ReplayedApp } from './replay-delivery.js'
 import { Prefix, type PrefixDifference, type PrefixTrial } from './replay-prefix.js'
 import { RecordedSteps } from './replayed-history.js'
 
-/** A place at which a running workflow run could not continue with today's code. */
+/** A point at which a workflow run in progress could not continue with today's code. */
 export interface Incompatibility {
   /** Number of entries of the delivered list. */
   readonly prefix: number
@@ -14,13 +14,13 @@ export interface Incompatibility {
   readonly expected: string
   /** What the code did instead. */
   readonly actual: string
-  /** The place, the recorded step and the step of the code, as a message. */
+  /** Message with the point in the run, the recorded step and the step of the code. */
   readonly message: string
   /** The SDK's own text, if it rejects the list. */
   readonly sdkError?: string
 }
 
-/** A list with another response than recorded, perhaps only because of what the history or the sandbox lacks. */
+/** A list of steps after which the code differs, perhaps only because the history or the sandbox lacks data. */
 export interface InconclusivePrefix {
   readonly prefix: number
   readonly reason: string
@@ -41,16 +41,16 @@ export interface ReplayOptions {
   readonly timeout?: Duration
 }
 
-/** Number of lists that may hang; one may be a body that waits for something missing. */
+/** Number of lists without a response after which a replay ends. One may hang only because data is missing. */
 const maxHung = 2
 
-/** During a replay, `fetch`, the environment and the console of the process belong to it, so replays take turns. */
+/** The last replay. Replays run one after another, because each replaces `fetch`, the environment and the console. */
 let turn: Promise<unknown> = Promise.resolve()
 
 /**
- * Delivers every prefix of a history to today's code and reports where it would continue differently.
+ * Delivers every prefix of a run history to today's code, and reports where the code continues differently.
  * Nothing that the code submits is accepted, and only hosts that the app registers in the sandbox are reachable.
- * Concurrent replays take turns.
+ * Concurrent replays run one after another.
  * @param app serves the workflow in a sandbox, at the URL of the history
  * @throws TypeError if the history is invalid, or if nothing is served at its URL; also throws errors of the app's
  * setup
@@ -79,7 +79,7 @@ async function replayed(given: RunHistory, app: ReplayedApp, { timeout = '2s' }:
     if (at > 0 && callType !== 'step') continue
     const prefix = at + 1
     if (hung === maxHung) {
-      unchecked.push({ prefix, reason: 'The code did not respond before; this list and those after it were skipped.' })
+      unchecked.push({ prefix, reason: 'The code did not respond to earlier lists, so this list and all later lists were skipped.' })
       break
     }
     prefixes++

@@ -5,7 +5,7 @@ import type { StepBody } from '../../../../src/workflow/step.js'
 /** The steps of a run in its history, for each prefix of the list. */
 export class RecordedSteps {
   readonly #history: RunHistory
-  /** The first entry of each step: the SDK ignores later ones. */
+  /** The first entry of each step. The SDK ignores later entries of the same step. */
   readonly #steps: readonly { readonly at: number; readonly step: StepBody }[]
   readonly #duplicates: ReadonlySet<number>
 
@@ -37,7 +37,7 @@ export class RecordedSteps {
     return this.#steps.reduce((most, one) => (one.at <= at ? Math.max(most, idOf(one.step)) : most), 0)
   }
 
-  /** Returns what followed a delivery of the list up to an entry; `undefined` if the history does not contain it. */
+  /** Returns what followed the delivery of the list up to an entry; `undefined` if the history ends before that. */
   followers(at: number): readonly StepIdentity[] | 'end' | 'nothing' | undefined {
     if (this.#duplicates.has(at)) return 'nothing'
     const before = this.#steps.filter((one) => one.at <= at).map(({ step }) => step)
@@ -61,7 +61,7 @@ export class RecordedSteps {
     return state === 'RUN_SUCCESS' ? 'end' : undefined
   }
 
-  /** Returns whether all branches parallel to a result have theirs. */
+  /** Returns whether a result is the last one of its parallel branches: all the others have their results. */
   #isLast({ stepId, concurrent }: StepBody, before: readonly StepBody[]): boolean {
     const plans = this.#steps.flatMap(({ step }) => (step.targetStep === undefined ? [] : [step]))
     const own = plans.findIndex(({ targetStep }) => targetStep === stepId)
@@ -72,7 +72,7 @@ export class RecordedSteps {
   }
 }
 
-/** Returns the plans of a group, which arrive together. Each plan states their number. */
+/** Returns the plans of the parallel branches around `own`, which arrive together. Each plan states their number. */
 function groupOf(plans: readonly StepBody[], own: number): readonly StepBody[] {
   for (let from = 0; from < plans.length; ) {
     const to = from + Math.max(1, Math.trunc(plans[from]!.concurrent) || 1)

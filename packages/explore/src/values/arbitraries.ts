@@ -7,7 +7,7 @@ import { texts, wordOf } from './command-words.js'
 
 /** Options of `arb.command()`. */
 export interface CommandOptions {
-  /** Commands that a store has under this policy of `commands`. Default `documented`. */
+  /** Value of the policy `commands`, which decides the commands that a store has. Default `documented`. */
   readonly commands?: Policy['commands'] | undefined
   /** Chooses commands by name and group. Default: all. */
   readonly only?: (name: string, group: string) => boolean

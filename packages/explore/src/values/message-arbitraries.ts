@@ -191,7 +191,8 @@ export function cron(): fc.Arbitrary<string> {
 }
 
 /**
- * Generates moves of time, as the step `advance` of a scenario takes them: milliseconds, at most a day.
+ * Generates moves of time, as the step `advance` of a scenario takes them: milliseconds, at most `maxLength`, by default
+ * one day.
  * @example
  * await fc.assert(
  *   fc.asyncProperty(arb.clockMove({ maxLength: '1h' }), async ({ advance }) => {

@@ -7,8 +7,8 @@ import { type CommandOptions, command } from './arbitraries.js'
 export interface StoreRequest {
   readonly client: string
   /**
-   * `command`: a single command. `pipeline`: several, and other requests may run in between. `transaction`: several,
-   * without any in between.
+   * `command`: a single command. `pipeline`: several commands, between which commands of other requests may run.
+   * `transaction`: several commands that run without others in between.
    */
   readonly form: 'command' | 'pipeline' | 'transaction'
   readonly commands: readonly (readonly string[])[]
@@ -25,8 +25,8 @@ export interface StoreRequestOptions extends CommandOptions {
 }
 
 /**
- * Generates requests of several clients in their order of arrival: one interleaving. They shrink to fewer requests,
- * shorter ones, and single commands.
+ * Generates requests of several clients in their order of arrival: one interleaving. Failures shrink to fewer requests,
+ * shorter requests, and single commands.
  * @example
  * await fc.assert(
  *   fc.asyncProperty(arb.storeRequests({ clients: 2, maxRequests: 3 }), async (requests) => {

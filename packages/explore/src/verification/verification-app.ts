@@ -9,7 +9,7 @@ import type { Question, SignedDelivery } from './verification-cases.js'
 import type { AppUnderTest, VerificationOptions } from './verification-options.js'
 import { isElsewhere } from './verification-options.js'
 
-/** What an app did with one delivery. */
+/** Reaction of an app to one delivery. */
 export interface Reaction {
   /** Whether it responded with 2xx. */
   readonly accepted: boolean
@@ -80,7 +80,7 @@ function publish(
   queue.publish({ to, method, retries: 0, headers: { 'content-type': 'application/json', ...headers }, body })
 }
 
-/** Serves the app where the deliveries arrive with their real signatures, which may be lost on the way. */
+/** Returns the app as the receiver of a delivery. An unsigned delivery loses its signature before the app gets it. */
 function taking(
   { app, sandbox, ...world }: VerificationSandbox,
   { unsigned }: SignedDelivery,

@@ -14,16 +14,16 @@ export type VerificationCase = RightSignature | 'unsigned' | SignatureFlaw
 
 export interface SignedDelivery {
   readonly body: string
-  /** Flaw of its signature; absent if it is signed with the current key. */
+  /** Flaw of the signature; absent if the delivery is correctly signed with the current key. */
   readonly flaw?: SignatureFlaw | 'rotated'
-  /** Whether it arrives without a signature. */
+  /** Whether the delivery arrives without a signature. */
   readonly unsigned?: boolean
 }
 
 export interface Question {
   readonly name: VerificationCase
   readonly wanted: 'accepted' | 'refused'
-  /** What distinguishes it, as text. */
+  /** What distinguishes the delivery, as a phrase. */
   readonly what: string
   /** Probable defect of an app that responds differently. */
   readonly because: string
@@ -37,7 +37,7 @@ const reserialises =
 
 /** Probable defect of an app that accepts a wrong delivery. */
 export const causes: Readonly<Record<SignatureFlaw | 'unsigned', string>> = {
-  unsigned: 'the signature is only checked if there is one. Reject a request without it',
+  unsigned: 'the signature is only checked if there is one. Reject a request without a signature',
   url: "claim sub is not compared with the app's own URL, so a delivery that was signed for another route is accepted here. The SDK's Receiver compares it when verify() is given { url }; the SDK's wrappers (verifySignatureAppRouter and others) never do",
   body: 'claim body is not compared with the hash of the body: an attacker with one signed delivery can send any body',
   reserialized: reserialises,

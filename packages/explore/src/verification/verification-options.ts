@@ -21,9 +21,9 @@ export interface VerificationOptions extends Omit<DeliveryUnderTest, 'handler' |
   readonly headers?: Readonly<Record<string, string>>
   /** HTTP method. Default `POST`. */
   readonly method?: string
-  /** The keys that the app knows. Default: those of the sandbox, which are in the environment during the check. */
+  /** The keys that the app knows. Default: the keys of the sandbox, in the environment during the check. */
   readonly keys?: ReceiverKeys
-  /** Deliveries to which any response is right, such as `url` for a wrapper of the vendor's SDK. */
+  /** Deliveries that the app may accept or reject, such as `url` for a wrapper of the vendor's SDK. */
   readonly except?: readonly VerificationCase[]
   /** The only deliveries that are tried. */
   readonly only?: readonly VerificationCase[]

@@ -10,7 +10,7 @@ import { literal } from '../delivery/rule-literal.js'
 import type { Reaction, VerificationAnswer } from './verification-app.js'
 import { causes, otherSpellings, type Question, unknownKey, type VerificationCase } from './verification-cases.js'
 
-/** Reactions that are wrong for the same reason. */
+/** Wrong reactions with the same probable cause. */
 interface Group {
   readonly because: string
   readonly answers: VerificationAnswer[]
@@ -18,7 +18,7 @@ interface Group {
   readonly work: readonly string[]
 }
 
-/** Up to this number of groups, each has several lines; above it, one line. */
+/** Maximum number of groups that are printed with several lines each. With more groups, each has one line. */
 const fewGroups = 5
 
 interface Case {
@@ -56,7 +56,7 @@ export function notVerified(
     ].join('\n'),
   )
   error.name = 'NotVerified'
-  // The stack points into this package. The message has the place.
+  // The stack trace would show only code of this package, so it is replaced by the message.
   error.stack = `${error.name}: ${error.message}`
   return carryFailure(error, { replay, timeline: timeline.split('\n') })
 }
@@ -86,7 +86,7 @@ function causeOf({ name, wanted, because }: Question, taken: ReadonlySet<Verific
     // All formattings are signed with the current key.
     return otherSpellings.includes(name) && !taken.has('current') ? unknownKey : because
   }
-  // If any key is accepted, or the body does not count, then other results about keys and bodies show nothing.
+  // An app that accepts any key or any body also accepts the other wrong keys or bodies. Report that one cause.
   if (taken.has('key') && (name.startsWith('rotated') || name === 'tampered')) return causes.key
   return name === 'reserialized' && taken.has('body') ? causes.body : because
 }

@@ -1,9 +1,9 @@
 import { hostTime } from '../../../../src/kernel/host.js'
 import type { ShardProgress } from './shard-run.js'
 
-/** How often the progress is printed, in host milliseconds: to a terminal, and to a file. */
+/** Host time between two prints of the progress, in milliseconds: on a terminal, and in a file or pipe. */
 const everyMs = { terminal: 500, pipe: 10_000 } as const
-/** Host milliseconds without the end of a run after which a campaign counts as stalled. */
+/** Host time, in milliseconds, after which a campaign counts as stalled if no run has ended. */
 const stillAfter = 30_000
 
 /** Prints the progress of a campaign on standard error. @returns a function that ends it */
@@ -30,12 +30,16 @@ export function showProgress(progress: () => ShardProgress): () => void {
   }
 }
 
-/** Longer lines could not be overwritten. */
+/** Cuts a line to the width of the terminal. A longer line could not be overwritten by the next one. */
 function cut(line: string, columns: number): string {
   return line.length < columns ? line : `${line.slice(0, columns - 2)}…`
 }
 
-/** @param elapsed and still in host milliseconds; `still` is the time since a run has ended, if that is long */
+/**
+ * Formats the progress as one line.
+ * @param elapsed host time since the start, in milliseconds
+ * @param still host time since the last run ended, in milliseconds; 0 unless the campaign counts as stalled
+ */
 export function progressLine(
   { runs, of, failed, reached, possible, underWay }: ShardProgress,
   elapsed: number,

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { UsageError, writeWhole } from '@stuntdouble/command-line'
 import type { ShardReport } from '../campaign/shard-report.js'
 
-/** Minimum time between two writes of a shard's file, in host milliseconds. */
+/** Minimum host time between two writes of a shard's file, in milliseconds. */
 const writeEvery = 2000
 
 export interface ShardFileWriter {

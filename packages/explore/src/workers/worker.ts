@@ -24,7 +24,7 @@ export async function perform({ file, given, task, slot }: WorkerJob): Promise<J
   }
 }
 
-/** Redirects the output of a campaign away from the report, and keeps it from ending the program. */
+/** Redirects the output of a campaign to standard error, and prevents the campaign from ending the program. */
 function leaveTheReportAlone(): void {
   process.stdout.write = process.stderr.write.bind(process.stderr)
   const { exit } = process
@@ -86,6 +86,6 @@ function told(error: unknown): string {
 
 export const maxLines = 12
 
-/** Messages that state what to do; their stack would not help. */
+/** Messages of this package that state what to do. They are reported without a stack, which would not help. */
 const ours =
   /^(?:assert(?:Resilient|CrashSafe)|explore(?:Faults|Interleavings)|defineCampaign|playScenario)\(\)|^Its default export/

@@ -3,7 +3,7 @@ import type { CampaignOptions, IndexResult } from '../campaign/index-space.js'
 import { newSlot, slotOf, type WorkerJob } from './job.js'
 import type { JobResult } from './worker.js'
 
-/** Thrown if a job has no result, with a message or a stack. */
+/** Thrown if a job has no result. The message is the reason, or the stack of the job's error. */
 export class JobFailed extends Error {}
 
 /** Performs the jobs of a campaign. */
@@ -37,7 +37,7 @@ export class Workers implements WorkerPool {
       // Lets code under test continue between two jobs.
       useAtomics: false,
     })
-    // A worker that ends without a job is replaced when there is one.
+    // If a worker ends while it has no job, the pool replaces it when the next job arrives. Ignore the error.
     this.#pool.on('error', () => {})
   }
 
@@ -64,7 +64,7 @@ export class Workers implements WorkerPool {
     })
   }
 
-  /** Notices a thread that ends, which the pool does not. */
+  /** Fails the jobs of a thread that ends. The pool does not notice such a thread. */
   #watch(): void {
     for (const thread of this.#pool.threads) {
       if (this.#watched.has(thread)) continue

@@ -135,7 +135,7 @@ test('ends the function of a campaign after its one check', async () => {
     'calls exploreInterleavings() and assertCrashSafe(), but a campaign has one check',
   )
   const plays = defineCampaign(() => exploreInterleavings({ name: 'x', steps: [{ drain: true }] }))
-  await expect(count(plays)).rejects.toThrow('a campaign needs { clients }')
+  await expect(count(plays)).rejects.toThrow('a campaign cannot explore a scenario')
   // Afterwards a check runs as a whole again.
   expect((await exploreInterleavings({ clients: { a: ask, b: ask } })).runs).toBe(2)
 })
