@@ -64,7 +64,7 @@ export interface WorkflowWaitPattern {
   readonly step?: Text
   readonly workflow?: Text
   readonly runId?: Text
-  /** Outcome of the wait: `received`, `timed-out`, or `waiting` until one of these. */
+  /** Outcome of the wait: `received`, `timed-out`, or `waiting` if it has not ended. */
   readonly outcome?: Or<WaitOutcome>
   /** Data of the event. */
   readonly data?: unknown

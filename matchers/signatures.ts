@@ -39,7 +39,7 @@ export interface SignaturePattern {
   readonly to?: Text
   readonly messageId?: Text
   readonly kind?: Or<MessageKind>
-  /** Key that signed it: its current role, or the key itself. Default: the current or the next key. */
+  /** Key that signed the delivery: its present role, or the key itself. Default: the current or the next key. */
   readonly key?: 'current' | 'next' | 'former' | (string & {})
   /** Keys of the receiver. Default: the keys of the sandbox or queue in `expect()`. */
   readonly keys?: ReceiverKeys
@@ -221,7 +221,7 @@ function headerList(headers: unknown): HeaderList {
   return (Array.isArray(headers) ? headers : listed) as HeaderList
 }
 
-/** Returns the checks of a receiver by name. */
+/** Returns the checks that a receiver makes, by name, with the differences that each finds. */
 function verification(thing: Signed, pattern: SignaturePattern, known: ReceiverKeys | undefined): ComparedField[] {
   const token = tokenOf(thing.headers)
   if (token === undefined) return [miss('signature', 'one', 'no header that ends in -Signature')]
@@ -318,7 +318,7 @@ function signerOf(
     if (rotations !== -1) return `former ${rotations + 1}`
   }
   if (ofAttempt === undefined || !isBy(ofAttempt)) return undefined
-  // Only the attempt has its key, which was the current key when the attempt started.
+  // The key is known only from the attempt. It was the current key when the attempt started.
   return known === undefined ? 'current' : 'former'
 }
 

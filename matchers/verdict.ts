@@ -65,7 +65,7 @@ export interface MatcherSearch<T> {
   readonly test: PatternTest<T>
   readonly candidate: (thing: T) => Candidate
   readonly times: Bounds | undefined
-  /** `published message`, `published messages`. */
+  /** Name of the things, singular and plural: `published message`, `published messages`. */
   readonly noun: readonly [one: string, many: string]
   /** Returns hints for typical mistakes, given the nearest candidates. */
   readonly hints?: (nearest: readonly ScoredCandidate<T>[], place: TestLocation | undefined) => readonly string[]
@@ -128,7 +128,7 @@ function explanation<T>(
   })
 }
 
-/** Returns a test for entries among too many matches, and for the publishing of their messages. */
+/** Returns a function that tests whether an entry is one of the matches, or published the message of a match. */
 function ledTo<T>({ evidence, candidate }: MatcherSearch<T>, found: readonly T[]): (entry: Entry) => boolean {
   const seqs = new Set(found.map((thing) => candidate(thing).seq))
   const messages = new Set(
@@ -137,7 +137,7 @@ function ledTo<T>({ evidence, candidate }: MatcherSearch<T>, found: readonly T[]
   return (entry) => seqs.has(entry.seq) || (entry.type === 'published' && messages.has(entry.messageId))
 }
 
-/** Returns a test for the attempts of the nearest message. */
+/** Returns a function that tests whether an entry is an attempt of the nearest message. */
 function attemptsOf<T>({ evidence, candidate }: MatcherSearch<T>, near: T | undefined): (entry: Entry) => boolean {
   const seq = near === undefined ? undefined : candidate(near).seq
   const ends = [...evidence.ofType('attempt'), ...evidence.ofType('dead-letter')]
@@ -145,7 +145,7 @@ function attemptsOf<T>({ evidence, candidate }: MatcherSearch<T>, near: T | unde
   return (entry) => entry.type === 'attempt' && entry.messageId === delivery?.messageId
 }
 
-/** Returns the arguments of a call without empty ones. */
+/** Returns the arguments of a call, without an empty pattern and without empty options. */
 export function callOf(pattern: object, options: MatchOptions | undefined): readonly unknown[] {
   if (options?.times !== undefined) return [pattern, options]
   return Object.keys(pattern).length === 0 ? [] : [pattern]
@@ -194,7 +194,7 @@ function unwanted<T>(given: MatcherSearch<T>, { found }: RankedMatches<T>): Pick
   return { expected: `Expected ${expected}, found ${found.length}:`, parts: [fitting(given, found, found.length > 1)] }
 }
 
-/** @param isTooMany whether full IDs are printed, to distinguish the matches */
+/** Returns the matches, one per line. @param isTooMany whether to print full IDs, which distinguish the matches */
 function fitting<T>(given: MatcherSearch<T>, found: readonly T[], isTooMany: boolean): string[] {
   const first = startOf(given.evidence)
   const lines = found.slice(0, foundShown).map((thing) => {

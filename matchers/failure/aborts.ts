@@ -73,8 +73,8 @@ function calledIn({ body, service }: EntryOf<'request'>): { runId: string; name:
 }
 
 /**
- * Yields the deliveries that did not overlap with another delivery of their run, so that what the run did meanwhile is
- * theirs. It stops at a delivery without a response, because its handler may still run.
+ * Yields the deliveries that did not overlap with another delivery of their run, so that everything that the run did
+ * meanwhile came from them. It stops at a delivery without a response, because its handler may still run.
  */
 function* loneCalls(calls: readonly Call[]): Generator<Call> {
   let ended = 0

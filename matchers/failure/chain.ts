@@ -135,7 +135,7 @@ export class Chain {
     return own
   }
 
-  /** Returns whether an entry belongs to its cause. Of a request with many messages only one counts, but all its commands do. */
+  /** Returns whether an entry belongs to the chain with its cause. Of many messages of one request, only one belongs. */
   #belongs(entry: Entry, above: number, messages: ReadonlySet<string>): boolean {
     if (!this.#led.has(above) || entry.type === 'fault' || entry.type === 'command') return true
     const cause = this.#bySeq.get(above)!
@@ -249,7 +249,7 @@ class Room {
     this.#places = new Map(entries.map((entry, index) => [entry, index]))
   }
 
-  /** @returns whether all entries fit */
+  /** Adds entries if all of them fit. @returns whether they fit */
   add(entries: readonly Entry[], how: 'full' | 'brief'): boolean {
     const more = entries.filter((entry) => this.#places.has(entry) && this.#isMore(entry, how))
     if (more.length === 0) return true

@@ -5,8 +5,8 @@ import type { Circumstance, Log } from './circumstance.js'
 import { failedForGood, guarded, skippedSlots } from './missing-hints.js'
 import { doneAgain, overtaken, repeated, takenForDuplicates } from './repetitions.js'
 
-// Finds things in the log that no matcher asked about and that often cause its failure. Each row is one kind. Hints state
-// what the entries prove; they don't guess what the app meant.
+// Finds things in the log that often cause the failure of a matcher, although the matcher does not check them. Each row
+// is one kind. Hints state what the entries prove; they don't guess what the app meant.
 
 /** The kinds of hints, in the order in which they are printed. */
 const rows: readonly ((log: Log) => Circumstance[])[] = [

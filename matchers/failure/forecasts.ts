@@ -55,7 +55,7 @@ function placeIn(evidence: MatcherInput, messageId: string): string {
   return evidence.redaction.text(named)
 }
 
-/** Returns the same hint from the log alone. */
+/** Returns the hint of `waitHint()` from the log alone. */
 function loggedHint(name: string, story: MessageLifecycle, now: number): string {
   const block = blockOf(story)
   if (block !== undefined) return `${name} waits: ${plainText(block)}.`

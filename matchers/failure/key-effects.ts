@@ -9,7 +9,7 @@ import type { Log } from './circumstance.js'
 export interface KeyEffect {
   readonly key: Bytes
   readonly attempt: EntryOf<'attempt'>
-  /** The first entry that proves it. */
+  /** The first entry that proves the effect. */
   readonly entry: Entry
   /** The changes and their commands. */
   readonly entries: readonly Entry[]
@@ -48,7 +48,7 @@ export function keyEffects({ evidence, attemptOf }: Pick<Log, 'evidence' | 'atte
   return effects.sort((one, other) => one.entry.seq - other.entry.seq)
 }
 
-/** @param locks receives the keys that a command set only if they were missing */
+/** Yields the changes of keys. @param locks receives the keys that a command set only if they were missing */
 function* changesIn(entries: readonly Entry[], locks: Set<Bytes>): Generator<Change> {
   const states = new Map<Bytes, State>()
   let events: EntryOf<'keyspace'>[] = []
@@ -111,7 +111,7 @@ function hashState(before: State, words: readonly string[]): State {
 /** Events that add elements to a key, so that repeating them never restores its state. */
 const growth = /^(?:[lr]push|sadd|xadd|pfadd)$/
 
-/** Returns whether the state of a key has certainly changed. Changes by others in between make it uncertain. */
+/** Returns whether the state of a key has certainly changed. Another delivery's change in between makes it uncertain. */
 function hasChanged(changes: readonly Change[]): boolean {
   const { before } = changes[0]!
   const { after } = changes.at(-1)!

@@ -23,7 +23,7 @@ interface UnknownRemote extends Perhaps<Sandbox, 'realHostRequests'> {
   readonly destinations?: Perhaps<Destinations, 'errors' | 'unused'> & Partial<Pick<Destinations, 'responderAt'>>
   readonly faults?: Perhaps<Sandbox['faults'], 'unused'>
   readonly outbound?: Perhaps<Outbound, 'errors' | 'unused' | 'unhandled' | 'unanswered'>
-  /** Of both regions. */
+  /** The workflows of both regions. */
   readonly workflows?: readonly Perhaps<Workflow, 'unused'>[]
 }
 

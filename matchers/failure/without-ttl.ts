@@ -8,7 +8,7 @@ export interface WithoutTtl {
   readonly ended?: EntryOf<'command'> | undefined
 }
 
-/** Events that replace a key and its TTL. Others change its value and keep its TTL. */
+/** Events that replace a key and its TTL. Other events change the value of a key and keep its TTL. */
 const replacements = /^(?:set|restore|rename_to|copy_to|move_to|\w+store)$/
 
 /** Returns why an existing key does not expire, if the log shows it. */

@@ -87,7 +87,7 @@ test('toBeIdle() names messages that wait for others, in addition to timers', as
   expect(told).toMatch(
     / {2}msg_\S+… waits in queue orders: msg_\S+… must finish first\. It starts no earlier than 09:00:12\.000\./,
   )
-  expect(told).toContain('… and 2 more messages that wait for others')
+  expect(told).toContain('… and 2 more messages that wait for other messages')
 })
 
 test('reads waits from a log without a queue', async () => {

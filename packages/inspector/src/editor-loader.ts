@@ -21,7 +21,7 @@ export function loaded(): Promise<EditorModule> {
 
 /**
  * The build replaces `panels/code-editor.ts` with this module, because the editor would make the page ten times larger.
- * It is a promise, so that `import()` of it waits for the script.
+ * The module is thenable, so that `import()` waits for the script.
  */
 export function then(resolve: (editor: EditorModule) => void, reject: (error: unknown) => void): void {
   loaded().then(resolve, reject)

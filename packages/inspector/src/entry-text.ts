@@ -12,7 +12,7 @@ import { shortId, shownFrom } from './shown-dates.js'
 export interface EntryText {
   readonly head: string
   readonly url?: string
-  /** Its result. */
+  /** Result of the entry. */
   readonly end?: string
   /** Reasons and other information, as phrases. */
   readonly notes: readonly string[]

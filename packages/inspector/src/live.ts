@@ -7,9 +7,9 @@ import type { TakeToken } from './token.js'
 
 /** Maximum number of entries in one response of the control API. */
 const partSize = 10_000
-/** Host milliseconds between two attempts to reach a server that is unavailable. */
+/** Host time between two attempts to reach a server that is unavailable, in milliseconds. */
 const pause = 1_000
-/** Host milliseconds between two requests for the time of a sandbox with a moving clock. */
+/** Host time between two requests for the time of a sandbox whose clock follows the host, in milliseconds. */
 const tick = 1_000
 
 /** Returns the control API of the page's server as the source of one tenant. */
@@ -72,7 +72,7 @@ class Following {
   #isStale = false
   #isDue = false
   #hasChanges = true
-  /** Whether time moves without an entry about it. */
+  /** Whether the clock follows the host, so that time moves without an entry in the log. */
   #goesByItself = false
 
   constructor(control: LiveControl, listener: PageListener) {
@@ -111,7 +111,7 @@ class Following {
     }
   }
 
-  /** After an interruption, another sandbox may have the same name. Its log then differs. */
+  /** Starts again if another sandbox has the same name after an interruption. Its log differs from the known entries. */
   async #renewIfOther(): Promise<void> {
     const known = this.#last
     if (known === undefined) return

@@ -9,7 +9,7 @@ interface RecordingInfo extends Omit<PageFacts, 'now'> {
   readonly changes: number
 }
 
-/** Host milliseconds of loading after which the page handles events. */
+/** Host time of loading after which the page handles events, in milliseconds. */
 const slice = 40
 
 /** Returns the recording in the page; undefined in the page of a server. */

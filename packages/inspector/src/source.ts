@@ -39,7 +39,7 @@ export interface Connection {
 
 /** Source of the page's data: a control API, or a recording in the file. */
 export interface PageSource {
-  /** Loads the existing data, then follows new data. @returns a function that ends it */
+  /** Loads the existing data, then follows new data. @returns a function that stops following */
   follow(listener: PageListener): () => void
   /** Control of a running sandbox; absent in a recording, which is read-only. */
   readonly control?: Control
@@ -50,7 +50,7 @@ export interface Control {
   readonly tenant: string
   /**
    * Sends one request.
-   * @param path below `/_control/{tenant}`: `/clock/advance`
+   * @param path path below `/_control/{tenant}`, such as `/clock/advance`
    * @throws Error with the server's message
    */
   ask(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<unknown>

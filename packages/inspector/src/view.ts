@@ -64,7 +64,7 @@ export class PageView {
     return list[place]?.seq === seq ? list[place] : undefined
   }
 
-  /** Starts listening, and follows `tenant` from one sandbox to another. @returns a function that ends it */
+  /** Starts listening, and follows `tenant` from one sandbox to another. @returns a function that stops listening */
   start(): () => void {
     const forgetTenant = this.tenant.subscribe((tenant) => {
       const { control } = this.source

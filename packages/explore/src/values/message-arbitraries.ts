@@ -191,7 +191,7 @@ export function cron(): fc.Arbitrary<string> {
 }
 
 /**
- * Generates moves of time, as the step `advance` of a scenario takes them: milliseconds, at most `maxLength`, by default
+ * Generates moves of time, as the step `advance` of a scenario takes them: milliseconds, at most `maxLength`. Default:
  * one day.
  * @example
  * await fc.assert(

@@ -20,7 +20,7 @@ export class AxisState {
   readonly marks: ReadonlySignal<Marks>
   readonly scale: ReadonlySignal<Scale>
   readonly placed: ReadonlySignal<PlacedMarks>
-  /** The present on the axis; waits may lead beyond it. */
+  /** Virtual time of the present, limited to the axis. The axis may end later, because waits end later. */
   readonly now: ReadonlySignal<number>
 
   constructor(readonly view: PageView) {
@@ -50,7 +50,7 @@ export class AxisState {
     this.#look(from + (to - from) * around - size * around, size)
   }
 
-  /** @param by fraction of the visible part */
+  /** Scrolls the axis. @param by distance as a fraction of the visible part; negative for earlier */
   pan(by: number): void {
     const { from, to } = this.sight.value
     this.#look(from + by * (to - from), to - from)

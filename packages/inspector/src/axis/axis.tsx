@@ -101,7 +101,7 @@ function AxisPicture({ view, axis }: AxisProps): JSX.Element {
         ref={canvas}
         id="axis"
         role="img"
-        aria-label={`${axisRows.length} lanes over time; their names contain the same as text.`}
+        aria-label={`${axisRows.length} lanes over time; the list of lanes has the same content as text.`}
       />
       <Overlay view={view} axis={axis} width={width} />
       <Scrubber view={view} axis={axis} width={width} />

@@ -38,7 +38,7 @@ export function labelsOf(place: LabelBox): Labels {
   return found.find(({ isTelling }) => isTelling) ?? found.at(-1)!
 }
 
-/** @returns `isTelling`: whether no two adjacent times have the same text */
+/** Returns labels with this precision. @returns `isTelling`: whether no two adjacent times have the same text */
 function labeled({ scale, from, to, width, measure }: LabelBox, precision: number): Labels & { isTelling: boolean } {
   const times: Label[] = []
   const dates: Label[] = []

@@ -23,7 +23,7 @@ export const firstLines: readonly number[] = axisRows.map((_, lane) =>
 /** The marks as columns of numbers, because 100,000 marks are processed for every picture. */
 export interface Marks {
   readonly size: number
-  /** Index of its entry. */
+  /** Index of the mark's entry. */
   readonly entry: Int32Array
   readonly line: Uint8Array
   readonly tone: Uint8Array
@@ -39,7 +39,10 @@ const wait = tones.indexOf('wait')
 const soft = tones.indexOf('soft')
 const fault = tones.indexOf('fault')
 
-/** @param changed entries that changed the store; if it is empty, each command counts */
+/**
+ * Returns the marks of the entries.
+ * @param changed `seq` of the entries that changed the store; if it is empty, each command counts as a change
+ */
 export function marksOf(entries: readonly TraceEntry[], changed: ReadonlySet<number>): Marks {
   const most = entries.length + entries.filter(isInjectedByScript).length
   const marks = {
@@ -133,8 +136,8 @@ export function placed(marks: Marks, scale: Scale): PlacedMarks {
 const widthAtEdge = 4
 
 /**
- * Which pixels of which line have which tone. It counts the begin and the end of each mark, so that a million marks
- * take linear time.
+ * Computes which pixels of each line have which tone. It counts the begin and the end of each mark, so that a million
+ * marks take linear time.
  */
 export class AxisCoverage {
   #width = 0
@@ -170,7 +173,7 @@ export class AxisCoverage {
     }
   }
 
-  /** Calls back for each stretch of each line and tone. */
+  /** Calls `draw` for each continuous stretch of pixels of a line and a tone. */
   each(line: number, tone: number, draw: (left: number, width: number) => void): void {
     const base = (line * tones.length + tone) * (this.#width + 2)
     let depth = 0

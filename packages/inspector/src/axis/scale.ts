@@ -1,6 +1,6 @@
 /**
- * Maps instants to positions between 0 and 1 and back. Proportional to time, days without entries take all their width;
- * by steps, adjacent instants are equally far apart.
+ * Maps instants to positions between 0 and 1 and back. The kind `time` is proportional to time, so that days without
+ * entries take up space. With the kind `steps`, all adjacent instants are equally far apart.
  */
 export interface Scale {
   readonly first: number
@@ -13,7 +13,7 @@ export interface Scale {
 
 export type ScaleKind = 'steps' | 'time'
 
-/** @param instants with an entry, ascending, without duplicates */
+/** Creates a scale. @param instants instants with an entry, ascending, without duplicates */
 export function scaleOf(kind: ScaleKind, instants: Float64Array): Scale {
   const first = instants[0] ?? 0
   const last = instants.at(-1) ?? first

@@ -7,7 +7,7 @@ import { shownDate, shownTime } from '../shown-dates.js'
 export interface EntryField {
   readonly name: string
   readonly text: string
-  /** Number of the entry that it refers to. */
+  /** Number of the entry to which the field links. */
   readonly seq?: number
 }
 
@@ -26,7 +26,7 @@ const named: Readonly<Record<string, readonly [name: string, read?: Reader] | nu
   ...{ type: null, seq: null, at: null, cause: null, headers: null, body: null, response: null, outcome: null },
   ...{ store: null, note: null, redact: null, argv: null, reply: null, error: null, waitReason: null, waitedMs: null },
   method: ['Method'],
-  url: ['Address'],
+  url: ['URL'],
   service: ['Service'],
   region: ['Region'],
   via: ['Via'],
@@ -35,13 +35,13 @@ const named: Readonly<Record<string, readonly [name: string, read?: Reader] | nu
   sourceMessageId: ['Reports on message'],
   dlqId: ['Dead letter'],
   kind: ['Kind'],
-  retried: ['Retries before it'],
+  retried: ['Earlier retries'],
   maxRetries: ['Retries allowed'],
   retryDelay: ['Wait between retries'],
   notBefore: ['Not delivered before', instant],
-  deduplicated: ['A duplicate', yes],
-  deduplicationId: ['Duplicates by'],
-  contentBasedDeduplication: ['Duplicates by content', yes],
+  deduplicated: ['Duplicate', yes],
+  deduplicationId: ['Deduplication ID'],
+  contentBasedDeduplication: ['Content-based deduplication', yes],
   urlGroup: ['URL group'],
   endpointName: ['Endpoint'],
   queue: ['Queue'],
@@ -76,7 +76,7 @@ const named: Readonly<Record<string, readonly [name: string, read?: Reader] | nu
   value: ['In force from now on'],
   point: ['Injection point'],
   fault: ['Fault'],
-  target: ['Struck'],
+  target: ['Target'],
   rule: ['Rule'],
   effect: ['Effect'],
   move: ['Move'],

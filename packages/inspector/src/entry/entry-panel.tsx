@@ -27,8 +27,8 @@ export function EntryPanel({ page }: EntryPanelProps): JSX.Element {
         <h3 id="detail-title">No entry is selected</h3>
         <p class="quiet">
           {view.selectedSeq.value === undefined
-            ? 'Select one: with the arrow keys in the list, by a click there, or by a click in a lane of the time axis.'
-            : `The log has no entry #${view.selectedSeq.value}, or not yet.`}
+            ? 'Select an entry with the arrow keys in the list, or click it in the list or in a lane of the time axis.'
+            : `The log does not contain entry #${view.selectedSeq.value}, at least not yet.`}
         </p>
       </div>
     )

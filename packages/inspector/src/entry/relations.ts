@@ -13,7 +13,7 @@ export interface Relations {
 
 const maxEffects = 30
 
-/** Scans all entries once, which is fast enough for one selected entry. */
+/** Returns the related entries. It scans all entries once, which is fast enough for one selected entry. */
 export function relationsOf(entries: readonly TraceEntry[], entry: TraceEntry): Relations {
   const { messageId, runId } = entry as Record<string, unknown>
   const effects: number[] = []

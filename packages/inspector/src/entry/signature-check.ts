@@ -11,7 +11,7 @@ export interface Claim {
   readonly text: string
   /** Absent if the page cannot check it. */
   readonly holds?: boolean
-  /** Why it cannot be checked, or the expected value. */
+  /** Why the claim cannot be checked, or why it is wrong. */
   readonly because?: string
 }
 
@@ -19,7 +19,7 @@ export interface Signature {
   readonly header: string
   readonly algorithm: string
   readonly claims: readonly Claim[]
-  /** Why the signature itself is not checked here. */
+  /** Why the page does not check the signature itself. */
   readonly seal: string
 }
 
@@ -39,8 +39,8 @@ export function signaturesOf(entry: TraceEntry): readonly Signature[] {
         algorithm: String(read.alg ?? 'not named'),
         claims: Object.entries(told).map(([claim, given]) => judged(claim, given, entry)),
         seal: /^[\w-]{20,}$/.test(seal ?? '')
-          ? 'It exists, but no key is known here to check it with.'
-          : 'Its last part is redacted, as every secret; the invariant signatures-verify of sandbox.assertInvariants() checks it.',
+          ? 'The signature itself is not checked, because this page has no signing key.'
+          : 'The signature itself is redacted, because it is a secret. The invariant signatures-verify of sandbox.assertInvariants() checks it.',
       },
     ]
   })
@@ -58,19 +58,19 @@ function judged(name: string, given: unknown, entry: TraceEntry): Claim {
   const seconds = typeof given === 'number' ? given * 1000 : Number.NaN
   switch (name) {
     case 'sub':
-      return { name: 'Destination (sub)', text: shown, ...verdict(given === entry.url, 'the URL is another one') }
+      return { name: 'Destination (sub)', text: shown, ...verdict(given === entry.url, 'the delivery went to another URL') }
     case 'body':
       return { name: 'Digest of the body (body)', text: shown, ...bodyVerdict(given, entry.body as PortableBody) }
     case 'exp':
-      return { name: 'Valid until (exp)', text: moment(seconds), ...verdict(seconds >= entry.at, 'it had expired') }
+      return { name: 'Valid until (exp)', text: moment(seconds), ...verdict(seconds >= entry.at, 'the signature had expired') }
     case 'nbf':
       return {
         name: 'Valid from (nbf)',
         text: moment(seconds),
-        ...verdict(seconds <= entry.at, 'it was not valid yet'),
+        ...verdict(seconds <= entry.at, 'the signature was not valid yet'),
       }
     case 'iat':
-      return { name: 'Made (iat)', text: moment(seconds), ...verdict(seconds <= entry.at, 'it was made later') }
+      return { name: 'Made (iat)', text: moment(seconds), ...verdict(seconds <= entry.at, 'the signature was made after the delivery') }
     case 'iss':
       return { name: 'Issuer (iss)', text: shown }
     case 'jti':
@@ -91,7 +91,7 @@ function bodyVerdict(claimed: unknown, body: PortableBody): Pick<Claim, 'holds' 
   if (digest === String(claimed).replace(/=+$/, '')) return { holds: true }
   return reading.text?.includes('***')
     ? { because: 'parts of the body are hidden' }
-    : { holds: false, because: 'the body is another one' }
+    : { holds: false, because: 'the signature is for another body' }
 }
 
 function moment(at: number): string {

@@ -55,7 +55,7 @@ export class Rows {
 export class ListFilter {
   readonly words: Signal<string> = signal('')
   readonly groups: Signal<ReadonlySet<EntryGroup>> = signal(new Set(groups))
-  /** Key events that repeat their commands. */
+  /** Whether key events that repeat their commands are listed. */
   readonly echoes: Signal<boolean> = signal(false)
 
   clear(): void {
@@ -80,7 +80,7 @@ export function rowsOf(view: PageView, filter: ListFilter): ReadonlySignal<Rows>
 
 export interface Narrowing {
   readonly range?: TimeRange | undefined
-  /** In lower case; an entry must contain all of them. */
+  /** Words in lower case, all of which an entry must contain. */
   readonly words?: readonly string[]
   readonly groups?: ReadonlySet<EntryGroup>
   readonly echoes?: boolean

@@ -18,8 +18,8 @@ const inDouble = /\\x([\da-f]{2})|\\(.)|([^"\\]+)/giy
 const inSingle = /\\'|[^']/gy
 
 /**
- * Parses the arguments of a line: bare ones, and quoted ones as redis-cli reads them, `"\xff
- * "` and `'it''s'`.
+ * Parses the arguments of a line, with or without quotes. Quoted arguments are read as redis-cli does: `"\xff\n"` and
+ * `'it\'s'`.
  * @returns `undefined` if a quote is open, or if text follows a closing quote
  */
 export function wordsOf(line: string): readonly PortableString[] | undefined {

@@ -11,7 +11,7 @@ export type Cells = readonly PortableString[]
 export interface RowEditing<K extends DumpedKey = DumpedKey> {
   /** Titles of the columns. */
   readonly columns: readonly string[]
-  /** Number of cells that cannot be changed: its index or its ID. */
+  /** Number of cells at the start of a row that cannot be changed, such as its index or its ID. */
   readonly fixed: number
   rows(value: K): readonly Cells[]
   /** Expiration of a row in virtual milliseconds. */
@@ -66,7 +66,7 @@ export const rowEditing: Readonly<Partial<Record<DumpedKey['type'], RowEditing>>
     columns: ['member', 'score'],
     fixed: 0,
     rows: ({ members }) => members,
-    // First the command that may be rejected: a score may not be a number.
+    // The command that the store may reject comes first, because the typed score may be invalid.
     change: (key, [before = ''], [after = '', score = '']) => [
       ['ZADD', key, score, after],
       ...(isSame(before, after) ? [] : [['ZREM', key, before]]),

@@ -55,7 +55,7 @@ function fieldOf(name: string, type: string, text: string): unknown {
     return JSON.parse(text)
   } catch {
     if (type === 'boolean') throw new Error(`${name} must be true or false.`)
-    // A text may be one of several types that a field takes.
+    // A field may accept values of several types, including a text.
     if (/^[[{"]/.test(text.trim())) throw new Error(`${name} must be valid JSON.`)
     return text
   }

@@ -93,7 +93,7 @@ type Publication = Partial<EntryOf<'published'>>
 export class MessageStates {
   /** Entries, oldest first; the first one is its publication unless that was dropped. */
   readonly entries: TraceEntry[]
-  /** The state at the end of the known entries, and its begin. */
+  /** The state after the last known entry, and the point from which it applies. */
   #last: { readonly from: StoreInstant; readonly standing: MessageAt } | undefined
 
   constructor(
@@ -124,7 +124,7 @@ export class MessageStates {
     this.#last = undefined
   }
 
-  /** Returns its state; `undefined` before its publication. */
+  /** Returns the state of the message at a point; `undefined` before its publication. */
   at(point: StoreInstant): MessageAt | undefined {
     if (this.first.seq > point.seq || this.first.at > point.at) return undefined
     const last = this.#last ?? { from: this.#end(), standing: undefined }
@@ -134,7 +134,7 @@ export class MessageStates {
     return standing
   }
 
-  /** Returns the point after which nothing is known of it. */
+  /** Returns the point of the last known change of the message. */
   #end(): StoreInstant {
     let { seq, at } = this.first
     for (const entry of this.entries) {

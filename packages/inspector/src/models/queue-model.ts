@@ -43,7 +43,7 @@ export class QueueModel {
   readonly #letters: EntryOf<'dead-letter'>[] = []
   /** Requests that change dead letters. */
   readonly #taken: TraceEntry[] = []
-  /** ID of the message of each entry about one. */
+  /** Message ID of each entry about a message, by `seq`. */
   readonly #owner = new Map<number, string>()
   #last: { readonly point: StoreInstant; readonly state: QueueAt } | undefined
 
@@ -132,7 +132,7 @@ export function reasonOf(
   return lane?.paused === true ? `queue ${queue} is paused` : `its turn in queue ${queue}`
 }
 
-/** Returns, by region, the entry at which the queue was reset or loaded. */
+/** Returns, by region, the `seq` of the last entry at which the queue was reset or loaded. */
 function beginnings(settings: readonly Setting[]): ReadonlyMap<string | undefined, number> {
   const began = new Map<string | undefined, number>()
   for (const { resource: of, seq, region } of settings) if (of === 'service') began.set(region, seq)

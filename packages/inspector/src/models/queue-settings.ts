@@ -126,7 +126,7 @@ export function flowKeysOf(
 /** Changes of a schedule that mean that it fired. */
 export const triggers: ReadonlySet<string> = new Set(['fired', 'fired-late', 'fired-by-hand'])
 
-/** @param log settings including those from before the last reset or load */
+/** Returns the schedules. @param log settings, including those from before the last reset or load */
 export function schedulesOf(settings: readonly Setting[], log: readonly Setting[]): readonly ScheduleAt[] {
   const schedules = new Map<string, Writable<ScheduleAt> & { readonly fired: number[] }>()
   const imports = importsIn(log)

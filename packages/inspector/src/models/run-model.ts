@@ -14,7 +14,7 @@ export interface StepAt {
   /** `Run`, `SleepFor`, `Call`, `Wait` … */
   readonly type: string
   readonly state: ShownStepState
-  /** The first entry about it. */
+  /** `seq` of the first entry about the step. */
   readonly seq: number
   /** Number of deliveries that carry it. */
   readonly attempts: number
@@ -43,7 +43,7 @@ class Run {
   end: EntryOf<'workflow'> | undefined
   readonly steps: Step[] = []
   readonly attempts = new Map<string, Attempt[]>()
-  /** The last message of its list. */
+  /** ID of the last message in the run's list of steps. */
   latest: string | undefined
 
   constructor(readonly start: EntryOf<'workflow'>) {}

@@ -65,8 +65,8 @@ class KeyHistory {
 type Histories = ReadonlyMap<string, KeyHistory>
 
 /**
- * All states of a store. Nothing is copied: a state is a number of steps, and finds the version of a key that was valid
- * then. So every instant opens immediately, even with a long history.
+ * All states of a store. Nothing is copied: a state is only a number of steps, with which it finds the valid version of
+ * each key. So every instant opens immediately, even with a long history.
  */
 export class StoreModel {
   readonly #steps: { readonly id: string; readonly change: KeyChange }[] = []
@@ -137,7 +137,7 @@ export class StoredState {
 
   constructor(
     histories: Histories,
-    /** Number of steps up to it. */
+    /** Number of steps up to this state. */
     count: number,
     /** Virtual time that determines what has expired. */
     readonly at: number,

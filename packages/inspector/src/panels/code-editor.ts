@@ -18,8 +18,8 @@ export interface EditorOptions {
 }
 
 /**
- * Creates an editor in an element. It has a shadow tree, because its styles are created by script, which the
- * content-security policy allows there.
+ * Creates an editor in an element. The editor is in a shadow tree, because a script creates its styles, and the
+ * content-security policy allows that only in a shadow tree.
  */
 export function edit(parent: HTMLElement, { text, isJson, label, onChange }: EditorOptions): Editor {
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' })

@@ -13,7 +13,7 @@ interface FaultFormProps {
   readonly onAdded: () => void
 }
 
-/** A form for a rule: where it injects its fault, because of the selected entry or anywhere, and which fault. */
+/** A form for a fault rule: the fault, and where to inject it. The selected entry suggests targets. */
 export function FaultForm({ view, control, onAdded }: FaultFormProps): JSX.Element {
   const catalog = useControlQuery<readonly FaultKindInfo[]>(() => control.ask('GET', '/faults/catalog'), [control])
   const place = useSignal('')

@@ -12,7 +12,7 @@ import { RowEditor } from './row-editor.js'
 import { runCommand } from './run-command.js'
 import { TextEditor } from './text-editor.js'
 
-/** Shows what a search index covers and reads. It can only be created again. */
+/** Shows the keys and the fields of a search index. An index cannot be changed, only created again. */
 function SearchFields({ value }: { readonly value: Extract<DumpedKey, { type: 'search' }> }): JSX.Element {
   return (
     <table class="pn-rows">

@@ -59,7 +59,7 @@ function made(view: PageView): Models {
   }
 }
 
-/** Returns a model that takes new items of a list, and starts again when the list does. */
+/** Returns a model that takes new items of a list. If the list starts again, the model is created again. */
 function growing<T extends { readonly seq: number }, M>(
   view: PageView,
   list: () => readonly T[],

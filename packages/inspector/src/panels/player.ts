@@ -26,7 +26,7 @@ export class TimePlayer {
     this.speed.value = 0
   }
 
-  /** The next piece begins after the previous one has settled. The time that a slow app takes is not recovered. */
+  /** The next piece begins after the previous one has settled. Time that a slow app takes is not caught up. */
   async #run(): Promise<void> {
     const { control } = this.view.source
     let last = performance.now()

@@ -34,7 +34,7 @@ export function StoreDifference({ view, onChoose }: StoreDifferenceProps): JSX.E
       <h2>Difference</h2>
       <p class="pn-line">
         {from === undefined || to === undefined ? (
-          'No event has changed the store up to here.'
+          'No event has changed the store up to this instant.'
         ) : event !== undefined ? (
           <>
             by the event <EntryLink view={view} seq={event.point.seq} /> at <Instant at={event.point.at} />

@@ -42,7 +42,7 @@ export function StorePanel({ view }: PanelProps): JSX.Element {
           {size === 0 && (
             <p class="pn-none">
               {isUntold
-                ? 'This trace has commands only, without the values that they left. A trace of GET /traffic/trace or of a reporter has both.'
+                ? 'This trace contains the commands, but not the values of the keys. A trace from GET /traffic/trace or from a reporter contains both.'
                 : `The store is empty${isPresent.value ? '' : ' at this instant'}.`}
             </p>
           )}

@@ -39,7 +39,7 @@ export const keys: readonly Key[] = [
   {
     keys: ['PageDown'],
     shown: 'Page ↓',
-    what: '20 lines on',
+    what: '20 lines forward',
     run: ({ view, rows }) => moveSelection(view, rows.value, pageOfLines),
   },
   {
@@ -58,13 +58,13 @@ export const keys: readonly Key[] = [
   {
     keys: ['Enter'],
     shown: 'Enter',
-    what: 'to the details of the entry',
+    what: 'go to the details of the entry',
     run: () => document.getElementById('detail')?.focus(),
   },
   {
     keys: ['c'],
     shown: 'c',
-    what: 'to the cause of the entry',
+    what: 'go to the cause of the entry',
     run: (page) => {
       const cause = page.view.entry(page.view.selectedSeq.value)?.cause
       if (cause !== undefined) page.select(cause)
@@ -90,7 +90,7 @@ export const keys: readonly Key[] = [
   {
     keys: ['s'],
     shown: 's',
-    what: 'to the scrubber: its arrows move the instant',
+    what: 'go to the scrubber, in which arrow keys move the instant',
     run: () => document.querySelector<HTMLElement>('.scrubber')?.focus(),
   },
   { keys: ['['], shown: '[', what: 'the range begins at the entry', run: (page) => look(page, 'from') },
@@ -109,7 +109,7 @@ export const keys: readonly Key[] = [
     what: 'later part of the time axis',
     run: ({ axis }) => axis.pan(0.25),
   },
-  { keys: ['0'], shown: '0', what: 'everything on the time axis', run: ({ axis }) => axis.fit() },
+  { keys: ['0'], shown: '0', what: 'show the whole time axis', run: ({ axis }) => axis.fit() },
   { keys: ['/'], shown: '/', what: 'filter', run: () => document.getElementById('search')?.focus() },
   {
     keys: ['1', '2', '3', '4', '5', '6', '7', '8', '9'],
@@ -123,7 +123,7 @@ export const keys: readonly Key[] = [
   {
     keys: ['Escape'],
     shown: 'Esc',
-    what: 'back to the list; there: clear filter and range',
+    what: 'go to the list; in the list: clear filter and range',
     run: ({ view, filter }) => {
       const list = document.getElementById('list')
       if (document.activeElement !== list) list?.focus()
@@ -136,14 +136,14 @@ export const keys: readonly Key[] = [
   {
     keys: ['?'],
     shown: '?',
-    what: 'these keys',
+    what: 'show or hide this list of keys',
     run: ({ isHelpOpen }) => {
       isHelpOpen.value = !isHelpOpen.value
     },
   },
 ]
 
-/** Listens to keys, except those that the focused field or button uses. @returns a function that ends it */
+/** Listens to keys, except those that the focused field or button uses. @returns a function that stops listening */
 export function listenToKeys(page: PageState): () => void {
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || page.isHelpOpen.value) return

@@ -18,7 +18,7 @@ export interface Slot {
   readonly content: (page: PageState) => JSX.Element | null
 }
 
-/** In the order of the keys 1 to 9. */
+/** The tabs, in the order of the keys 1 to 9. */
 const slots: readonly Slot[] = [
   { name: 'Entry', content: (page) => <EntryPanel page={page} /> },
   { name: 'Store', content: ({ view }) => <StorePanel view={view} /> },

@@ -138,7 +138,7 @@ describe.runIf(hasBrowser)('a recording', () => {
     sandbox.store.run('SET', 'stock', '1')
     const { page } = await open(browser, toHtml(JSON.stringify(sandbox.traffic)))
     await page.getByRole('tab', { name: 'Store', exact: true }).click()
-    await page.getByText('This trace has commands only').waitFor()
+    await page.getByText('This trace contains the commands').waitFor()
     await page.context().close()
   })
 
