@@ -19,7 +19,7 @@ export type QueueSubject = (WithTraffic & { readonly run?: never }) | Exclude<Lo
 /** A log subject other than a queue, which is the only one that has dead letters. */
 export type StoreSubject = (WithTraffic & { readonly deadLetters?: never }) | Exclude<LogSubject, WithTraffic>
 
-/** A sandbox or a store, which have keys now. Logs have none, and a view of the past has those of another instant. */
+/** A sandbox or a store, which have current keys. A log has no keys, and a view of the past has keys of its instant. */
 export type KeySubject = WithTraffic & { readonly deadLetters?: never; readonly now?: never }
 
 /** A sandbox or a queue, which have schedules now. Logs and views of the past do not. */

@@ -192,7 +192,7 @@ export function titleLine(candidate: Candidate, first: number): string {
 const widest = 110
 const indent = '      '
 
-/** Returns compared fields as `      ✓ to   ✗ retries: expected 3, received 5`, wrapped, then those that need several lines. */
+/** Returns compared fields as `      ✓ to   ✗ retries: expected 3, received 5`, wrapped, then the fields that need several lines. */
 export function missLines(all: readonly ComparedField[], redaction: Redaction): string[] {
   const lines: string[] = []
   const blocks: string[] = []

@@ -29,8 +29,8 @@ export type Role = 'sandbox' | 'store' | 'queue' | 'traffic'
 export const storeInternals: Internals<object, StoreInternals> = internals('store')
 
 /**
- * Members that a sandbox may have, with values of unknown type: a copy of a sandbox on a server, or an object of a test,
- * may lack them. The names are those of the real type, so the compiler reports a renamed member.
+ * Members that a sandbox may have, with values of unknown type: a copy of a sandbox on a server, or an object of a
+ * test, may lack them. The names are those of the real type, so the compiler reports a renamed member.
  */
 export type Perhaps<T, Names extends keyof T> = { readonly [Name in Names]?: unknown }
 

@@ -135,7 +135,10 @@ export class Chain {
     return own
   }
 
-  /** Returns whether an entry belongs to the chain with its cause. Of many messages of one request, only one belongs. */
+  /**
+   * Returns whether an entry belongs to the chain with its cause. If the cause is a request with many messages, only the
+   * message of the chain belongs to it, but all commands do.
+   */
   #belongs(entry: Entry, above: number, messages: ReadonlySet<string>): boolean {
     if (!this.#led.has(above) || entry.type === 'fault' || entry.type === 'command') return true
     const cause = this.#bySeq.get(above)!

@@ -36,7 +36,7 @@ export function hintsOf(
   return hints
 }
 
-/** Maximum number of entries whose headers a hint reads, because reading those of an attempt signs it. */
+/** Maximum number of entries whose headers a hint reads, because reading the headers of an attempt signs it. */
 const maxRead = 200
 
 /** Returns a hint for a header with the prefix of another dialect. */

@@ -111,7 +111,7 @@ function hashState(before: State, words: readonly string[]): State {
 /** Events that add elements to a key, so that repeating them never restores its state. */
 const growth = /^(?:[lr]push|sadd|xadd|pfadd)$/
 
-/** Returns whether the state of a key has certainly changed. Another delivery's change in between makes it uncertain. */
+/** Returns whether the state of a key has certainly changed. It is uncertain if others changed the key in between. */
 function hasChanged(changes: readonly Change[]): boolean {
   const { before } = changes[0]!
   const { after } = changes.at(-1)!

@@ -44,7 +44,7 @@ test('a crash plan is described, shown as a scenario and replayed by its name', 
   const again = await foundBy(assertCrashSafe(appWith(count), { only: ['before-submission 1'] }))
   expect(again.findings).toHaveLength(1)
   expect(again.message).toContain(`Fails in 1 of 1 crash plan. The smallest one:
-  the process dies in delivery 1 (step 'count'), before step 'count' leaves
+  the process dies in delivery 1 (step 'count'), before step 'count' is submitted
   delivery 1           the beginning of the run → step 'count'     the process died
   delivery 2, retry 1  the beginning of the run → step 'count'     responded 200
   delivery 3           the result of 'count' → the end of the run  responded 200

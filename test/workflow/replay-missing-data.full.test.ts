@@ -269,7 +269,12 @@ test('no host is reachable during a replay, by fetch or another client', async (
   const history = await recorded(route)
   expect(asked.splice(0)).toEqual(['/fetch', '/http'])
   expect(await replay(history, app(route))).toMatchObject({ prefixes: 3, ...ok })
-  expect([asked, seen]).toEqual([[], Array(2).fill('replay(): the code under test can reach only the sandbox. Register the host with sandbox.outbound.on().')])
+  expect([asked, seen]).toEqual([
+    [],
+    Array(2).fill(
+      'replay(): the code under test can reach only the sandbox. Register the host with sandbox.outbound.on().',
+    ),
+  ])
   // Hosts are reachable again afterwards.
   expect(await (await fetch(`http://localhost:${port}/again`)).text()).toBe('ok')
   await new Promise((resolve) => server.close(resolve))

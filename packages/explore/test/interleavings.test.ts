@@ -372,9 +372,7 @@ describe('exploreInterleavings() replays an order', () => {
     const options = { setup: stocked, clients: { alice: buy, bob: buy }, sandbox: via, timeBudget: within } as const
     const problem = (replay: string) => exploreInterleavings({ ...options, replay }).catch((error) => error.message)
     expect(await problem('alice carol')).toContain('replay names "carol", which is not a client. Use alice, bob.')
-    expect(await problem('alice alice alice alice')).toContain(
-      'at step 4 it is the turn of alice, which sends no request there; bob',
-    )
+    expect(await problem('alice alice alice alice')).toContain('step 4 is a request of alice, but only bob sent one.')
     expect(await problem('alice alice alice bob bob bob bob')).toContain('all clients had ended after 6 steps')
   })
 })

@@ -308,7 +308,7 @@ describe('assertVerifiesSignatures() checks the effects of rejected deliveries',
     expect(await above(chargesFirst)).toMatchInlineSnapshot(`
       "NotVerified: https://shop.test/api/orders did not respond as it should:
         ✗ unsigned, url, body, reserialized, expired, not-yet-valid, issuer, rotated-once, rotated-twice, key, tampered (without any signature): rejected with 401, but charged:1 was written, POST https://mail.test/ "paid" was sent
-          → it is rejected only after the work was done. Verify before anything else; exclude what is not its work: ignoreKeys, ignoreOutbound.
+          → the delivery is rejected only after the work was done. Verify the signature first, or exclude other effects: ignoreKeys, ignoreOutbound.
       The other 6 deliveries of this check were handled as they should be."
     `)
   })

@@ -58,7 +58,7 @@ describe('assertResilient() with an app that verifies one route and not the othe
       "Fails after 48 of 54 fault plans (seed 1):
         message 1, attempt 1  ok             responded 200
         message 2, attempt 1  bad-signature  signed wrongly: body
-        → https://shop.test/api/mails responded 200 to a delivery that was signed wrongly (claim body is the hash of another body). https://shop.test/api/orders rejects those: is the verification missing here?"
+        → https://shop.test/api/mails responded 200 to a delivery that was signed wrongly (claim body is the hash of another body). https://shop.test/api/orders rejects such deliveries. Verify signatures at this URL too."
     `)
   })
 

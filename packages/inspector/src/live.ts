@@ -111,7 +111,7 @@ class Following {
     }
   }
 
-  /** Starts again if another sandbox has the same name after an interruption. Its log differs from the known entries. */
+  /** Starts again if another sandbox has the same name after an interruption. Its log differs from the known one. */
   async #renewIfOther(): Promise<void> {
     const known = this.#last
     if (known === undefined) return

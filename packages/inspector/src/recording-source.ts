@@ -44,8 +44,8 @@ async function read(info: RecordingInfo, listener: PageListener, reading: { read
     for (const entry of read) fresh.push(entry)
     block.remove()
     latest = Math.max(latest, fresh.at(-1)?.at ?? latest)
-    // The first entries are passed on immediately, the others together, because each update costs as much as there are
-    // entries.
+    // The first entries are passed on immediately and all others together, because each update takes time in proportion
+    // to the number of all entries.
     if (index === 1) {
       listener.entries(fresh)
       fresh = []

@@ -57,7 +57,7 @@ function gapsOf({ counted, missing, notRun }: Merged): string[] {
   const gaps = notRun.map(({ why, blocks }) => `Not run: ${blocks.length === 0 ? '' : `${of(blocks)}: `}${why}`)
   return [
     ...shown(gaps, 'reason'),
-    ...(missing.length > 0 ? [`In no file: ${of(missing)}. Merge the files of all shards.`] : []),
+    ...(missing.length > 0 ? [`Missing from the files: ${of(missing)}. Merge the files of all shards.`] : []),
   ]
 }
 

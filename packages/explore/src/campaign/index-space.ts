@@ -7,7 +7,7 @@ export interface IndexSpace {
   readonly check: CheckName
   /** Returns how many runs there are. */
   count(): Promise<number>
-  /** Tries the runs of one block and continues after a failing run. @param ended is called after each run */
+  /** Tries the runs of one block and continues after a failing run. @param ended callback after each run */
   attempt(from: number, to: number, ended: (failed: boolean) => void): Promise<Tried>
   /**
    * Repeats a run that failed, and shrinks its counterexample.

@@ -17,7 +17,8 @@ export function campaignUnderWay(): PartOfCampaign | undefined {
 /** Thrown to end the function of a campaign when its check has finished the task. */
 class PartDone extends Error {
   override readonly name = 'PartDone'
-  override readonly message = 'The check has finished the task of this campaign. Code after the check in the function of the campaign does not run.'
+  override readonly message =
+    'The check has finished the task of this campaign. Code after the check in the function of the campaign does not run.'
 }
 
 /** The task for which the function of a campaign was called. */
@@ -48,7 +49,8 @@ export class PartOfCampaign {
    * @returns the result of its check, or the function's own result if it called no check
    */
   async during(work: () => unknown): Promise<{ readonly answer: IndexResult } | { readonly result: unknown }> {
-    if (place[slot] !== undefined) throw new Error('A task of a campaign is already running. Await it before you start another one.')
+    if (place[slot] !== undefined)
+      throw new Error('A task of a campaign is already running. Await it before you start another one.')
     place[slot] = this
     try {
       const result = await work()

@@ -23,7 +23,7 @@ export type DisruptionKind = (typeof disturbanceKinds)[number]
 /** One disruption in a crash plan. */
 export interface Disruption {
   readonly kind: DisruptionKind
-  /** Number of the delivery among those of all runs, from 1. */
+  /** Number of the delivery, counted over all workflow runs, from 1. */
   readonly delivery: number
   /**
    * Index of the submission in its delivery, from 0. For `between-effects` it is the index of an effect, for
@@ -72,7 +72,7 @@ function disturbancesAt(delivery: RunDelivery): Disruption[] {
     all.push(
       made('before-submission', delivery, {
         submission,
-        description: `the process dies in ${here}, before ${what} leaves`,
+        description: `the process dies in ${here}, before ${what} is submitted`,
         rules: [{ ...request, phase: 'before' }],
       }),
       made('after-submission', delivery, {

@@ -73,7 +73,7 @@ function messagesOf({ entries, failureFunction }: WorkflowRunState): string[] {
   return failureFunction === undefined ? messages : [...messages, failureFunction.id]
 }
 
-/** Returns how many requests the external host received. An attempt counts whatever the host responded. */
+/** Returns how many requests the external host received. A failed attempt counts too. */
 function attemptsOf({ state, retried }: Message): number {
   return state === 'CREATED' ? 0 : retried + 1
 }

@@ -47,7 +47,7 @@ const sources: readonly Source[] = [
   },
 ]
 
-/** Thrown if two runs without any fault had different effects. Runs with a fault cannot be judged then. */
+/** Thrown if two runs without any fault had different effects. Runs with a fault cannot be compared then. */
 export class NotRepeatableError extends Error {
   override readonly name = 'NotRepeatableError'
 

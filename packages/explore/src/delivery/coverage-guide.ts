@@ -48,9 +48,9 @@ interface Target {
 }
 
 /**
- * Proposes fault plans that inject a fault where it was never injected. The guide takes a fault plan that led to a state
- * and an injection point, keeps the faults before that point, and adds a fault that is new there. It has its own random
- * source, so the result depends only on the seed, the block and the earlier runs of that block.
+ * Proposes fault plans that inject a fault where it was never injected. The guide takes a fault plan that led to a
+ * state and an injection point, keeps the faults before that point, and adds a fault that is new there. It has its own
+ * random source, so the result depends only on the seed, the block and the earlier runs of that block.
  */
 export class CoverageGuide {
   readonly #space: FaultPlanSpace

@@ -55,7 +55,7 @@ export interface DeliveryRun {
 const budget = 20_000
 
 /**
- * Sets the environment once for many runs. Their sandboxes have the same environment, and changing that of the process
+ * Sets the environment once for many runs. Their sandboxes have the same environment, and changing the process's own
  * is slow.
  */
 export async function inEnvironment<T>(

@@ -90,8 +90,8 @@ export interface FaultRulesOptions {
 /** Options of `arb.deliveryFaults()`. */
 export interface DeliveryFaultsOptions extends FaultRulesOptions {
   /**
-   * Injection points: deliveries of messages, of callbacks, of steps of runs, of their calls, or several of these.
-   * Default `queue.delivery`.
+   * Injection points: deliveries of messages, of callbacks, of steps of workflow runs, of their calls, or several of
+   * these. Default `queue.delivery`.
    */
   readonly on?: DeliveryInjectionPoint | readonly DeliveryInjectionPoint[]
   /** Maximum number of deliveries that pass before a rule injects its fault. Default 5. */

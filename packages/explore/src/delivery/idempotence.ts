@@ -152,7 +152,7 @@ async function unrepeatable(
   })
 }
 
-/** A kind of repetition, and the number of deliveries before the one that it affects. */
+/** A kind of repetition, and the number of deliveries before the affected delivery. */
 interface RepetitionTarget {
   readonly repetition: RepetitionKind
   readonly skip: number

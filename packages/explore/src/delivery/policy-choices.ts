@@ -29,7 +29,7 @@ export const disputedPolicies: PolicyChoices = {
 /** One value of each varied policy, as it was passed. */
 export type Combination = Readonly<Record<string, unknown>>
 
-/** Above this number of combinations, each value is tried at least once, but not with all others. */
+/** Maximum number of combinations. Above it, each value is tried, but not with every value of the other policies. */
 const maxCombinations = 32
 
 /** Returns every combination; above the limit, those that differ from the first values in one policy. */

@@ -133,7 +133,7 @@ export function takenUnverified(sandbox: Sandbox, { refusing }: Verified): Error
       )
     const verifying = [...refusing].find((other) => originOf(other) === originOf(url))
     if (verifying !== undefined)
-      return new Error(`${takenText(struck)}. ${verifying} rejects those: is the verification missing here?`)
+      return new Error(`${takenText(struck)}. ${verifying} rejects such deliveries. Verify signatures at this URL too.`)
   }
   return undefined
 }

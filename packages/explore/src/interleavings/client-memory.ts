@@ -3,7 +3,7 @@ import { resultText } from './order-endings.js'
 
 /**
  * Tracks whether the requests of a client depend only on the responses that it got. Clients that share a variable, or
- * use values that differ between runs, could notice when independent requests change places.
+ * use values that differ between runs, could behave differently if independent requests are swapped.
  */
 export class Memory {
   /** Whether every request so far depended only on the client's own responses. */

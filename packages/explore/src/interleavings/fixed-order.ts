@@ -10,7 +10,7 @@ export function oneByOne(clients: readonly string[]): TurnPicker {
   return { choose: (waiting) => [...waiting].sort((a, b) => place(a) - place(b))[0]!, executed() {} }
 }
 
-/** Returns the order in which the clients take turns, one request each. */
+/** Returns the order in which the clients alternate, one request each. */
 export function inTurn(clients: readonly string[]): TurnPicker {
   let last = -1
   return {
@@ -47,7 +47,7 @@ export class FixedOrder implements TurnPicker {
     const name = this.#names[this.#at++]!
     if (waiting.includes(name)) return name
     throw new Unplayable(
-      `exploreInterleavings(): the order cannot be replayed: at step ${this.#at} it is the turn of ${name}, which sends no request there; ${waiting.join(' and ')} would continue. The clients changed since the order was printed.`,
+      `exploreInterleavings(): the order cannot be replayed: step ${this.#at} is a request of ${name}, but only ${waiting.join(' and ')} sent one. The clients have changed since the order was printed.`,
     )
   }
 
@@ -63,7 +63,7 @@ export class FixedOrder implements TurnPicker {
   }
 }
 
-/** An order as far as it can be played: a client that sends no request in its turn is skipped. */
+/** An order that is played as far as possible. A client that sends no request is skipped until it does. */
 export class WantedOrder implements TurnPicker {
   readonly #names: string[]
 

@@ -22,7 +22,7 @@ export interface KeyUsed {
 
 export const everything: Touched = { reads: new Set(), writes: new Set(), all: true }
 
-/** Stands for the whole queue. Message IDs are drawn in order, so the order of two publishes always has an effect. */
+/** Represents the whole queue. Message IDs are drawn in order, so the order of two publishes always has an effect. */
 const queueKey = '\0queue'
 
 /** Command groups whose commands read and change only the keys in their arguments, as the command table states. */

@@ -212,9 +212,7 @@ interface Found {
 
 /** Returns a failure without an anomaly between clients. */
 function noFlaw(isBroken: boolean): Anomaly {
-  const sentence = isBroken
-    ? 'The order was not played to its end.'
-    : 'The serial orders of the clients fail too.'
+  const sentence = isBroken ? 'The order was not played to its end.' : 'The serial orders of the clients fail too.'
   return { name: 'none', steps: [], keys: [], sentence }
 }
 

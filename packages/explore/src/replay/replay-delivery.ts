@@ -73,7 +73,10 @@ export async function deliver(
   }
   try {
     const served = await within(patience * setUpFactor, Promise.resolve(app(sandbox)))
-    if (!served) throw new Error('replay(): the function that serves the app did not return in time. Raise `timeout`, or let it return.')
+    if (!served)
+      throw new Error(
+        'replay(): the function that serves the app did not return in time. Raise `timeout`, or let it return.',
+      )
     const headers = headersOf(history, isFirst)
     sandbox.queue.publish({ to: history.url, body, headers, retries: 0, timeout: longest })
     const outcome = (): AttemptOutcome | undefined => sandbox.traffic.ofType('attempt')[0]?.outcome
@@ -93,7 +96,9 @@ export async function deliver(
 }
 
 function unreachable(): Error {
-  return new TypeError('replay(): the code under test can reach only the sandbox. Register the host with sandbox.outbound.on().')
+  return new TypeError(
+    'replay(): the code under test can reach only the sandbox. Register the host with sandbox.outbound.on().',
+  )
 }
 
 /** Waits until the work has ended, or until a timeout in milliseconds. @returns whether the work has ended */

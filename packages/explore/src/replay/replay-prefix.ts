@@ -70,8 +70,9 @@ export class Prefix {
   }
 
   /**
-   * Returns a verdict if missing values explain the difference, from deliveries with other values in their place. If a
-   * value may have been undefined in the run too, the list is unchecked as soon as another value changes the result.
+   * Delivers the list with other values in place of the missing ones, and returns a verdict if these explain the
+   * difference. If the missing values may have been undefined, one value that changes the result makes the list
+   * unchecked.
    */
   async #withOthers(
     entries: readonly RunHistoryEntry[],

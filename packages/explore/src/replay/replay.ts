@@ -79,7 +79,10 @@ async function replayed(given: RunHistory, app: ReplayedApp, { timeout = '2s' }:
     if (at > 0 && callType !== 'step') continue
     const prefix = at + 1
     if (hung === maxHung) {
-      unchecked.push({ prefix, reason: 'The code did not respond to earlier lists, so this list and all later lists were skipped.' })
+      unchecked.push({
+        prefix,
+        reason: 'The code did not respond to earlier lists, so this list and all later lists were skipped.',
+      })
       break
     }
     prefixes++

@@ -1,8 +1,8 @@
 import { parsedJson } from '../../../../src/kernel/parsed-json.js'
 import { type SignatureFlaw, signatureFlaws } from '../../../../src/queue/signing/signature-lab.js'
 
-// Deliveries to an app that should verify: correct in each way that it must accept, wrong in each way that it must
-// reject.
+// Deliveries to an app that should verify signatures: correct ones in all variants that it must accept, and wrong ones
+// in all variants that it must reject.
 
 /** Correct signatures that every app must accept: by the key, and by the formatting of the body. */
 export const rightSignatures = ['current', 'next', 'indented', 'tabs', 'spaced', 'escaped'] as const

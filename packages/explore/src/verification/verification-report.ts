@@ -92,7 +92,7 @@ function causeOf({ name, wanted, because }: Question, taken: ReadonlySet<Verific
 }
 
 const tooLate =
-  'it is rejected only after the work was done. Verify before anything else; exclude what is not its work: ignoreKeys, ignoreOutbound'
+  'the delivery is rejected only after the work was done. Verify the signature first, or exclude other effects: ignoreKeys, ignoreOutbound'
 
 /** Returns the effects of a rejected delivery that an accepted one also has. */
 function inCommon(now: Effects, right: Effects): readonly string[] {

@@ -6,7 +6,7 @@ const everyMs = { terminal: 500, pipe: 10_000 } as const
 /** Host time, in milliseconds, after which a campaign counts as stalled if no run has ended. */
 const stillAfter = 30_000
 
-/** Prints the progress of a campaign on standard error. @returns a function that ends it */
+/** Prints the progress of a campaign on standard error. @returns a function that stops printing */
 export function showProgress(progress: () => ShardProgress): () => void {
   const { stderr } = process
   const isTerminal = stderr.isTTY === true

@@ -48,7 +48,7 @@ describe('shards in separate processes print the same report as one run, byte fo
       expect(whole.code).toBe(name === 'story' ? 0 : 1)
       // Without the file of the first shard, which is the last in the list, its blocks are missing.
       const { out, code } = await explore('merge', ...names.slice(0, -1))
-      expect(out).toMatch(/In no file: blocks? .*\(runs 0/)
+      expect(out).toMatch(/Missing from the files: blocks? .*\(runs 0/)
       expect(code).toBe(/runs? fails?\./.test(out) ? 1 : 4)
     },
     120_000,

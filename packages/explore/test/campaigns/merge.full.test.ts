@@ -119,7 +119,7 @@ describe('a merged report', () => {
     const all = merged(files)
     expect(isWhole(all)).toBe(false)
     expect(campaignReport(all)).toMatch(
-      /runs fail\. The campaign has [\d,]+ runs: not all were run\.\n.*\nIn no file: blocks? 1.*\(runs 1000–1999.*\)\. Merge the files of all shards\./,
+      /runs fail\. The campaign has [\d,]+ runs: not all were run\.\n.*\nMissing from the files: blocks? 1.*\(runs 1000–1999.*\)\. Merge the files of all shards\./,
     )
   })
 
@@ -150,7 +150,7 @@ describe('a merged report', () => {
     )
     const [, second] = await shards(2)
     expect(campaignReport(merged([{ name: 'a.json', report }, second!]))).toMatch(
-      /Not run: It throws\.\nIn no file: blocks 0, 2/,
+      /Not run: It throws\.\nMissing from the files: blocks 0, 2/,
     )
   })
 })

@@ -12,7 +12,7 @@ export interface Label {
 
 export interface Labels {
   readonly times: readonly Label[]
-  /** Dates below the times: of the first time, and of each time on another day than the one before. */
+  /** Dates below the times: for the first time, and for each time on another day than the previous time. */
   readonly dates: readonly Label[]
 }
 

@@ -58,11 +58,19 @@ function judged(name: string, given: unknown, entry: TraceEntry): Claim {
   const seconds = typeof given === 'number' ? given * 1000 : Number.NaN
   switch (name) {
     case 'sub':
-      return { name: 'Destination (sub)', text: shown, ...verdict(given === entry.url, 'the delivery went to another URL') }
+      return {
+        name: 'Destination (sub)',
+        text: shown,
+        ...verdict(given === entry.url, 'the delivery went to another URL'),
+      }
     case 'body':
       return { name: 'Digest of the body (body)', text: shown, ...bodyVerdict(given, entry.body as PortableBody) }
     case 'exp':
-      return { name: 'Valid until (exp)', text: moment(seconds), ...verdict(seconds >= entry.at, 'the signature had expired') }
+      return {
+        name: 'Valid until (exp)',
+        text: moment(seconds),
+        ...verdict(seconds >= entry.at, 'the signature had expired'),
+      }
     case 'nbf':
       return {
         name: 'Valid from (nbf)',
@@ -70,7 +78,11 @@ function judged(name: string, given: unknown, entry: TraceEntry): Claim {
         ...verdict(seconds <= entry.at, 'the signature was not valid yet'),
       }
     case 'iat':
-      return { name: 'Made (iat)', text: moment(seconds), ...verdict(seconds <= entry.at, 'the signature was made after the delivery') }
+      return {
+        name: 'Made (iat)',
+        text: moment(seconds),
+        ...verdict(seconds <= entry.at, 'the signature was made after the delivery'),
+      }
     case 'iss':
       return { name: 'Issuer (iss)', text: shown }
     case 'jti':

@@ -7,7 +7,7 @@ import { type EntryText, entryText, waitText } from '../entry-text.js'
 import { shownDate, shownTime } from '../shown-dates.js'
 import type { RowKind } from './list-rows.js'
 
-/** Height in pixels, equal to the one in the style. */
+/** Height of a line in pixels, equal to the height in the style sheet. */
 export const rowHeight = 26
 
 interface RowProps {

@@ -107,7 +107,7 @@ export class MessageStates {
     return this.entries[0]!
   }
 
-  /** Fields of its publication; for a message from before the log, those of its first attempt. */
+  /** Fields of the publication. For a message that is older than the log, these are fields of its first attempt. */
   get said(): Publication & Pick<EntryOf<'published'>, 'kind' | 'url' | 'method' | 'maxRetries'> {
     return this.first as never
   }

@@ -119,7 +119,7 @@ export class StoreModel {
   }
 }
 
-/** Counts the items before the first wanted one; all later ones are wanted, too. */
+/** Counts the items before the first wanted item. All items after it must be wanted too. */
 function firstWhere<T>(items: readonly T[], isWanted: (item: T) => boolean): number {
   let [low, high] = [0, items.length]
   while (low < high) {

@@ -9,8 +9,8 @@ export interface ControlQuery<T> {
 }
 
 /**
- * Sends a request, and again when `when` changes. Only one request runs at a time; if `when` changes meanwhile, another
- * one follows. Nothing is sent while `ask` is undefined.
+ * Sends a request, and again when `when` changes. Only one request runs at a time. If `when` changes during a request,
+ * another request follows. Nothing is sent while `ask` is undefined.
  */
 export function useControlQuery<T>(
   ask: (() => Promise<unknown>) | undefined,
