@@ -263,17 +263,17 @@ describe('assertVerifiesSignatures() suggests why an app accepts nothing', () =>
   test('because it knows other keys', async () => {
     expect(await above(right, { ...upstash, keys: { current: 'sig_a', next: 'sig_b' } })).toMatchInlineSnapshot(`
       "NotVerified: https://shop.test/api/orders does not accept a delivery that is correctly signed: rejected with 401.
-        → Does it know the keys? They are in QSTASH_CURRENT_SIGNING_KEY and QSTASH_NEXT_SIGNING_KEY during the check; if it has read others before, pass those: { keys: { current, next } }.
-        → Does it compare the URL? Pass the one that it expects: { to }.
-        → Does it verify the raw text of the body? Use await request.text(), not JSON that is serialized again.
-        → Can it handle the body {"id":1}? Pass one that it can: { body }."
+        → Does the app know the keys? They are in QSTASH_CURRENT_SIGNING_KEY and QSTASH_NEXT_SIGNING_KEY during the check; if the app has read other keys before, pass those: { keys: { current, next } }.
+        → Does the app compare the URL? Pass the URL that it expects: { to }.
+        → Does the app verify the raw text of the body? Use await request.text(), not JSON that is serialized again.
+        → Can the app handle the body {"id":1}? Pass a body that it can handle: { body }."
     `)
   })
 
   test('because it expects the dialect of a vendor', async () => {
     expect(await above(right, { to, keys, sandbox: { dialect: 'neutral' } })).toMatchInlineSnapshot(`
       "NotVerified: https://shop.test/api/orders does not accept a delivery that is correctly signed: rejected with 401.
-        → It expects the dialect of another vendor: leave the option dialect out, or set { sandbox: { dialect: 'auto' } }."
+        → The app expects the dialect of another vendor: leave the option dialect out, or set { sandbox: { dialect: 'auto' } }."
     `)
   })
 

@@ -18,7 +18,7 @@ export interface CrashSafetyOptions extends EffectOptions, Pick<DeliveryUnderTes
 /** Default maximum number of crash plans. */
 export const usualBound = 2_000
 
-/** @throws TypeError if the workflow or an option is invalid */
+/** Checks the arguments of `assertCrashSafe()`. @throws TypeError if the workflow or an option is invalid */
 export function checkOptions(workflow: unknown, options: CrashSafetyOptions): void {
   if (typeof workflow !== 'function')
     throw new TypeError(

@@ -123,7 +123,11 @@ function givenBy({ traffic }: Sandbox): ReadonlySet<number> {
   return new Set(traffic.ofType('published').flatMap(({ seq }) => (handled(seq) ? [] : [seq])))
 }
 
-/** @throws TypeError if the handler is not a function or a record of functions */
+/**
+ * Checks the option `handler`.
+ * @param caller name of the check, for the error message
+ * @throws TypeError if the handler is not a function or a record of functions
+ */
 export function checkHandler(handler: unknown, caller: string): void {
   if (typeof handler === 'function') return
   const wanted = "a function (request) => Response, or several by url: { 'https://shop.test/orders': handler }"

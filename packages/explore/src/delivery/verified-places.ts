@@ -151,7 +151,7 @@ export function refusedForGood({ traffic }: Sandbox): boolean {
 
 /** Returns lines about deliveries with a wrong signature and a success response. */
 export function swallowed(sandbox: Sandbox): string[] {
-  return takenIn(sandbox).map((struck) => `${takenText(struck)}: the queue takes it as delivered and never retries it`)
+  return takenIn(sandbox).map((struck) => `${takenText(struck)}: the queue counts it as delivered and never retries it`)
 }
 
 function takenIn(sandbox: Sandbox): readonly Struck[] {

@@ -36,7 +36,7 @@ export type AppUnderTest = DeliveryHandler | Readonly<Record<string, DeliveryHan
 
 const cases: readonly string[] = [...rightSignatures, 'unsigned', ...Object.keys(signatureFlaws)]
 
-/** @throws TypeError if the app or an option is invalid */
+/** Checks the arguments of `assertVerifiesSignatures()`. @throws TypeError if the app or an option is invalid */
 export function checkOptions(subject: AppUnderTest, options: VerificationOptions): void {
   checkOptionNames('assertVerifiesSignatures()', options, {
     to: true,

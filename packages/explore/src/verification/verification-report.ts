@@ -148,14 +148,14 @@ function refusesAll(to: string, right: Reaction, words: string | undefined): str
   if (words !== undefined)
     return [
       head,
-      `  → It expects the dialect of another vendor: leave the option dialect out, or set { sandbox: { dialect: '${words}' } }.`,
+      `  → The app expects the dialect of another vendor: leave the option dialect out, or set { sandbox: { dialect: '${words}' } }.`,
     ]
   return [
     head,
-    `  → Does it know the keys? They are in ${queueCurrentSigningKey} and ${queueNextSigningKey} during the check; if it has read others before, pass those: { keys: { current, next } }.`,
-    '  → Does it compare the URL? Pass the one that it expects: { to }.',
-    '  → Does it verify the raw text of the body? Use await request.text(), not JSON that is serialized again.',
-    `  → Can it handle the body ${shown(text(right.attempt.body))}? Pass one that it can: { body }.`,
+    `  → Does the app know the keys? They are in ${queueCurrentSigningKey} and ${queueNextSigningKey} during the check; if the app has read other keys before, pass those: { keys: { current, next } }.`,
+    '  → Does the app compare the URL? Pass the URL that it expects: { to }.',
+    '  → Does the app verify the raw text of the body? Use await request.text(), not JSON that is serialized again.',
+    `  → Can the app handle the body ${shown(text(right.attempt.body))}? Pass a body that it can handle: { body }.`,
   ]
 }
 

@@ -68,7 +68,7 @@ function line(props: RowProps): JSX.Element {
   )
 }
 
-/** Without enough width, the beginning of the URL is cut. The end of the line is always visible. */
+/** Shows the text of an entry. In a narrow line, the beginning of the URL is cut, and the end stays visible. */
 function Words({ told: { head, url, end } }: { readonly told: EntryText }): JSX.Element {
   return (
     <span class="row-text">

@@ -26,11 +26,11 @@ export interface MessageAt {
   readonly attempts: number
   /** Number of retries, including the next one. */
   readonly retried: number
-  /** Why it waits, as far as the log contains it. */
+  /** Why the message waits, as far as the log contains the reason. */
   readonly why: string | undefined
   /** Time of the next attempt, if it is known. */
   readonly due: number | undefined
-  /** The flow-control key that holds it; empty for the limit of the plan. */
+  /** The flow-control key that holds the message; empty if the limit of the plan holds it. */
   readonly heldBy: string | undefined
 }
 

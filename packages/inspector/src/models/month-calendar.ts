@@ -1,6 +1,6 @@
 import { iso } from '../../../../src/kernel/instant.js'
 
-// A month as weeks of days, in UTC.
+// Computes the weeks and the days of a month, in UTC.
 
 const day = 86_400_000
 

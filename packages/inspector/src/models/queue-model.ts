@@ -21,7 +21,7 @@ export interface DeadLetterAt {
   readonly id: string
   readonly entry: EntryOf<'dead-letter'>
   readonly message: MessageAt | undefined
-  /** `seq` of the request that published it again or deleted it. */
+  /** `seq` of the request that published the dead letter again or deleted it. */
   readonly takenBy?: number
 }
 

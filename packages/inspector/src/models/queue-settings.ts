@@ -36,7 +36,7 @@ export interface ScheduleAt {
   readonly cron: string
   readonly to: string
   readonly paused: boolean
-  /** Whether it was loaded with a state. Its earlier history is not in the log. */
+  /** Whether the schedule was loaded with a state, so that its earlier history is not in the log. */
   readonly imported?: true
   /** Times at which it fired, oldest first. */
   readonly fired: readonly number[]
