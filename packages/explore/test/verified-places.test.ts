@@ -167,7 +167,7 @@ describe('assertResilient() does not try wrong signatures for', () => {
     // The guide also tries fault plans that hit every attempt of a message.
     expect((await assertResilient({ ...shop, handler, guidance: 'none' })).skipped).toBe(0)
     const { message } = await brokenBy({ ...shop, handler: { ...handler, [mails]: mail } })
-    expect(message).toContain('is the verification missing here?')
+    expect(message).toContain('Verify signatures at this URL too.')
   })
 
   test('assertResilient() injects only the given faults if `faults` is set', async () => {
