@@ -3,20 +3,20 @@ import { plural } from '../kernel/plural.js'
 import { shownPattern, shownUrl } from '../secrets/urls.js'
 
 /**
- * Request of the app to a host without a registration. Only `hostname` is known if the client merely looked up the
- * host.
+ * Request of the app to a host without a registration. Only `hostname` is known if the sandbox saw the DNS look-up and
+ * not the request.
  */
 export interface Unregistered {
   readonly hostname: string
   readonly request?: { readonly method: string; readonly url: string } | undefined
-  /** Message about a similar registration for the same host. */
+  /** Message about a registration for the same host that does not match the request. */
   readonly near?: string | undefined
 }
 
 interface Refused extends Unregistered {
   request?: Unregistered['request']
   times: number
-  /** `seq` of the deliveries whose handlers sent it, where known. */
+  /** `seq` of each delivery attempt whose handler sent this request; empty if none is known. */
   readonly attempts: Set<number>
 }
 
@@ -32,7 +32,7 @@ export class RefusedRequests {
     const key = request === undefined ? hostname : `${request.method} ${withoutQuery(request.url)}`
     const known = this.#byKey.get(key) ?? { ...given, times: 0, attempts: new Set() }
     known.times++
-    // The requests differ in their queries, and no single query represents all of them.
+    // Requests that differ only in the query share one row, so the row shows the URL without a query.
     if (request !== undefined && known.request?.url !== request.url) {
       known.request = { ...request, url: withoutQuery(request.url) }
     }
@@ -51,7 +51,7 @@ export class RefusedRequests {
 
 /**
  * Returns the error message for a blocked request.
- * @param often how often it was sent, as the end of a clause
+ * @param often how often the request was sent, as a suffix for the first clause; empty by default
  */
 export function refusal({ hostname, request, near }: Unregistered, often = ''): string {
   if (near !== undefined) return near

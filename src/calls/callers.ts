@@ -1,8 +1,8 @@
 import { type HostContext, hostContext } from '../kernel/host.js'
 
 /**
- * Cause of an outbound request: one entry, several candidates, or neither if unknown, such as a request of the test
- * itself.
+ * Log entry that caused an outbound request, as its `seq`: the one known entry, or all candidates. Without fields, the
+ * cause is unknown, for example because the test itself sent the request.
  */
 export interface Caller {
   readonly cause?: number
@@ -12,15 +12,18 @@ export interface Caller {
 const nobody: Caller = {}
 
 /**
- * Finds the entry whose code sends an outbound request. A handler in this process carries the `seq` of its entry in an
- * asynchronous context, where the host has them; that is exact. Code behind a socket is identified only by the work in
- * progress: a single open entry is the cause, and several are reported as candidates without a guess.
+ * Finds the log entry whose code sends an outbound request. For a handler in this process the result is exact, because
+ * an asynchronous context of the host carries the `seq` of its entry. For code behind a socket, the candidates are all
+ * entries whose work is in progress. A single candidate is the cause.
  */
 export class Callers {
   #context: HostContext<number> | undefined
-  /** Whether requests are tracked; until then tracking costs nothing. */
+  /** Whether causes are tracked. Off until `watch()` is called, so that tracking costs nothing by default. */
   watching = false
-  /** Entries whose work is in progress: how often, and whether the code runs in this process. */
+  /**
+   * Entries whose work is in progress, by `seq`, with the number of calls in progress and whether they run in this
+   * process.
+   */
   readonly #open = new Map<number, { times: number; readonly inside: boolean }>()
 
   watch(): void {
@@ -31,7 +34,7 @@ export class Callers {
 
   /**
    * Runs the code that works on an entry and tracks it until its promise settles.
-   * @param place `outside`: parts of the code may run elsewhere, behind a socket
+   * @param place `inside`: all the code runs in this process; `outside`: parts of it may run behind a socket
    */
   runs<T>(seq: number, work: () => T, place: 'inside' | 'outside' = 'inside'): T {
     if (!this.watching) return work()

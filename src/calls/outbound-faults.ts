@@ -9,7 +9,8 @@ import { rateLimitResponse } from '../queue/destinations/rate-limit.js'
 import { type OutboundRequest, outboundRequestInternals } from './outbound-request.js'
 import { responseOf } from './outbound-responses.js'
 
-// Applies faults to one outbound request: those of fault rules in the order of injection, and those of scripts.
+// Applies faults to one outbound request: the faults of fault rules, in the order of injection, and the fault of a
+// script step.
 
 export interface OutboundFaultContext {
   readonly call: OutboundRequest
@@ -46,7 +47,10 @@ async function playRules(
   return struck(strike, draw, record, scene, () => playRules(strikes, from + 1, scene))
 }
 
-/** Plays one step of a script. Its effect goes into the note of the entry, because no fault rule logs it. */
+/**
+ * Plays one step of a script. The effect of the fault becomes the note of the request's log entry, because only fault
+ * rules have entries of their own.
+ */
 export async function injectStep(
   fault: Fault,
   scene: OutboundFaultContext,
@@ -83,13 +87,16 @@ function struck(
     },
     worded: (given) => worded(given, clock.now()),
     refusedToken: () => json({ error: 'unauthorized' }, 401),
-    // No fault of an outbound request restarts the service.
+    // Only requests to the sandbox can restart a service, so this action does nothing for an outbound request.
     restart: () => undefined,
   }
   return actionAt('outbound.request', fault)(fault, moment)
 }
 
-/** Returns the response that faulty destinations send, because the error texts of an external host are unknown. */
+/**
+ * Returns the error response for a fault. Destinations use the same texts, because those of an external host are
+ * unknown.
+ */
 function worded(fault: WordedFault, now: number): RawResponse {
   if (fault.kind === 'rate-limited') return responseOf(rateLimitResponse(fault, now))
   return json(

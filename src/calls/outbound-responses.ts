@@ -18,7 +18,7 @@ import {
 } from '../queue/destinations/response.js'
 import { type OutboundRequest, outboundRequestInternals } from './outbound-request.js'
 
-// Responses of external hosts: handlers as apps write them, plain functions, and data.
+// The three kinds of responses of external hosts: handlers with `Request` and `Response`, plain functions, and data.
 
 /** Handler of an external host: a function that takes a `Request` and returns a `Response`. */
 export type OutboundHandler = (request: Request, task: Task) => Response | Promise<Response>
@@ -46,7 +46,7 @@ export function requested(handler: OutboundHandler): OutboundResponder {
     )
 }
 
-/** Returns the memory account of one response, for the time in which its body is read. */
+/** Creates the memory account that counts the body of one response while it is read. */
 export type MakesRoom = () => HeldResponse
 
 /**
@@ -65,7 +65,7 @@ export function respondedBy(
       if (error instanceof ConnectionBroken) throw error
       failed(error)
       const known = knownFailure(error)
-      // A framework would have responded 500.
+      // Respond 500, as a web framework does when a handler throws.
       return responseOf(rawResponse(500, undefined, known?.message ?? errorText(error)))
     }
   }
@@ -79,7 +79,7 @@ export function responderFor(answer: OutboundResponse, room: MakesRoom, called: 
   if (typeof answer === 'object' && isResponse(answer)) {
     const reason = unreadable(answer)
     if (reason !== undefined) throw new TypeError(`${called}: the response is ${reason}`)
-    // A body can be read once, but the host responds many times.
+    // Read the body only once and keep the result, because the host may respond many times.
     let reply: Promise<RawOutcome> | undefined
     return async ({ url }) => {
       reply ??= replyOfResponse(answer, from(url), maxBody, room())
@@ -92,7 +92,7 @@ export function responderFor(answer: OutboundResponse, room: MakesRoom, called: 
       `${called}: the second argument must be a response (got a fault). Use outbound.script(url, [fault]) or a fault rule on outbound.request.`,
     )
   }
-  // Built immediately, so that later changes to the given object have no effect.
+  // Build the response now, so that later changes to the given object have no effect.
   const reply =
     typeof answer === 'number' ? rawResponse(answer) : rawResponse(answer.status ?? 200, answer.headers, answer.body)
   return async () => responseOf(reply)

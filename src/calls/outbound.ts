@@ -50,7 +50,7 @@ export interface OutboundOptions {
   readonly hints?: Hints | undefined
   /** Records the cause of each request, and input from outside the sandbox. */
   readonly inputs?: InputRecorder | undefined
-  /** Host milliseconds after which a handler that neither ends nor sleeps counts as stalled. */
+  /** Host time in milliseconds after which a handler that neither ends nor sleeps counts as stalled. */
   readonly patience?: number | undefined
 }
 
@@ -89,17 +89,23 @@ export type OutboundEffects = MethodEffects<
 export interface OutboundInternals {
   /** Returns the first recorder of a pattern. */
   recorderAt(pattern: string): Recorder<OutboundRequest> | undefined
-  /** Returns the responders below scripts, as values to compare. */
+  /**
+   * Returns the registered handlers and responses, which respond after all script steps are used. Only their identity
+   * matters.
+   */
   answerers(): ReadonlySet<unknown>
-  /** Returns the responder for a request; `undefined` while only scripts and recorders are registered. */
+  /**
+   * Returns the handler or response that is registered for a request; `undefined` if there are only scripts and
+   * recorders.
+   */
   responderAt(method: string, url: string): unknown
-  /** Whether a responder has run; scripts may have used up all requests. */
+  /** Whether a handler or response was used at least once. It is unused if script steps responded to all requests. */
   hasAsked(answerer: unknown): boolean
   /** Sends a request whose cause is known, for `exchange()` and `fetch`. Property checks replace this function. */
   exchangeFor: (caller: Caller, call: RawRequest) => Promise<RawResponse>
   /**
-   * Registers, for fixtures, a request that leaves for the network unless another tool responds to it.
-   * @returns a function to call when the request was blocked there
+   * Notes, for fixtures, a request that no handler matches. It goes to the network unless another tool responds to it.
+   * @returns a function that records the request as blocked; call it when the network blocks the request
    */
   leaves(method: string, url: string): () => void
   /** Reports, for servers, a request that was blocked with this message. A server sends no request to another host. */
@@ -126,7 +132,7 @@ export class Outbound {
   readonly #unhandled = new Map<string, string>()
   /** Latest request to each host that was not intercepted. */
   readonly #passed = new Map<string, { readonly method: string; readonly url: string }>()
-  /** Messages about near misses that reached the network. */
+  /** Messages about requests that reached the network although their host is registered. */
   readonly #missed = new Set<string>()
   readonly #refused = new RefusedRequests()
   readonly #listeners = new Set<(route: OutboundRoute) => void>()
@@ -183,7 +189,7 @@ export class Outbound {
     const name = called('respond', at)
     if (given === undefined || given === null) {
       throw new TypeError(
-        `${name}: the second argument must be a status, { status, headers, body }, or a function (request) => either (got ${given}).`,
+        `${name}: the second argument must be a status, { status, headers, body }, or a function (request) => that returns one of these (got ${given}).`,
       )
     }
     return this.#handle(at, typeof given === 'function' ? this.#by(given) : responderFor(given, this.#room, name))
@@ -208,7 +214,8 @@ export class Outbound {
 
   /**
    * Sets the steps that the next requests use up, one each: a status, a fault such as `fault.lostAck()`,
-   * `fault.pass()`, a `Response`, or a handler. Afterwards the registered handler responds, or 200.
+   * `fault.pass()`, a `Response`, or a handler. After the last step, the registered handler responds; without one, the
+   * status is 200.
    * @throws TypeError when a step is none of these
    * @example sandbox.outbound.script('https://bank.test/charges', [fault.lostAck(), 503])
    */
@@ -219,7 +226,7 @@ export class Outbound {
     return this
   }
 
-  /** Unused steps of scripts: faults, and `response` or `handler` for code. */
+  /** Unused steps of scripts. The kind of a step is that of its fault, or `response` or `handler`. */
   get unused(): readonly UnusedScript[] {
     return this.#routes.all
       .filter(({ script }) => script.length > 0)
@@ -273,8 +280,8 @@ export class Outbound {
   }
 
   /**
-   * Messages about requests without any response, neither from the sandbox nor from a tool in front of the network,
-   * where that is tracked.
+   * Messages about requests to which neither the sandbox nor another interception tool responded. Only fixtures track
+   * this.
    * @internal
    */
   get unanswered(): readonly string[] {
@@ -283,8 +290,8 @@ export class Outbound {
 
   /**
    * Reports, for fixtures, that a client looked up a host on the network, so no other tool has responded.
-   * @param refused whether hosts without a registration count, too
-   * @returns the error message, or `undefined` when the look-up does not count
+   * @param refused `true`: report every host; `false`: report only hosts with a registration
+   * @returns the error message; `undefined` if the host is not reported
    * @internal
    */
   reaches(hostname: string, refused: boolean): string | undefined {
@@ -294,7 +301,7 @@ export class Outbound {
       if (near !== undefined && this.#missed.size < maxReportedOutbound) this.#missed.add(near)
       return near
     }
-    // A look-up is linked to a request only for `fetch`, and `leaves()` reports those.
+    // This look-up belongs to no known request. Only requests of `fetch` are known, and `leaves()` reports them.
     this.#refused.add({ hostname, near }, this.#attempt())
     return refusal({ hostname, request, near })
   }
@@ -317,12 +324,15 @@ export class Outbound {
     return this.#routes.all.some(({ pattern }) => pattern.matches(url))
   }
 
-  /** Whether a handler is registered for a request; without any record of the question. @internal */
+  /** Whether the pattern of a registration matches a request. Unlike `takes()`, this records nothing. @internal */
   isRegistered(method: string, url: string): boolean {
     return this.#routes.for(method, url).length > 0
   }
 
-  /** Whether a request is registered, for adapters. A near miss is not intercepted, but remembered. @internal */
+  /**
+   * Whether an adapter must intercept a request. A request that only matches the host is not intercepted, but recorded.
+   * @internal
+   */
   takes(method: string, url: string): boolean {
     if (this.#routes.for(method, url).length > 0) return true
     if (this.#passed.size < maxReportedOutbound && URL.canParse(url))
@@ -350,7 +360,7 @@ export class Outbound {
    * @internal
    */
   exchange(call: RawRequest, { outside = false }: CallOptions = {}): Promise<RawResponse> {
-    // The cause must be read synchronously; later it cannot be found.
+    // Read the cause synchronously, because the asynchronous context of the caller is lost later.
     return outboundInternals.of(this).exchangeFor(this.#options.callers.caller(outside), call)
   }
 
@@ -373,7 +383,7 @@ export class Outbound {
 
   #fetch(input: Request | string | URL, init: RequestInit | undefined): Promise<Response> {
     const { clock, callers } = this.#options
-    // The cause is read now, because a request that the clock holds back is served later.
+    // Read the cause now, because the clock may hold the request back, and the context is lost later.
     const caller = callers.caller(false)
     return fetchThrough(gateOf(clock), (call) => this.#exchangeOnly(call, caller), input, init)
   }
@@ -472,13 +482,13 @@ export class Outbound {
     return handled(responderFor(step, this.#room, called('script', call.url)))
   }
 
-  /** Counts a handler that never ends as asleep after a while, so that virtual time can continue. */
+  /** Treats a stalled handler as asleep after the stall timeout, so that virtual time can continue. */
   #watch({ method, url }: OutboundRequest, task: Task): void {
     const { patience } = this.#options
     task.whenStuck?.(
       () => patience,
       () =>
-        `${method} ${shownUrl(url)}: the handler has neither ended nor slept for ${formatDuration(patience!)} of host time (policy.handlerStallTimeout) and counts as one that never responds. ` +
+        `${method} ${shownUrl(url)}: the handler has neither ended nor slept for ${formatDuration(patience!)} of host time (policy.handlerStallTimeout), so it counts as a handler that never responds. ` +
         'Make sure that it returns or throws, and use task.sleep() to let virtual time pass.',
     )
   }
@@ -524,7 +534,8 @@ function noAnswer(error: string): Omit<LoggedOutboundResponse, 'at' | 'note'> {
 }
 
 /**
- * Returns what the app did not see: the handler ran although no response arrived, ran more than once, or did not run.
+ * Returns the note for facts that the app cannot see. For example, the handler ran although no response arrived, or it
+ * ran more than once or not at all.
  */
 function noteOf(
   call: OutboundRequest,

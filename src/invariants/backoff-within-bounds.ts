@@ -38,8 +38,8 @@ function examineStory(story: CheckedMessage, history: InvariantIndex, findings: 
 type Before = EntryOf<'published'> | EntryOf<'attempt'>
 
 /**
- * Checks the time of an attempt: not early, unless it was requested manually, and late only if something held the
- * message.
+ * Checks the time of an attempt. It may be early only if it was requested manually, and late only if the message was
+ * held.
  */
 function checkTime(
   { id, published, changes }: CheckedMessage,
@@ -58,7 +58,7 @@ function checkTime(
       attempt,
     )
   }
-  // The service delivers nothing while it is down.
+  // A restart delays deliveries, because the service delivers nothing while it is down.
   const isDown = attempt.at >= restartedAt
   const isHeld = isDown || world.isRealTime || was('WAITING') || (before === published && published.queue !== undefined)
   if (attempt.at > due && !isHeld) {
@@ -113,8 +113,7 @@ function expectedDelay(
 /** Returns e^(f·n) seconds for retry number n, limited by the maximum retry delay. [queue.md 5.2] */
 function backoff(retried: number, { backoffFactor, maxRetryDelay, roundBackoff }: ResolvedPolicy): Expected {
   const seconds = Math.min(Math.E ** (backoffFactor * (retried + 1)), maxRetryDelay / 1000)
-  // A power and its exponential function differ in the last digit, which rounding to whole seconds hides except near a
-  // whole number.
+  // `Math.E ** x` may differ from `Math.exp(x)` in the last digit. That matters only near a whole number of seconds.
   const near = Math.abs(seconds - Math.round(seconds)) < 1e-6 ? Math.round(seconds) : seconds
   return { delay: roundBackoff ? Math.floor(near) * 1000 : Math.round(near * 1000), rule: 'the default backoff' }
 }
@@ -146,7 +145,10 @@ const units: Readonly<Record<string, number>> = {
   h: 3.6e6,
 }
 
-/** Maximum length of a header that asks for a delay; a longer one counts as absent. A limit of this package. */
+/**
+ * Maximum length, in characters, of a header that asks for a delay. A longer header counts as absent. A limit of this
+ * package.
+ */
 const maxWait = 1000
 
 /** Parses `12`, `6m5s` or an HTTP date to milliseconds from now. */

@@ -47,5 +47,6 @@ function count(story: CheckedMessage, findings: Findings, isLastOnly: boolean): 
       ...reports,
     )
   }
-  for (const [stray] of sent.values()) findings.broken(`a callback of ${id} belongs to no attempt`, published, stray)
+  for (const [stray] of sent.values())
+    findings.broken(`the log has a callback of ${id} that reports none of its attempts`, published, stray)
 }

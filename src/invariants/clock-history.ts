@@ -1,7 +1,7 @@
 /** History of a limit: its values, and the log position from which each was in force. */
 export class ClockHistory {
   readonly #changes: { readonly from: number; readonly value: number }[]
-  /** Changes that no later one exceeds, in decreasing order. */
+  /** Changes whose value is higher than every later value, so their values decrease. */
   readonly #peaks: { readonly from: number; readonly value: number }[]
 
   constructor(value: number) {
@@ -45,7 +45,7 @@ function lastBefore(changes: readonly { readonly from: number }[], place: number
   return low
 }
 
-/** Counts how many of the first n items remain while items leave one by one; a Fenwick tree. */
+/** Counts how many of the first n items remain while items are removed one by one. It is a Fenwick tree. */
 export class RemainingCalls {
   readonly #gone: Uint32Array
 

@@ -10,7 +10,10 @@ export const deduplicatedWithinWindow: Invariant = {
     const { deduplicationWindow } = world.policy
     const firsts = new Map<string, EntryOf<'published'>>()
     let remembersAll = isWhole
-    if (!isWhole) findings.unknown('duplicates of messages that were published before the first remaining entry')
+    if (!isWhole)
+      findings.unknown(
+        'whether duplicates were recognized correctly, because the log has dropped the entries of earlier messages',
+      )
     for (const entry of world.entries) {
       if (entry.type === 'setting' && entry.resource === 'service') {
         firsts.clear()
@@ -26,8 +29,8 @@ export const deduplicatedWithinWindow: Invariant = {
         const known =
           first === undefined
             ? 'no such message was published before'
-            : `it was published ${formatDuration(entry.at - first.at)} after the first`
-        findings.broken(`the publish at ${iso(entry.at)} was taken for a duplicate, but ${known}`, first, entry)
+            : `the first such message was published ${formatDuration(entry.at - first.at)} earlier`
+        findings.broken(`the publish at ${iso(entry.at)} was deduplicated, but ${known}`, first, entry)
       } else {
         if (isRemembered) {
           const apart = formatDuration(entry.at - first.at)

@@ -16,7 +16,7 @@ export const fifoPerQueue: Invariant = {
   },
 }
 
-/** FIFO queue between two deletions of it. */
+/** FIFO queue from its creation to its deletion. A queue that is created again is a new one. */
 interface Line {
   readonly name: string
   readonly stories: CheckedMessage[]
@@ -30,7 +30,7 @@ function linesOf({ world, stories, isWhole }: InvariantIndex): readonly Line[] {
   const lineOf = (name: string): Line => {
     let line = open.get(name)
     if (line === undefined) {
-      // The first limit is unknown if the log no longer contains its beginning, and after a load.
+      // The parallelism of a queue is unknown if it was set by a dump or by an entry that the log has dropped.
       line = { name, stories: [], parallelism: new ClockHistory(isKnown ? 1 : Number.POSITIVE_INFINITY) }
       open.set(name, line)
       lines.push(line)
@@ -56,7 +56,8 @@ function linesOf({ world, stories, isWhole }: InvariantIndex): readonly Line[] {
 /** Returns the log positions at which each message and all its callbacks had ended. */
 function endsWithCallbacks({ stories }: InvariantIndex): ReadonlyMap<number, number> {
   const ends = new Map<number, number>()
-  // Callbacks are published after the messages that they report.
+  // Iterate backward, because a callback is published after the message that it reports and its end must be known
+  // first.
   for (const story of [...stories.values()].reverse()) {
     let end = leaveOf(story)
     for (const { seq } of story.callbacks) end = Math.max(end, ends.get(seq) ?? end)
@@ -65,7 +66,10 @@ function endsWithCallbacks({ stories }: InvariantIndex): ReadonlyMap<number, num
   return ends
 }
 
-/** Returns where a message stops blocking others. If it is canceled before its turn, it blocks none from then on. */
+/**
+ * Returns the log position from which a message no longer blocks later ones: its end, or an earlier cancel without an
+ * attempt.
+ */
 function leaveOf(story: CheckedMessage): number {
   const never = story.attempts.length === 0
   const cancelled = never && story.changes.find((change) => change.state === 'CANCEL_REQUESTED')

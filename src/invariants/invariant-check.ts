@@ -18,11 +18,11 @@ export interface InvariantReport {
   /** Names of the invariants that were checked. */
   readonly checked: readonly string[]
   readonly violations: readonly InvariantViolation[]
-  /** Statements that the remaining entries cannot prove, because the log has dropped others. */
+  /** Statements that could not be checked, for example because the log has dropped the entries that they need. */
   readonly unknown: readonly { readonly invariant: string; readonly reason: string }[]
 }
 
-/** Maximum number of violations per invariant, because one cause often violates it many times. */
+/** Maximum number of reported violations per invariant, because one cause often produces many. */
 const listedAtMost = 10
 
 /**
@@ -34,7 +34,7 @@ export function assertInvariantsOf(world: CheckedSandbox, options: InvariantOpti
   return checkInvariantsOf(world, chosenOf(options))
 }
 
-/** @throws TypeError for an option that there is not, and for an invariant that there is not, with the nearest names */
+/** Checks the options. @throws TypeError with the nearest valid name when an option or an invariant is unknown */
 export function checkInvariantOptions(called: string, options: InvariantOptions): void {
   checkOptionNames(called, options, ['only', 'except'])
   chosenOf(options)
@@ -97,9 +97,10 @@ export class InvariantError extends Error {
   /** @param render function that returns entries as text @internal */
   constructor(breaches: readonly InvariantViolation[], render: (entries: readonly Entry[]) => string, replay: string) {
     super(`${breaches.map((breach) => textOf(breach, render)).join('\n\n')}\n\n${replay}`)
-    // Not enumerable, because runners print the fields of an error and the message already contains the violations.
+    // The property is not enumerable. Test runners print enumerable fields, and the message already contains the
+    // violations.
     Object.defineProperty(this, 'violations', { value: breaches })
-    // The stack is useless, because the entries in the message contain the location.
+    // Omit the stack, which shows only the check. The entries in the message show where the violation happened.
     this.stack = `${this.name}: ${this.message}`
   }
 }

@@ -1,7 +1,10 @@
 import type { EntriesByType, Entry, EntryOf, EntryType } from '../kernel/traffic-log.js'
 import type { ResolvedPolicy, ResolvedQueueLimits } from '../policy/policy.js'
 
-/** State of a message that has not ended. `adrift`: nothing will ever deliver or end it. */
+/**
+ * State of a message that has not ended. `adrift`: no timer, wait list or response will ever deliver or end the
+ * message.
+ */
 export type Whereabouts = 'planned' | 'running' | 'held' | 'adrift'
 
 /** Input of the invariant checks: the traffic log, and further state of a sandbox. */
@@ -9,7 +12,7 @@ export interface CheckedSandbox {
   readonly entries: readonly Entry[]
   /** Virtual time of the check in milliseconds. */
   readonly now: number
-  /** Whether time runs with the host, so that timers may be late. */
+  /** Whether the clock follows host time, so that timers may be late. */
   readonly isRealTime: boolean
   readonly policy: ResolvedPolicy
   readonly limits: ResolvedQueueLimits
@@ -32,30 +35,30 @@ export interface CheckedMessage {
   readonly id: string
   readonly published: EntryOf<'published'>
   readonly attempts: EntryOf<'attempt'>[]
-  /** Decisions of flow control about it. */
+  /** Entries of flow control about the message: held or admitted. */
   readonly decisions: EntryOf<'flow-control'>[]
-  /** Changes of its state in order: canceled, released, held. */
+  /** Entries about changes of its state, in order, such as canceled, delivered on request or waiting. */
   readonly changes: EntryOf<'message'>[]
   readonly deadLetters: EntryOf<'dead-letter'>[]
   /** Callbacks about its attempts. */
   readonly callbacks: EntryOf<'published'>[]
   /** Whether the queue was reset or loaded before the message ended, so that it will not be delivered. */
   isAbandoned: boolean
-  /** Position at which a fault dropped it. */
+  /** Log position at which a fault dropped the message. */
   droppedAt?: number
 }
 
 /**
- * Indexes over the entries, built once for all invariants. Log positions are comparable numbers. An entry is at its
- * `seq`, and an end is half a step after the last entry before it.
+ * Indexes over the entries, built once for all invariants. A log position is a number: the `seq` of an entry. The end
+ * of an attempt has no entry, so its position is the `seq` of the last entry before it plus 0.5.
  */
 export class InvariantIndex {
   /**
-   * Messages whose publishing is in the log, by its `seq`, in the order of publishing. IDs do not suffice, as a reset
-   * queue assigns the same ones again.
+   * Messages whose `published` entry is in the log, by the `seq` of that entry, in log order. The ID cannot be the key,
+   * because a queue assigns the same IDs again after a reset.
    */
   readonly stories: Map<number, CheckedMessage> = new Map()
-  /** Messages that continue after a load: their ID is known, but the log does not contain their beginning. */
+  /** Messages since the latest reset or load, by ID. Later entries with that ID belong to this message. */
   readonly #open = new Map<string, CheckedMessage>()
   readonly #faults = new Map<number, Set<string>>()
   readonly #faultsOfMessage = new Map<string, Set<string>>()
@@ -166,7 +169,10 @@ export class InvariantIndex {
   }
 }
 
-/** Error of an attempt that a restart cut off. The fault's entry refers to only one of these attempts. */
+/**
+ * Error text that identifies the attempts that a restart cut off. The log entry of the fault refers to only one of
+ * them.
+ */
 const cutOff = 'the service restarted'
 
 function addTo<K>(sets: Map<K, Set<string>>, key: K, kind: string): void {

@@ -1,7 +1,7 @@
 import type { Entry } from '../kernel/traffic-log.js'
 import type { InvariantIndex } from './invariant-index.js'
 
-/** Violation of an invariant at one place of the log. */
+/** One violation of an invariant, with the log entries that prove it. */
 export interface InvariantViolation {
   readonly invariant: string
   /** Guarantee of the invariant. */
@@ -14,7 +14,7 @@ export interface InvariantViolation {
 /** Collects the results of checking one invariant. */
 export interface Findings {
   broken(sentence: string, ...entries: readonly (Entry | undefined)[]): void
-  /** Adds a statement that the remaining entries cannot prove, which is not a violation. Each reason counts once. */
+  /** Adds a statement that could not be checked, which is not a violation. The same reason is added only once. */
   unknown(reason: string): void
 }
 

@@ -11,7 +11,10 @@ export interface KeyStep {
   /** Log position. */
   readonly place: number
   readonly at: number
-  /** Kind of the step. `vain`: a slot was taken and returned without a delivery, but the rate counts it. */
+  /**
+   * Kind of the step. `vain`: a slot was taken and released without a delivery, but the rate limit counts the slot as
+   * used.
+   */
   readonly is: 'take' | 'vain' | 'release' | 'limits' | 'reset' | 'rate-reset' | 'service'
   /** Message that takes or releases a slot. */
   readonly story?: CheckedMessage
@@ -58,13 +61,13 @@ function settingSteps(
 
 type Sign = EntryOf<'attempt'> | EntryOf<'flow-control'> | EntryOf<'message'>
 
-/** Returns when a message took and released slots of its key, with or without an attempt. */
+/** Returns the steps at which a message took and released slots of its flow-control key, with or without an attempt. */
 function slotsOf(story: CheckedMessage): readonly KeyStep[] {
   const signs: Sign[] = [...story.attempts, ...story.decisions, ...story.changes].sort(
     (one, other) => one.seq - other.seq,
   )
   const steps: KeyStep[] = []
-  /** Entry of a slot that is taken, while its delivery has not begun. */
+  /** Entry with which the message took a slot; `undefined` once its attempt has begun or the slot is released. */
   let taken: EntryOf<'flow-control'> | undefined
   const take = (is: 'take' | 'vain', entry: EntryOf<'attempt' | 'flow-control'>): void => {
     steps.push({ place: entry.seq, at: entry.at, is, story, entry })

@@ -6,7 +6,7 @@ export const noLostMessage: Invariant = {
   guarantee: 'Every published message is delivered, is a dead letter, is canceled, or is pending.',
   suspendedBy: { drop: 'for the affected message' },
   examine(history, findings) {
-    if (!history.isWhole) findings.unknown('messages that were published before the first remaining entry')
+    if (!history.isWhole) findings.unknown('messages whose publishing the log has dropped')
     for (const story of history.stories.values()) {
       if (!story.isAbandoned && !history.struck(story.id, this.suspendedBy)) follow(story, history, findings)
     }
@@ -14,8 +14,8 @@ export const noLostMessage: Invariant = {
 }
 
 /**
- * Whether a failure is not a dead letter: that of a call is a result, and that of a failure function belongs to the
- * run. [workflow.md 6, 11]
+ * Whether a failed message must not become a dead letter. The failure of a workflow call is the result of its step, and
+ * the failure of a failure function belongs to the workflow run. [workflow.md 6, 11]
  */
 function isResult(
   { callback, kind }: CheckedMessage['published'],
@@ -38,7 +38,7 @@ function follow(story: CheckedMessage, { world }: InvariantIndex, findings: Find
   if (where === undefined) findings.broken(`${id} disappeared without having ended`, published, attempts.at(-1))
   else if (where === 'adrift') {
     findings.broken(
-      `${id} has not ended, and nothing will deliver it: it has no timer and no place in a wait list`,
+      `${id} has not ended, and nothing will deliver it: it has no timer and is in no wait list`,
       published,
       attempts.at(-1),
     )

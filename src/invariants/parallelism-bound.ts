@@ -19,7 +19,7 @@ function walk({ key, steps }: KeyTimeline, findings: Findings): void {
   let allowed = Number.POSITIVE_INFINITY
   for (const { is, story, entry, place } of steps) {
     if (is === 'limits') allowed = limitOf(entry, 'parallelism')
-    // Running deliveries are no longer counted after a reset.
+    // A reset sets the counter to 0, although the deliveries continue.
     else if (is === 'reset' || is === 'service') running.clear()
     else if (is === 'release') running.delete(story!)
     else if (is === 'take') {
@@ -40,7 +40,7 @@ function walkPlan(history: InvariantIndex, isExcused: (id: string) => boolean, f
   const allowed = history.world.limits.globalParallelism
   const attempts = history.of('attempt').filter(({ messageId }) => !isExcused(messageId))
   const resets = history.of('setting').flatMap(({ resource: of, seq }) => (of === 'service' ? seq : []))
-  // Deliveries that a reset cuts off have no end in the log, but are no longer counted.
+  // A reset of the queue cuts deliveries off. The log contains no end of them, so the reset counts as their end.
   const cutOff = ({ seq }: { seq: number }): number => resets.find((reset) => reset > seq) ?? Number.POSITIVE_INFINITY
   const ends = attempts.map((attempt) => Math.min(endOf(attempt), cutOff(attempt))).sort((one, other) => one - other)
   let ended = 0

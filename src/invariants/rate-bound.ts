@@ -13,7 +13,7 @@ export const rateBound: Invariant = {
   },
 }
 
-/** Number of deliveries that were allowed at a log position. */
+/** Number of deliveries that the rate still allowed at a log position. */
 interface Left {
   readonly place: number
   readonly at: number
@@ -25,7 +25,8 @@ class RateWalk {
   #period = 1000
   #start = Number.NEGATIVE_INFINITY
   /**
-   * Deliveries of messages from before the log or a load are not visible, so a period may overlap two of this model.
+   * Whether the log contains every delivery of the key. If not, the start of a period is unknown, and one period of
+   * this model may overlap two real ones.
    */
   #isAligned: boolean
   #calls: KeyStep[] = []
@@ -61,8 +62,8 @@ class RateWalk {
   }
 
   /**
-   * Begins a period. A pin changes the limits and then resets the period, so the first of the two steps knows what was
-   * allowed before.
+   * Begins a period. A pin produces two steps at one log position: it sets the limits, then resets the period. Only the
+   * first step still knows how many deliveries the old limits allowed.
    */
   #begin(step: KeyStep): void {
     this.#leftAtReset = this.#leftAtLimit?.place === step.place ? this.#leftAtLimit : this.#left(step)
@@ -75,7 +76,7 @@ class RateWalk {
     return { place, at, calls: this.#allowed - (isOver ? 0 : this.#calls.length) }
   }
 
-  /** Whether a delivery was due before the reset, and fitted into the previous period. */
+  /** Whether a delivery counts in the period before the reset: it was due by then, and the rate allowed it. */
   #countsBefore({ story, entry, at }: KeyStep): boolean {
     const left = this.#leftAtReset
     if (left === undefined || story === undefined || entry?.type !== 'attempt') return false

@@ -16,11 +16,13 @@ export const scheduleOnTime: Invariant = {
   },
   examine(history, findings) {
     const { world } = history
-    if (world.isRealTime) return findings.unknown('firings of schedules, because time runs with the host')
+    if (world.isRealTime)
+      return findings.unknown('whether schedules fired on time, because the clock follows host time')
     if (history.restartedAt <= world.now) {
-      return findings.unknown('firings of schedules, because the service was down')
+      return findings.unknown('whether schedules fired on time, because the service was down')
     }
-    // The entry of a fault in a firing has the creation of the schedule as its cause.
+    // The log entry of a fault at `schedule.fire` has the creation of the schedule as its cause, which names the
+    // schedule.
     const struck = new Set(
       history.of('fault').flatMap(({ point, cause }) => {
         const creation = point === 'schedule.fire' ? history.find(cause) : undefined
@@ -62,7 +64,9 @@ function yields(history: InvariantIndex): ReadonlyMap<number, EntryOf<'published
 }
 
 class ScheduleWalk {
-  /** Cron expression in force; unknown before the schedule's creation is in the log, and after its deletion. */
+  /**
+   * Current cron expression; `undefined` after the schedule was deleted, or if the log does not contain its creation.
+   */
   #cron: string | undefined
   #wasDeleted = false
   #isPaused = false
@@ -97,7 +101,10 @@ class ScheduleWalk {
     }
   }
 
-  /** Handles a late firing: a loaded sandbox continued at a later time, and the missed fire times count once. */
+  /**
+   * Handles a late firing. If a dump is loaded at a later time, the schedule fires once for all fire times that it
+   * missed.
+   */
   #caughtUp(event: Event): void {
     const since = this.#since
     const isMissed = since !== undefined && this.#namesOne(since.at, event.at)
@@ -110,12 +117,17 @@ class ScheduleWalk {
     return false
   }
 
-  /** Checks that a firing published one message per destination at the same time, or was rejected. */
+  /**
+   * Checks that a firing published exactly one message per destination and at its own time, unless the publish was
+   * rejected.
+   */
   #checkYield(firing: Event, after: Event | undefined): void {
     const published = this.published.get(firing.seq) ?? []
     const places = new Set(published.map(({ url, endpointName }) => JSON.stringify([url, endpointName])))
-    if (places.size < published.length) this.#broken('published the same twice', firing, ...published)
-    if (published.some(({ at }) => at !== firing.at)) this.#broken('published at another time', firing, ...published)
+    if (places.size < published.length)
+      this.#broken('published two messages to the same destination in one firing', firing, ...published)
+    if (published.some(({ at }) => at !== firing.at))
+      this.#broken('published a message at another time than it fired', firing, ...published)
     if (published.length === 0 && after?.change !== 'refused') this.#broken('fired and published nothing', firing)
   }
 
@@ -138,12 +150,16 @@ class ScheduleWalk {
     const missed: number[] = []
     for (const slot of this.history.world.slots(this.#cron!, since.at, until)) {
       const isFired = this.#firings.delete(slot)
-      // At the last instant, the schedule may be about to fire, or may have been stopped just before.
+      // A fire time at the end of the period is not missed: the schedule may still fire, or was stopped just before.
       if (!isFired && slot < until) missed.push(slot)
     }
     if (missed.length > 0) this.#broken(`did not fire at ${listed(missed)}`, since)
     if (this.#firings.size > 0) {
-      this.#broken(`fired at ${listed([...this.#firings.keys()])}`, since, ...this.#firings.values())
+      this.#broken(
+        `fired at ${listed([...this.#firings.keys()])}, which its cron expression does not contain`,
+        since,
+        ...this.#firings.values(),
+      )
     }
     this.#firings = new Map()
     this.#since = undefined

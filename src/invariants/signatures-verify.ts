@@ -6,8 +6,8 @@ import type { Findings, Invariant } from './invariant.js'
 import type { InvariantIndex } from './invariant-index.js'
 
 /**
- * Maximum number of checked attempts. A signature check costs more than the rest of an attempt, so an even sample is
- * checked.
+ * Maximum number of attempts whose signatures are checked. Above it, an evenly distributed sample is checked, because
+ * one check costs more than the rest of an attempt.
  */
 const sample = 64
 
@@ -28,7 +28,7 @@ export const signaturesVerify: Invariant = {
       if (history.struck(attempt, this.suspendedBy)) continue
       const later = rotations.filter(({ seq }) => seq > attempt.seq).length
       const key = keys[keys.length - 1 - later]
-      if (key === undefined) findings.unknown('deliveries that were signed with a key from before a load')
+      if (key === undefined) findings.unknown('signatures with a key that a loaded dump has replaced')
       else verify(attempt, key, history, findings)
     }
   },
@@ -46,7 +46,7 @@ function verify(attempt: EntryOf<'attempt'>, key: string, { world }: InvariantIn
   for (const name of world.signatureHeaders(attempt)) {
     const lower = name.toLowerCase()
     const token = attempt.headers.find(([header]) => header.toLowerCase() === lower)?.[1]
-    const problem = token === undefined ? `there is no ${name}` : flawOf(token, key, attempt)
+    const problem = token === undefined ? `the header ${name} is missing` : flawOf(token, key, attempt)
     if (problem === undefined) continue
     findings.broken(
       `the signature of attempt ${attempt.retried + 1} of ${attempt.messageId} does not verify: ${problem}`,
@@ -60,11 +60,12 @@ function flawOf(token: string, key: string, { url, body, at }: EntryOf<'attempt'
   if (head === undefined || payload === undefined || signature === undefined || more.length > 0)
     return 'it is not a token'
   if (toBase64Url(hmacSha256(utf8(key), latin1(`${head}.${payload}`))) !== signature) {
-    return 'it was not made with the key in force'
+    return 'it was not made with the signing key that was current at that time'
   }
   const claims = claimsOf(payload)
-  if (claims.sub !== url) return `it is for ${JSON.stringify(claims.sub)}`
-  if (String(claims.body).replace(/=+$/, '') !== toBase64Url(sha256Bytes(body))) return 'it is for another body'
+  if (claims.sub !== url) return `its claim sub is ${JSON.stringify(claims.sub)}`
+  if (String(claims.body).replace(/=+$/, '') !== toBase64Url(sha256Bytes(body)))
+    return 'its claim body is the hash of another body'
   const seconds = at / 1000
   if (!(Number(claims.nbf) <= seconds && seconds < Number(claims.exp))) return 'it is not valid at this time'
   return undefined

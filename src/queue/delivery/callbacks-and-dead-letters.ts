@@ -16,7 +16,7 @@ import type { CallbackSettings } from '../settings/message-settings.js'
 
 export interface Reported {
   readonly message: Message
-  /** Number of the attempt that the callback reports. */
+  /** Number of retries before the attempt that the callback reports; 0 for the first attempt. */
   readonly retried: number
   readonly reply: RawOutcome
   /** ID of the dead letter, for a failure callback. */
@@ -72,7 +72,7 @@ export function callbackBody(
   return message.part === undefined ? body : message.part.reported(body)
 }
 
-/** Cuts the body of a response to the size that the plan keeps. [queue.md 5.4, 5.6] */
+/** Truncates the body of a response to the maximum message size of the plan, in bytes. [queue.md 5.4, 5.6] */
 export function truncated(reply: RawOutcome, maxMessageSize: number): RawOutcome {
   return reply.body.length <= maxMessageSize ? reply : { ...reply, body: reply.body.slice(0, maxMessageSize) as Bytes }
 }
@@ -138,7 +138,10 @@ export class DeadLetters {
   #latest = -1
   #atLatest = 0
 
-  /** @param kept memory limit; beyond it the oldest dead letters are deleted before their retention ends */
+  /**
+   * @param kept account with the memory limit; above the limit, the oldest dead letters are deleted before their
+   * retention ends
+   */
   constructor(now: () => number, retention: number, kept: Account = new Account(Number.POSITIVE_INFINITY)) {
     this.#now = now
     this.#retention = retention
@@ -152,7 +155,7 @@ export class DeadLetters {
 
   /**
    * Adds a dead letter.
-   * @param known ID and time of a loaded dead letter; these come in the order of their times
+   * @param known ID and time, in milliseconds, of a dead letter from a dump. Add these in the order of their times.
    */
   add(message: Message, reply: RawOutcome, known?: { readonly id: string; readonly time: number }): DeadLetter {
     this.#prune()

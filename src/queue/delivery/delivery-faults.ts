@@ -9,11 +9,12 @@ import type { Message } from '../message/message.js'
 import type { Attempt } from '../message/message-entries.js'
 import type { RetryWait } from '../message/state.js'
 
-// Applies fault rules to deliveries: before the attempt, which may be delayed or dropped, and during the attempt.
+// Applies fault rules to deliveries. Before an attempt, a fault may delay or drop the message; other faults change the
+// attempt itself.
 
-/** Effect of fault rules on a message that is due or held for a later delivery. */
+/** Why the attempt of a due message does not start now: a fault moves it to another time or drops the message. */
 export type Prevention =
-  /** The attempt happens at another time. `before` is the reason for the previous wait. */
+  /** A fault moves the attempt to the time `to`. `before` is the reason why the message waited until now. */
   | {
       readonly is: 'moved'
       readonly message: Message
@@ -27,11 +28,11 @@ interface HeldBack {
   readonly message: Message
   readonly point: DeliveryInjectionPoint
   readonly record: InjectionRecord
-  /** Attempts with a higher `seq` come after the message was held. */
+  /** `seq` of the latest log entry when the fault held the message. Only an attempt with a higher `seq` releases it. */
   readonly since: number
   readonly withinMs: number
   readonly at: number
-  /** Reason for the previous wait. */
+  /** Reason why the message waited before this fault. */
   readonly before: RetryWait | undefined
 }
 
@@ -42,7 +43,7 @@ export interface Restart {
   readonly downMs: number
 }
 
-/** Fault rules that were injected into an attempt. */
+/** Faults that are injected into one attempt. */
 export interface AttemptFaults {
   readonly encounters: readonly AppliedFault[]
   /** Restart of the service before or after the delivery. */
@@ -51,7 +52,7 @@ export interface AttemptFaults {
 
 export class DeliveryFaultRules {
   readonly source: FaultSource
-  /** Messages that a fault holds until a later delivery has ended. */
+  /** Messages that a `reorder` fault holds until another, later attempt has ended. */
   heldBack: HeldBack[] = []
 
   constructor(source: FaultSource) {
@@ -60,7 +61,7 @@ export class DeliveryFaultRules {
 
   /**
    * Evaluates the fault rules for a due message.
-   * @returns why its attempt does not happen now
+   * @returns why the attempt does not start now; `undefined` if it starts
    */
   prevent(message: Message, now: number): Prevention | undefined {
     if (message.injections !== undefined) {
@@ -125,7 +126,7 @@ export class DeliveryFaultRules {
     return { is: 'moved', message, to: until, before, because: reasons.join(', then ') }
   }
 
-  /** Continues with a held message that is due because no later delivery ended in time. */
+  /** Stops holding a message, because no later delivery ended within the maximum time of the fault. */
   #goOn(message: Message): void {
     const at = this.heldBack.findIndex((held) => held.message === message)
     if (at === -1) return
@@ -134,7 +135,7 @@ export class DeliveryFaultRules {
   }
 
   /**
-   * Releases messages after an attempt has ended.
+   * Releases the messages that a fault held until this attempt ended.
    * @returns the messages that were held for a later delivery and are delivered now, one at a time
    */
   *gone(attempt: Attempt, now: number): Iterable<Prevention> {
@@ -145,8 +146,8 @@ export class DeliveryFaultRules {
     if (released.length === 0) return
     this.heldBack = this.heldBack.filter((held) => !waits(held))
     for (const { message, record, at, before } of released) {
-      // Skip messages that were delivered or are in flight because their rule was removed, and those parked in a paused
-      // queue.
+      // Skip a message that no longer waits for this: its rule was removed and it was delivered or is in flight, or its
+      // queue was paused.
       if (message.delivery.is !== 'planned' || message.injections === undefined) continue
       record.effect = `held until ${attempt.messageId} had ended`
       const because = `held for a later delivery, ${formatDuration(now - at)}`
@@ -154,7 +155,7 @@ export class DeliveryFaultRules {
     }
   }
 
-  /** Returns the faults of an attempt that begins now, and logs each injection after the attempt's entry. */
+  /** Returns the faults of an attempt that begins now. Logs the injection of each with the attempt as its cause. */
   begin(attempt: Attempt, strikes: readonly Injection[]): AttemptFaults | undefined {
     let restart: Restart | undefined
     const encounters: AppliedFault[] = []
@@ -194,7 +195,10 @@ function narrowPointOf({ part, kind }: Message): DeliveryInjectionPoint | undefi
   return part.isCall ? 'workflow.call' : 'workflow.step'
 }
 
-/** Returns the facts about a delivery that fault rules can match. The step may have to be read from the body. */
+/**
+ * Returns the facts about a delivery that fault rules can match. The step is read only if a rule needs it, because that
+ * may require parsing the body.
+ */
 function deliveryFacts(message: Message): FaultFacts {
   const { origin, settings, part } = message
   return {

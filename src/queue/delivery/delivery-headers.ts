@@ -10,8 +10,8 @@ import { claimsFor, type SignatureWindow, type SigningKeys, signToken } from '..
  */
 export function deliveryWriter(random: Random, window: SignatureWindow, keys: SigningKeys): DeliveryWriter {
   const signatureOf = (attempt: Attempt): ((issuer: string) => string) => {
-    // The random stream is separate, so that the ID does not depend on whether and when the header is read, nor on the
-    // steps in which the test moved time.
+    // Each signature has its own random stream. So its ID does not depend on when the header is read, or on the steps
+    // in which the test moves time.
     const jti = singleId(random.fork(`jwt/${attempt.messageId}/${attempt.at}/${attempt.number}`), 'jwt_', 28)
     const { at, key, signing, message } = attempt
     if (signing !== undefined) {

@@ -65,13 +65,13 @@ const delivered: AttemptVerdict = { is: 'delivered' }
 const begun: MessageEvent = { is: 'begun' }
 const mayStart: MessageEvent = { is: 'due', isPaused: false }
 
-/** Error of an attempt that a restart cut off. */
+/** Error text of an attempt that a restart of the service cut off. */
 const restarted = 'the service restarted'
 
 /** Length of a message ID after `msg_`. [queue.md 12] */
 const messageIdLength = 60
 
-/** Carries messages from acceptance to their end. */
+/** Delivers messages: from their acceptance through attempts and retries to their end. */
 export class DeliveryScheduler {
   /** Every message that the message log still contains. */
   readonly byId: Map<string, Message> = new Map()
@@ -162,10 +162,10 @@ export class DeliveryScheduler {
   }
 
   /**
-   * Restores a message of a dump. Messages come oldest first, and callbacks after the message that they report. Nothing
-   * is added to the traffic log, because nothing happened.
-   * @param logged whether `restored()` will add the message's past to the message log; otherwise its log begins with
-   * its present state
+   * Restores a message of a dump. Call it for the oldest message first, and for a callback after the message that it
+   * reports. It adds nothing to the traffic log, because a restoration is not an event.
+   * @param logged `true` if the dump has log entries about the message, which `restored()` adds; otherwise its log
+   * begins with its current state
    */
   restore(draft: Draft, past: RestoredMessage, logged: boolean): Message {
     const { settings, source } = draft
@@ -197,7 +197,8 @@ export class DeliveryScheduler {
   }
 
   /**
-   * Ends the restoration of a dump: writes the past to the message log, oldest first, and continues the FIFO queues.
+   * Ends the restoration of a dump: adds the dumped log entries to the message log, oldest first, and continues the
+   * FIFO queues.
    */
   restored(log: readonly RestoredLogEntry[]): void {
     for (const { message: id, state, time, ...detail } of log) {
@@ -209,7 +210,7 @@ export class DeliveryScheduler {
     }
     const now = this.#options.clock.now()
     for (const message of this.byId.values()) {
-      // The delivery ended together with the sandbox that made it.
+      // The attempt in flight cannot be continued, so the message waits again, as after a restart.
       if (isUnderWay(message.state)) this.log.write(message, waitingState(message), now)
     }
     const lanes = new Set<FifoQueue<Message>>()
@@ -226,7 +227,7 @@ export class DeliveryScheduler {
     for (const lane of lanes) this.advanceLane(lane)
   }
 
-  /** Stops all deliveries. Attempts that are in flight end without consequence. */
+  /** Stops all deliveries. The results of attempts in flight are ignored. */
   stop(): void {
     this.#stopped = true
     for (const message of this.byId.values()) message.timer?.cancel()
@@ -240,7 +241,7 @@ export class DeliveryScheduler {
     for (let message = lane.admit(); message !== undefined; message = lane.admit()) this.#free(message, now, lane.name)
   }
 
-  /** Plans a message whose wait has ended. */
+  /** Schedules the attempt of a message that no longer waits for a slot, a response or the end of a pause. */
   #free(message: Message, now: number, queue: string): void {
     if (this.#happens(message, { is: 'freed', now, notBefore: message.notBefore, queue })) this.#setTimer(message)
   }
@@ -255,7 +256,7 @@ export class DeliveryScheduler {
     return message.delivery !== before
   }
 
-  /** Requests the end of a message; returns `false` when it has ended or was canceled before. [queue.md 4.2] */
+  /** Cancels a message. Returns `false` if it has already ended or been canceled. [queue.md 4.2] */
   cancel(message: Message): boolean {
     if (!message.visible) return false
     this.live.delete(message)
@@ -265,7 +266,7 @@ export class DeliveryScheduler {
     return true
   }
 
-  /** Ends a message of a run that has ended. A message that is being delivered ends with its attempt. */
+  /** Ends a message because its workflow run has ended. If an attempt is in flight, the message ends after it. */
   drop(message: Message): void {
     if (message.isEnded) return
     this.live.delete(message)
@@ -291,7 +292,7 @@ export class DeliveryScheduler {
     this.#setTimer(message)
   }
 
-  /** Plans the delivery of a message after the response to the request that submitted it. */
+  /** Schedules the delivery of a message that waited until the request that submitted it got its response. */
   letGo(message: Message): void {
     const { delivery } = message
     if (delivery.is !== 'waiting' || delivery.waitsFor !== 'answer') return
@@ -305,7 +306,7 @@ export class DeliveryScheduler {
     message.timer = this.#options.clock.schedule(message.nextAttemptAt, this.#label(message.url), message, options)
   }
 
-  /** Lets a drain wait for a message, because another one that a drain waits for comes after it in the queue. */
+  /** Makes a drain wait for a message, because a message behind it in the FIFO queue is one that a drain waits for. */
   #waitFor(message: Message): void {
     if (message.awaited) return
     message.awaited = true
@@ -348,7 +349,9 @@ export class DeliveryScheduler {
     this.#note(message, 'WAITING', waitingReason(message))
   }
 
-  /** Handles a message that is due and does not start: it has ended, is parked, or waits until the service is up. */
+  /**
+   * Handles a due message whose attempt does not start: it was canceled, its queue is paused, or the service is down.
+   */
   #putOff(message: Message, isAdmitted: boolean): void {
     const { lane, delivery } = message
     if (delivery.is === 'planned') {
@@ -385,7 +388,10 @@ export class DeliveryScheduler {
     return this.#faults?.heldBack.map(({ message }) => message) ?? []
   }
 
-  /** Restarts the service: attempts in flight are cut off and made again once it is up, and no retry is counted. */
+  /**
+   * Restarts the service. Attempts in flight are cut off and repeated once the service is up, without counting as a
+   * retry.
+   */
   restart(until: number): void {
     this.#faults?.source.markDown('queue', until)
     this.#inFlight.restart(until)
@@ -428,7 +434,7 @@ export class DeliveryScheduler {
     this.#conclude(message)
   }
 
-  /** Handles a response that arrived after the attempt had timed out. */
+  /** Handles a response that arrived after the attempt had timed out or a restart had cut it off. */
   #late(attempt: Attempt, reply: RawOutcome): void {
     const { clock, traffic } = this.#options
     const after = (clock.now() - attempt.endedAt) / 1000
@@ -466,7 +472,7 @@ export class DeliveryScheduler {
     if (this.#faults !== undefined && this.#faults.heldBack.length > 0)
       for (const released of this.#faults.gone(attempt, now)) this.#prevented(released, now)
     message.part?.ends(message, reply, error)
-    // A consequence of the response, such as the end of the run, may already have ended the message.
+    // Handling the response may already have ended the message, for example because it ended the workflow run.
     if (message.delivery !== delivery) return
     if (delivery.is === 'planned') this.#setTimer(message)
     if (delivery.is !== 'ended') return
@@ -500,7 +506,8 @@ export class DeliveryScheduler {
   }
 
   /**
-   * Publishes a callback after every attempt and the failure callback after the last one; none for a canceled message.
+   * Publishes the callback about an attempt, and after the last failed attempt the failure callback. A canceled message
+   * sends no callbacks.
    */
   #report(attempt: Attempt, reply: RawOutcome, error: string | undefined): void {
     const { policy, traffic } = this.#options
@@ -533,7 +540,7 @@ export class DeliveryScheduler {
     this.#conclude(message)
   }
 
-  /** Concludes a message that has ended; once its callbacks have ended, too, its FIFO queue continues. */
+  /** Handles the end of a message. Once its callbacks have ended as well, its slot of the FIFO queue is freed. */
   #conclude(message: Message): void {
     let one: Message | undefined = isConcluded(message) ? message : undefined
     for (; one !== undefined; one = concludedWith(one)) {
@@ -559,7 +566,7 @@ export class DeliveryScheduler {
   }
 }
 
-/** Returns the state, after a restart, of a message that was being delivered. */
+/** Returns the state to which a restart sets a message whose attempt was in flight. */
 function waitingState({ retried }: { readonly retried: number }): LoggedState {
   return retried === 0 ? 'CREATED' : 'RETRY'
 }

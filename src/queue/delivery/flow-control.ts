@@ -14,14 +14,14 @@ export interface Holding {
   readonly reason: string
 }
 
-/** State of flow control: parallelism and rate by key, and the number of all deliveries in flight. */
+/** State of flow control: the limits and counters of each key, and the number of deliveries in flight in total. */
 export class FlowControl<C extends FlowCaller = Message> {
   readonly keys: Map<string, FlowKey<C>> = new Map()
   /** Deliveries in flight, with and without a key. */
   inFlight = 0
   /** Maximum number of deliveries in flight in the plan; `undefined` when it is not enforced. */
   readonly globalMax: number | undefined
-  /** Messages that wait for a free delivery of the plan. */
+  /** Messages that are held because the plan allows no further delivery in flight. */
   readonly heldByPlan: WaitList<C> = new WaitList()
 
   constructor(globalMax: number | undefined) {
@@ -42,7 +42,8 @@ export class FlowControl<C extends FlowCaller = Message> {
   }
 
   /**
-   * Requests the start of a due message. If it may start now, it gets its slots; otherwise it enters a wait list.
+   * Requests the start of a due message. The message gets its slots if the limits allow it; otherwise it enters a wait
+   * list.
    * @param isInOrder whether waiting messages are admitted in the order of arrival
    */
   ask(caller: C, now: number, isInOrder: boolean): Holding | undefined {
@@ -53,7 +54,9 @@ export class FlowControl<C extends FlowCaller = Message> {
     return { by: 'key', reason }
   }
 
-  /** Takes one delivery of the plan, or enters its wait list. */
+  /**
+   * Starts a delivery if the plan allows another one in flight; otherwise the message enters the wait list of the plan.
+   */
   askPlan(caller: C): Holding | undefined {
     if (this.globalMax !== undefined && this.inFlight >= this.globalMax) {
       this.heldByPlan.enter(caller)
@@ -63,7 +66,7 @@ export class FlowControl<C extends FlowCaller = Message> {
     return undefined
   }
 
-  /** Admits the first message that waits for the plan, if a delivery is free. */
+  /** Admits the first message in the wait list of the plan, if the plan allows another delivery in flight. */
   admitByPlan(): C | undefined {
     const { heldByPlan, globalMax } = this
     if (globalMax === undefined) return undefined
@@ -101,7 +104,7 @@ export class FlowControl<C extends FlowCaller = Message> {
     const key = this.keyOfCaller(caller)
     if (by === 'plan') this.heldByPlan.leave(caller)
     else key?.held.leave(caller)
-    // A message that waits for the plan already has its slot of the key.
+    // A message that the plan holds has already taken a slot of its key.
     return key?.running.delete(caller) === true ? key : undefined
   }
 
@@ -114,8 +117,8 @@ export class FlowControl<C extends FlowCaller = Message> {
   }
 
   /**
-   * Returns a copy with other callers.
-   * @param of maps a caller; `undefined` omits it
+   * Returns a copy in which each message is replaced, for forecasts.
+   * @param of returns the replacement of a message; `undefined` omits the message
    */
   copy<D extends FlowCaller>(of: (caller: C) => D | undefined): FlowControl<D> {
     const copy = new FlowControl<D>(this.globalMax)
@@ -150,7 +153,7 @@ export interface AdmissionsOptions {
 export class Admissions {
   readonly control: FlowControl
   readonly #options: AdmissionsOptions
-  /** Timer of each key for the end of the rate period for which messages wait. */
+  /** Timer of each key with held messages; it fires at the end of the rate period. */
   readonly #wakes = new Map<FlowKey, Timer>()
 
   constructor(options: AdmissionsOptions) {
@@ -170,7 +173,9 @@ export class Admissions {
     return this.control.keyOf(name)
   }
 
-  /** Copy of the random stream for the wait lists, for forecasts; `undefined` if nothing is drawn. */
+  /**
+   * Copy of the random stream of the wait lists, for forecasts; `undefined` if messages leave in the order of arrival.
+   */
   get comingDraws(): Random | undefined {
     return this.#options.draws?.copy()
   }
@@ -181,8 +186,8 @@ export class Admissions {
   }
 
   /**
-   * Applies the flow-control limits of a message that arrives. The latest message decides, unless the limits are
-   * pinned.
+   * Applies the limits that a new message has for its key. They replace those of earlier messages, unless the limits
+   * are pinned.
    */
   arrive(message: Message): void {
     const flow = message.settings.flowControl
@@ -198,12 +203,12 @@ export class Admissions {
 
   #noteLimits(key: FlowKey, change: string): void {
     const { parallelismMax: parallelism, rateMax: rate, ratePeriod: period } = key
-    // A period is 1 second by default.
+    // Omit the default period of 1 second if there is no rate.
     const told = rate === undefined && period === 1 ? undefined : period
     this.#options.note('flow-control', key.key, change, { parallelism, rate, period: told })
   }
 
-  /** Whether a due message may start now; if not, it is held and started later. */
+  /** Requests the start of a due message. Returns `false` if the message is held; it is then started later. */
   ask(message: Message): boolean {
     const { draws } = this.#options
     const now = this.#now()
@@ -228,7 +233,7 @@ export class Admissions {
       this.#admitted(one, this.#now())
   }
 
-  /** Removes a held message that is about to end. */
+  /** Removes a message from its wait list, because it is about to end without a delivery. */
   leave(message: Message): void {
     const { delivery } = message
     if (delivery.is !== 'held') return
@@ -236,7 +241,10 @@ export class Admissions {
     if (key !== undefined) this.#admitWaiting(key)
   }
 
-  /** Starts as many waiting messages as the limits allow, in order, and sets a timer for the end of the period. */
+  /**
+   * Starts as many held messages as the limits allow. If the rate limit holds others, sets a timer for the end of the
+   * period.
+   */
   #admitWaiting(key: FlowKey): void {
     const { draws } = this.#options
     const now = this.#now()
@@ -299,7 +307,7 @@ export class Admissions {
     this.#restartPeriod(key, left)
   }
 
-  /** Unpins limits. The values stay in force until a message brings others. */
+  /** Unpins limits. The values stay in force until a message has other limits. */
   unpin(name: string, which: { parallelism: boolean; rate: boolean }): void {
     const key = this.keyOf(name)
     if (which.parallelism) key.pinnedParallelism = false

@@ -3,24 +3,26 @@ import { FifoList } from '../message/fifo-list.js'
 import type { Message } from '../message/message.js'
 import type { FlowControlLimits, PublishSettings } from '../settings/message-settings.js'
 
-// Flow control as plain values: no function here reads a clock, writes a log, draws or calls back.
+// Flow control as plain values: these functions read no clock, write no log, draw nothing and call nothing back.
 
 /** Message as flow control sees it. */
 export interface FlowCaller {
   /** Sequence number; later messages have a higher one. */
   readonly seq: number
   readonly nextAttemptAt: number
-  /** Whether a drain waits for it. */
+  /** Whether a drain waits for this message. */
   readonly awaited: boolean
   readonly settings: Pick<PublishSettings, 'flowControl'>
 }
 
-/** Callers that are held, in the order of arrival. */
+/**
+ * Held messages in the order of arrival. A message that leaves early keeps an empty position, which is skipped later.
+ */
 export class WaitList<C extends FlowCaller> {
   readonly #line = new FifoList<C | undefined>()
-  /** Callers that left early; `shift()` skips their places. */
+  /** Messages that left early; `shift()` skips their positions. */
   readonly #left = new Set<C>()
-  /** Callers for which no drain waits. */
+  /** Messages for which no drain waits. */
   readonly #unawaited = new Set<C>()
   #size = 0
 
@@ -28,12 +30,12 @@ export class WaitList<C extends FlowCaller> {
     return this.#size
   }
 
-  /** Number of places, including those of callers that have left. */
+  /** Number of positions, including the empty ones of messages that left early. */
   get places(): number {
     return this.#line.length
   }
 
-  /** Whether a drain waits for any of the callers. */
+  /** Whether a drain waits for any of the messages. */
   get awaited(): boolean {
     return this.#size > this.#unawaited.size
   }
@@ -44,20 +46,20 @@ export class WaitList<C extends FlowCaller> {
     if (!caller.awaited) this.#unawaited.add(caller)
   }
 
-  /** Removes a caller that will not be admitted; its place is skipped later. */
+  /** Removes a message that will not be admitted. Its position stays and is skipped later. */
   leave(caller: C): void {
     this.#left.add(caller)
     this.#forget(caller)
   }
 
-  /** Moves the caller in this place to the front, for a random order. */
+  /** Moves the message at this position to the front, for a random order. */
   promote(place: number): void {
     this.#line.promote(place)
   }
 
   /**
-   * Removes the first place.
-   * @returns its caller, unless the caller has left
+   * Removes the first position.
+   * @returns the message at this position; `undefined` if the message left early
    */
   shift(): C | undefined {
     const caller = this.#line.shift()
@@ -76,8 +78,8 @@ export class WaitList<C extends FlowCaller> {
   }
 
   /**
-   * Copies the places to another, empty list.
-   * @param of maps a caller; `undefined` leaves its place empty
+   * Copies the positions to another, empty list.
+   * @param of returns the replacement of a message; `undefined` leaves its position empty
    */
   copyTo<D extends FlowCaller>(list: WaitList<D>, of: (caller: C) => D | undefined): void {
     for (const caller of this.#line.all()) {
@@ -88,7 +90,7 @@ export class WaitList<C extends FlowCaller> {
   }
 }
 
-/** Limits and counters of one flow-control key, with the callers that wait for it. [queue.md 6.2] */
+/** Limits and counters of one flow-control key, with the messages that are running or held. [queue.md 6.2] */
 export class FlowKey<C extends FlowCaller = Message> {
   parallelismMax: number | undefined
   rateMax: number | undefined
@@ -100,9 +102,12 @@ export class FlowKey<C extends FlowCaller = Message> {
   pinnedParallelism = false
   pinnedRate = false
   paused = false
-  /** `seq` of the latest message. */
+  /** Sequence number of the latest message with this key. */
   latestSeq = 0
-  /** Deliveries left for messages that were due before a manual restart of the period; they count in the previous one. */
+  /**
+   * After a manual restart of the period: the `room` deliveries that the previous period still allowed. Messages up to
+   * sequence number `upTo` that were due by `at` use them, and do not count in the new period.
+   */
   overdue: { readonly upTo: number; readonly at: number; readonly room: number } | undefined
   readonly running: Set<C> = new Set()
   readonly held: WaitList<C> = new WaitList()
@@ -121,7 +126,9 @@ export class FlowKey<C extends FlowCaller = Message> {
     return (this.ratePeriodStart ?? Number.NEGATIVE_INFINITY) + this.ratePeriod * 1000
   }
 
-  /** Returns the start of the current period in milliseconds. A period without deliveries follows the previous one. */
+  /**
+   * Returns the start of the current period in milliseconds. Periods without deliveries follow each other without gaps.
+   */
   presentPeriodStart(now: number): number {
     const { ratePeriodStart: start = now } = this
     const length = this.ratePeriod * 1000
@@ -153,7 +160,7 @@ export class FlowKey<C extends FlowCaller = Message> {
     return this.held.size > 0 && this.hasRoom(now)
   }
 
-  /** Admits the first caller, which then has its slot; returns `undefined` if that caller has left. */
+  /** Admits the first held message, which takes a slot. Returns `undefined` if the message left early. */
   admit(now: number): C | undefined {
     const caller = this.held.shift()
     if (caller !== undefined) this.take(caller, now)
@@ -161,7 +168,8 @@ export class FlowKey<C extends FlowCaller = Message> {
   }
 
   /**
-   * Whether a due message may start, and then it has its slot. Otherwise the caller of this method adds it to `held`.
+   * Requests the start of a due message. Returns `true` if the message took a slot and may start. If not, the calling
+   * code must add it to `held`.
    */
   ask(caller: C, now: number): boolean {
     if (this.takeOverdue(caller)) return true
@@ -170,7 +178,9 @@ export class FlowKey<C extends FlowCaller = Message> {
     return true
   }
 
-  /** Whether a message uses a delivery that the previous period had left, and takes it. */
+  /**
+   * Returns whether a message may start with a delivery that the previous period still allowed, and then takes a slot.
+   */
   takeOverdue(caller: C): boolean {
     const { overdue } = this
     if (overdue === undefined || this.held.size > 0 || overdue.room <= 0) return false
@@ -180,7 +190,7 @@ export class FlowKey<C extends FlowCaller = Message> {
     return true
   }
 
-  /** Takes a slot and one delivery of the period. */
+  /** Takes a slot and counts a delivery in the rate period. */
   take(caller: C, now: number): void {
     if (now >= this.periodEnd()) {
       this.ratePeriodStart = now
@@ -190,7 +200,7 @@ export class FlowKey<C extends FlowCaller = Message> {
     this.running.add(caller)
   }
 
-  /** Returns when held messages must be checked again, if only the passage of time can admit one. */
+  /** Returns when held messages must be checked again; `undefined` if they do not wait for the end of a rate period. */
   wakeAt(now: number): number | undefined {
     const rateLimits =
       !this.paused && this.held.size > 0 && this.rateMax !== undefined && this.rateCount >= this.rateMax
@@ -212,7 +222,8 @@ export class FlowKey<C extends FlowCaller = Message> {
     if (this.parallelismMax !== undefined && this.parallelismCount >= this.parallelismMax)
       return `parallelism ${this.parallelismCount} of ${this.parallelismMax}${this.#before()}`
     if (this.rateMax !== undefined && this.rateCount >= this.rateMax) {
-      // Other messages may use up the next period, too, so its end is reported only to the messages that it admits.
+      // Report the end of the period only if this message can start then. If there are too many messages before it, its
+      // start is unknown.
       const left = isInOrder && this.held.size < this.#roomAfterPeriod() ? this.periodEnd() - now : undefined
       const until = left === undefined ? '' : `, for ${formatDuration(Math.max(0, left))} more`
       return `rate ${this.rateCount} of ${this.rateMax}${until}${this.#before()}`
@@ -259,9 +270,9 @@ export class FlowKey<C extends FlowCaller = Message> {
   }
 
   /**
-   * Starts a new period. On the service, messages that were published just before have usually started by then; in the
-   * sandbox their timers may not have fired yet. [queue.md 6.2]
-   * @param left deliveries that the previous period would have allowed
+   * Starts a new period. Messages that were due before can still use the previous one: on the service they have usually
+   * started by now, but in the sandbox their timers may not have fired yet. [queue.md 6.2]
+   * @param left number of deliveries that the previous period still allowed
    */
   restartPeriod(now: number, left: number): void {
     this.overdue = { upTo: this.latestSeq, at: now, room: left }
@@ -274,8 +285,8 @@ export class FlowKey<C extends FlowCaller = Message> {
   }
 
   /**
-   * Returns a copy with other callers, for forecasts.
-   * @param of maps a caller; `undefined` omits it
+   * Returns a copy in which each message is replaced, for forecasts.
+   * @param of returns the replacement of a message; `undefined` omits the message
    */
   copy<D extends FlowCaller>(of: (caller: C) => D | undefined, copy: FlowKey<D> = new FlowKey(this.key)): FlowKey<D> {
     const { key: _key, running, held, ...plain } = this
@@ -289,7 +300,7 @@ export class FlowKey<C extends FlowCaller = Message> {
   }
 }
 
-/** Limits that are pinned by hand. `period` is in seconds. */
+/** Limits that a request pins, so that messages cannot change them. `period` is in seconds. */
 export interface PinnedLimits {
   readonly parallelism?: number | undefined
   readonly rate?: number | undefined

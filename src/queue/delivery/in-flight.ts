@@ -16,9 +16,9 @@ export interface Outcomes {
   settle(attempt: Attempt, reply: RawOutcome): void
   /** Handles a response that arrives after the attempt has timed out. */
   late(attempt: Attempt, reply: RawOutcome): void
-  /** Handles an attempt that a restart cut off; it is due again at this time. */
+  /** Handles an attempt that a restart cut off. The attempt is repeated at the time `until`. */
   makeAgain(attempt: Attempt, until: number): void
-  /** Handles a fault that restarts the service, which is up again at this time. */
+  /** Handles a fault that restarts the service, which is down until the time `until`. */
   restart(until: number): void
 }
 
@@ -29,7 +29,7 @@ export interface InFlightOptions {
   readonly policy: ResolvedPolicy
   readonly limits: ResolvedQueueLimits
   readonly outcomes: Outcomes
-  /** Whether a restart can cut attempts off; only then are they remembered. */
+  /** Whether a restart can cut attempts off. If not, the attempts in flight need not be listed. */
   readonly keeps: boolean
 }
 
@@ -76,7 +76,7 @@ export class InFlight {
       if (keeps) this.#calls.add(call)
       call.watch(reply.note)
     } else {
-      // A handler may have slept without awaiting it, and then the timeout is already set.
+      // `end()` also cancels the timeout, which a handler sets if it sleeps without awaiting the sleep.
       call.end(reply)
     }
   }
@@ -137,8 +137,8 @@ const networkPatience = 600_000
 const notAwaited = { awaited: false } as const
 
 /**
- * Period between the start of a delivery and its response; also the task of the handler. Virtual time passes only while
- * the handler sleeps, so the first sleep sets the timeout, and most handlers never need one.
+ * Attempt from its start until its response, and the task of its handler. Virtual time passes only while the handler
+ * sleeps, so the timeout is set at the first sleep. Most handlers never sleep and need no timeout.
  */
 export class RunningCall implements DeliveryContext, Task {
   ended = false
@@ -186,7 +186,10 @@ export class RunningCall implements DeliveryContext, Task {
     this.#onTimeout = run
   }
 
-  /** Pauses the timeout until the delivery leaves its wait for a turn. */
+  /**
+   * Pauses the timeout while the delivery waits to be started. The returned function ends the wait and starts the
+   * timeout anew.
+   */
   waits(): () => void {
     this.#waits = true
     this.#isWatched = this.#alarm !== undefined
@@ -221,10 +224,7 @@ export class RunningCall implements DeliveryContext, Task {
     else clock.schedule(clock.now() + afterMs, label, copy, this.#timerOptions)
   }
 
-  /**
-   * Watches a handler that does not respond immediately: the timeout starts once anything sleeps, or when the handler
-   * stalls.
-   */
+  /** Watches a handler that does not respond immediately. Sets the timeout when the handler sleeps or stalls. */
   watchWhenAsleep(): void {
     this.work.whenStuck?.(
       () => this.#patience,
@@ -237,7 +237,10 @@ export class RunningCall implements DeliveryContext, Task {
     this.work.whenAsleep?.(() => this.watch())
   }
 
-  /** Deliveries over the network can be aborted, so they use a stall timeout of their own. */
+  /**
+   * Stall timeout in milliseconds of host time. Deliveries over the network, which have a timeout handler, use their
+   * own.
+   */
   get #patience(): number | undefined {
     const { handlerStallTimeout } = this.owner
     return handlerStallTimeout === undefined || this.#onTimeout === undefined ? handlerStallTimeout : networkPatience
@@ -250,7 +253,7 @@ export class RunningCall implements DeliveryContext, Task {
     )
   }
 
-  /** Sets the timeout, because the response was not immediate. */
+  /** Sets the timeout of an attempt that has not got its response. */
   watch(note?: string): void {
     if (note !== undefined) this.#note = note
     if (this.#waits) this.#isWatched = true
@@ -268,7 +271,7 @@ export class RunningCall implements DeliveryContext, Task {
     if (this.#over()) this.owner.ended(this, reply)
   }
 
-  /** Ends the call without a result; its caller decides what happens to the attempt. */
+  /** Ends the call without a response. The calling code decides whether the attempt is repeated. */
   cutOff(): boolean {
     if (!this.#over()) return false
     this.#onTimeout?.()
@@ -287,7 +290,7 @@ export class RunningCall implements DeliveryContext, Task {
   }
 }
 
-/** Returns the context of a duplicate delivery, which the queue does not know and never times out. */
+/** Returns the context of a duplicate delivery. The queue does not know of the duplicate, so it has no timeout. */
 function copyOf(original: RunningCall, task: Task): DeliveryContext {
   const { timeout, longestBody } = original
   return {

@@ -21,7 +21,7 @@ export function failureText(reply: Pick<RawOutcome, 'status' | 'error'>): string
   return reply.status >= 200 && reply.status < 300 ? undefined : statusText(reply.status)
 }
 
-/** Failed attempt, as far as the next state of its message depends on it. */
+/** Facts about a failed attempt that determine the next state of its message. */
 export interface FailedAttempt {
   readonly status: number
   readonly headers: HeaderList
@@ -32,7 +32,10 @@ export interface FailedAttempt {
   readonly isOver: boolean
 }
 
-/** Returns what follows an attempt that failed now. [queue.md 5.2, 5.3] */
+/**
+ * Returns the consequence of an attempt that failed now: a retry, a failed message, or a dropped one. [queue.md 5.2,
+ * 5.3]
+ */
 export function verdictOn(
   { status, headers, error, isFinal, isOver }: FailedAttempt,
   retried: number,
@@ -52,9 +55,9 @@ function forbidsRetries(headers: HeaderList, { nonRetryable }: Pick<QueueDialect
 }
 
 /**
- * Returns the delay before retry number `retried + 1`: the one that the destination asks for, otherwise the message's
- * expression, otherwise the default backoff. [queue.md 5.2]
- * @param after result of the attempt, for the reason: `503`, `the timeout`
+ * Returns the delay before retry number `retried + 1`, from the first of these: the response headers, the retry
+ * expression of the message, the default backoff. [queue.md 5.2]
+ * @param after result of the attempt, as text for the reason of the delay, such as `503` or `the timeout`
  */
 export function retryWait(
   retried: number,
@@ -117,7 +120,8 @@ function askedDelay(headers: HeaderList, now: number): { readonly header: string
 }
 
 /**
- * Maximum length of a parsed delay in characters, as no date or sensible duration is longer; a limit of this package.
+ * Maximum length of a delay in a response header, in characters. No date or sensible duration is longer. A limit of
+ * this package.
  */
 export const maxWait = 1000
 

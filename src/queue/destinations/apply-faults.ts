@@ -9,7 +9,7 @@ import type { DeliveryContext } from './delivery-context.js'
 import { rateLimitResponse } from './rate-limit.js'
 import { rawResponse } from './raw-response.js'
 
-// Applies faults to one attempt: those of fault rules in the order of injection, and those of scripts.
+// Applies faults to one attempt: the faults of fault rules, in the order of injection, and the fault of a script step.
 
 type Maybe<T> = T | Promise<T>
 
@@ -29,7 +29,7 @@ export interface AttemptInjectionContext {
   underneath(context: DeliveryContext): Maybe<RawOutcome>
 }
 
-/** Outcome of a destination that never responds: the attempt ends by its timeout. */
+/** Outcome of a destination that never responds, so that the timeout ends the attempt. */
 export const noResponse: RawOutcome = {
   status: 0,
   headers: noHeaders,
@@ -38,7 +38,7 @@ export const noResponse: RawOutcome = {
   never: true,
 }
 
-/** Applies the faults around each other, the first one outermost. */
+/** Applies the faults as nested layers around the destination; the first fault is the outermost layer. */
 export function applyFaults(
   encounters: readonly AppliedFault[],
   scene: AttemptInjectionContext,
@@ -73,7 +73,7 @@ export function applyFaults(
   return meetingOf(fault).meets(fault, moment)
 }
 
-/** Whether a fault lets the delivery reach the destination, which then responds according to the fault. */
+/** Whether a delivery with this fault reaches the destination, so that recorders must record it. */
 export function arrives(fault: DeliveryFault): boolean {
   const met = meetingOf(fault)
   const last = met.next?.(fault)

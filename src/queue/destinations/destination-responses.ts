@@ -10,7 +10,8 @@ export type DestinationResponse =
   | Response
   | { readonly status?: number; readonly headers?: HeaderRecord; readonly body?: string | Uint8Array | object | null }
 
-// Data is checked when it is registered, so that the error names the call and the correct form.
+// Responses and steps that are data are checked when they are registered, so that the error names the call with the
+// mistake.
 
 /**
  * Checks script steps and returns copies of them.
@@ -19,7 +20,8 @@ export type DestinationResponse =
 export function checkedSteps(steps: readonly (Step | number)[], called: string): readonly Step[] {
   const wanted = `${called}: the second argument must be an array of steps such as 500, fault.reset(), fault.hang(), fault.lostAck() or fault.pass()`
   if (!Array.isArray(steps)) throw new TypeError(`${wanted} (got ${typeof steps}).`)
-  // Scripts repeat few steps very often, so each status and each kind without fields is checked and kept once.
+  // A long script repeats few different steps, so each status, and each kind without fields, is checked and stored only
+  // once.
   const known = new Map<unknown, Step>()
   const checked: Step[] = []
   for (const [index, step] of steps.entries()) {
@@ -42,7 +44,7 @@ export function checkedSteps(steps: readonly (Step | number)[], called: string):
 function hasOnlyKind(step: unknown): step is Step {
   if (typeof step !== 'object' || step === null) return false
   for (const field in step) if (field !== 'kind') return false
-  // A number as `kind` would be mistaken for a status.
+  // The kind must be a string, because a number would be the same cache key as a status.
   return 'kind' in step && typeof step.kind === 'string'
 }
 
