@@ -34,7 +34,10 @@ export function assertInvariantsOf(world: CheckedSandbox, options: InvariantOpti
   return checkInvariantsOf(world, chosenOf(options))
 }
 
-/** Checks the options. @throws TypeError with the nearest valid name when an option or an invariant is unknown */
+/**
+ * Checks the options.
+ * @throws TypeError with the nearest valid name when an option or an invariant is unknown
+ */
 export function checkInvariantOptions(called: string, options: InvariantOptions): void {
   checkOptionNames(called, options, ['only', 'except'])
   chosenOf(options)

@@ -151,8 +151,8 @@ export interface PublishOptions extends MessageSettings {
 }
 
 /**
- * Result of a publish: one message for a URL, one per endpoint for a URL group, and either if the type of the
- * destination does not show which. A slash decides, because names of groups contain none.
+ * Result of a publish. A destination with a slash is a URL and gives one message; without a slash, it is the name of a
+ * URL group and gives one message per endpoint. If the type of the destination is only `string`, the result is either.
  */
 export type PublishResult<To extends string, M> = To extends `${string}/${string}`
   ? M
@@ -201,7 +201,7 @@ export class Queue {
   readonly #urlGroups: DirectUrlGroups
   readonly #keys: DirectKeys
 
-  /** @param read returns the log without entries that belong only to another region's queue @internal */
+  /** @param read returns the traffic log without the entries of queues of other regions @internal */
   constructor(engine: QueueEngine, read: () => TrafficLog = () => engine.traffic, inputs: InputRecorder = unrecorded) {
     attach(this, engine)
     this.#read = read
@@ -287,9 +287,9 @@ export class Queue {
   }
 
   /**
-   * Explains why a message is where it is and when it continues, or the state of a FIFO queue, a flow-control key, a
-   * schedule or a deduplication ID. The text is for people. For an unknown name it suggests the nearest known one.
-   * @param what ID of a message, or an object with the name of another target
+   * Explains the state of a message and when it continues, or the state of a FIFO queue, a flow-control key, a schedule
+   * or a deduplication ID. The text is for people. For an unknown name it suggests the nearest known one.
+   * @param what ID of a message, or an object with the name of a resource, such as `{ queue: 'orders' }`
    * @throws TypeError when `what` is neither
    * @example queue.explain({ flowControlKey: 'user-1' })
    */
@@ -329,7 +329,7 @@ export class Queue {
   }
 
   /**
-   * Delivers a waiting message now; the plan of its retries stays unchanged.
+   * Delivers a waiting message now. Its number of retries and its retry delays stay unchanged.
    * @throws RangeError when the log does not contain the message
    * @example
    * const { id } = sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1d' })
@@ -494,7 +494,8 @@ export class Queue {
   }
 
   /**
-   * Returns the queue itself, in analogy to `sandbox.snapshot()`.
+   * Returns the queue itself. Exists so that the same test code works with a remote sandbox, whose `snapshot()` copies
+   * the queue.
    * @example expect(await sandbox.queue.snapshot()).not.toHaveDeadLetter()
    */
   snapshot(): this {
@@ -637,8 +638,8 @@ export function checkSigning(request: SignedRequest, overrides: SignOptions): vo
 const windows: readonly string[] = ['wide', 'real']
 
 /**
- * Names of the direct API by header name: `retryDelay` → `retry-delay`. Options that need a request or a schedule have
- * none.
+ * Header names by the option names of the direct API: `retryDelay` → `retry-delay`. Options that only a request or a
+ * schedule can have are omitted.
  */
 const settingNames: ReadonlyMap<string, string> = new Map(
   publishOptions
@@ -677,10 +678,13 @@ function settingText(name: string, setting: string, value: unknown): string {
   return spanSetting.test(setting) ? spanText(name, value) : String(value)
 }
 
-/** Spans of time, those of callbacks included. */
+/** Names of options that are durations, also as options of a callback. */
 const spanSetting = /^(?:(?:failure-)?callback-)?(?:delay|timeout)$/
 
-/** Returns a duration in the service's spelling, which has no milliseconds. */
+/**
+ * Returns a duration as the service spells it. The service has no unit for milliseconds, so these become seconds with
+ * decimals.
+ */
 function spanText(name: string, given: unknown): string {
   const span = typeof given === 'string' ? parseDuration(given) : undefined
   if (span !== undefined) return (given as string).includes('ms') ? `${span / 1000}s` : (given as string)

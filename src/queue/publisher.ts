@@ -22,7 +22,7 @@ import { QueueRejection, refusals } from './settings/queue-rejections.js'
 import type { NoteSetting } from './settings/settings-log.js'
 import { checkReach, checkTarget, type PublishTarget } from './settings/url.js'
 
-/** Publish from a request, a batch item, a schedule or a test. */
+/** One publish: from a request, a batch item, a schedule or a test. */
 export interface PublishCall {
   readonly target: PublishTarget
   readonly settings: RawSettings
@@ -31,15 +31,17 @@ export interface PublishCall {
   readonly callerIp: string
   readonly region: string
   readonly cause?: number | undefined
-  /** Dialect of the publish, and of its deliveries. */
+  /** Dialect of the publish, which its deliveries use, too. */
   readonly words: QueueDialect
   /** Name of the FIFO queue. */
   readonly queue?: string | undefined
-  /** Schedule that publishes it, and whether a drain waits for its messages. */
+  /** Schedule that publishes, and whether a drain waits for the messages. */
   readonly schedule?: { readonly id: string; readonly awaited: boolean } | undefined
 }
 
-/** Publish that was parsed and checked. Sending it can fail only because of the destination. */
+/**
+ * Publish that was parsed and checked. Sending it can still fail if its destination does not exist or is not allowed.
+ */
 export interface PreparedPublish {
   readonly call: PublishCall
   readonly settings: PublishSettings
@@ -47,7 +49,7 @@ export interface PreparedPublish {
   readonly accept?: undefined
 }
 
-/** Publish for a workflow run, which the workflow engine accepts. */
+/** Publish for a workflow run that was checked. `accept()` sends it through the workflow engine. */
 export interface PreparedRunPublish {
   readonly call: PublishCall
   readonly accept: () => readonly AcceptedPublish[]
@@ -62,7 +64,7 @@ export interface WorkflowPublisher {
    */
   prepare(call: PublishCall, raw: RawSettings): (() => AcceptedPublish) | undefined
   reset(): void
-  /** Dumps all runs, and those to which these messages belong. */
+  /** Dumps all workflow runs, including deleted ones to which the given messages belong. */
   dump(known: Iterable<Message>): RunsOfDump
   /**
    * Replaces all runs by those of a dump, before its messages are restored.
@@ -70,8 +72,8 @@ export interface WorkflowPublisher {
    */
   load(runs: readonly DumpedRun[], urls: readonly string[]): RunsToLoad
   /**
-   * Starts without runs.
-   * @returns `takeBack()` to restore the previous runs, `end()` to end them
+   * Removes all runs, for a load.
+   * @returns `takeBack()` restores the previous runs after a failed load; `end()` ends them after a successful one
    */
   renew(): { takeBack(): void; end(): void }
 }
@@ -81,13 +83,13 @@ export interface AcceptedPublish {
   readonly deduplicated: boolean
 }
 
-/** Parser for one dialect. */
+/** Context for parsing settings in one dialect, and the parsed settings that equal publishes share. */
 interface Reader {
   readonly context: ReadContext
   readonly shared: Map<string, PublishSettings>
 }
 
-/** Maximum number of different settings that are shared. */
+/** Maximum number of different settings that are kept for sharing. */
 const sharedAtMost = 256
 
 export interface PublisherOptions {
@@ -101,16 +103,16 @@ export interface PublisherOptions {
   readonly note: NoteSetting
   readonly faults: FaultSource | undefined
   readonly workflows: () => WorkflowPublisher | undefined
-  /** Returns the dialect of header names. */
+  /** Returns the dialect that these header names use. */
   readonly wordsAmong: (names: readonly string[]) => QueueDialect | undefined
 }
 
-/** Turns publishes into messages: immediately, at the fire times of a schedule, or again from the dead-letter queue. */
+/** Creates messages from publishes, from the firings of schedules, and from dead letters that are retried. */
 export class Publisher {
   readonly schedules: Schedules
-  /** Messages that count as published already. */
+  /** Deduplication of messages. */
   readonly published: Deduplication<Message>
-  /** Schedules that count as created already. */
+  /** Deduplication of schedules. */
   readonly scheduled: Deduplication<Schedule>
   readonly #readers = new Map<QueueDialect, Reader>()
 
@@ -124,7 +126,7 @@ export class Publisher {
   }
 
   /**
-   * Parses a publish and checks everything that does not depend on existing resources.
+   * Parses and checks a publish, except for conditions that may change until it is sent.
    * @throws QueueRejection when it is invalid
    */
   prepare(call: PublishCall): PreparedPublish | PreparedRunPublish {
@@ -147,7 +149,7 @@ export class Publisher {
   }
 
   /**
-   * Prepares a publish that starts or continues a workflow run, at each endpoint of a URL group.
+   * Prepares a publish that starts or continues a workflow run. For a URL group, that is one run per endpoint.
    * @throws QueueRejection when it is invalid
    */
   #prepareRuns(
@@ -169,7 +171,7 @@ export class Publisher {
   }
 
   /**
-   * Accepts a publish, with one message per endpoint.
+   * Prepares and sends a publish. Creates one message, or one per endpoint of a URL group.
    * @throws QueueRejection when it is invalid
    */
   publish(call: PublishCall): readonly AcceptedPublish[] {
@@ -187,7 +189,7 @@ export class Publisher {
   }
 
   /**
-   * Parses options as a publish does.
+   * Parses the options of a publish without sending one.
    * @throws QueueRejection when they are invalid
    */
   settings(
@@ -200,7 +202,8 @@ export class Publisher {
   }
 
   /**
-   * Checks the default headers of a URL group in their own dialect, so that errors use it, if the publisher has none.
+   * Checks the default headers of a URL group if the publisher uses no dialect. Errors then name the headers in the
+   * dialect of the group.
    * @throws QueueRejection when they are invalid
    */
   #checkDefaults(group: UrlGroup | undefined, raw: RawSettings, headers: PublishHeaders, words: QueueDialect): void {
@@ -209,7 +212,7 @@ export class Publisher {
     if (named !== undefined) this.settings(raw, named, headers)
   }
 
-  /** Returns the parser for a dialect. */
+  /** Returns the parsing context of a dialect. */
   #in(words: QueueDialect): Reader {
     const known = this.#readers.get(words)
     if (known !== undefined) return known
@@ -218,13 +221,14 @@ export class Publisher {
     return reader
   }
 
-  /** Parses the settings of a publish. Equal settings share one object. */
+  /** Parses the settings of a publish. Publishes with equal settings get the same object, to save memory. */
   #read(raw: RawSettings, headers: PublishHeaders, { queue, words }: PublishCall): PublishSettings {
     const { context, shared } = this.#in(words)
     if (queue !== undefined) this.options.lanes.check(queue, undefined)
     const shareable = !raw.has('header-forward')
     let key = `${queue ?? ''}\n${headers.contentType ?? ''}`
-    // The key contains lengths, because a value from a query may contain any character.
+    // Include the lengths in the key. Without them, different settings could have the same key, because a value may
+    // contain any character.
     if (shareable) {
       for (const [name, given] of raw) {
         if (typeof given === 'string') key += `\n${name.length} ${given.length} ${name}${given}`
@@ -243,7 +247,7 @@ export class Publisher {
   }
 
   /**
-   * Enqueues a prepared publish, with one message per endpoint.
+   * Sends a prepared publish. Creates one message, or one per endpoint of a URL group.
    * @throws QueueRejection when the destination does not exist
    */
   send(prepared: PreparedPublish | PreparedRunPublish): readonly AcceptedPublish[] {
@@ -289,7 +293,7 @@ export class Publisher {
       contentBasedDeduplication: false,
     }
     const settings = overrides.size === 0 ? base : this.settings(overrides, dialect, {}, base)
-    // Deliveries keep the dialect of the original publisher.
+    // Deliveries keep the dialect of the original publisher, whatever dialect the retry request uses.
     settings.words = message.settings.words
     settings.queue = message.settings.queue
     this.options.courier.deadLetters.delete(letter)
@@ -327,7 +331,7 @@ export class Publisher {
     return { schedule, deduplicated: false }
   }
 
-  /** Publishes the messages of one firing; none if a publish would be rejected. */
+  /** Publishes the messages of one firing. If the publish is rejected, logs the reason and returns no messages. */
   #trigger(schedule: Schedule, awaited: boolean, cause: number): readonly Message[] {
     const { target, body, callerIp, region } = schedule.draft
     schedule.error = undefined
@@ -352,7 +356,7 @@ export class Publisher {
     }
   }
 
-  /** Prepares the workflow runs that a schedule starts, as its headers request. */
+  /** Prepares the workflow runs of a schedule whose headers request them; `undefined` for other schedules. */
   #scheduledRuns(
     { id, draft }: Schedule,
     group: UrlGroup | undefined,
@@ -395,8 +399,8 @@ export class Publisher {
   }
 
   /**
-   * Returns the settings for one firing. Deduplication and not-before apply to the creation of the schedule; defaults
-   * are those the URL group has now. [queue.md 7, 8]
+   * Returns the settings of the messages of one firing, with the current defaults of the URL group. Deduplication and
+   * not-before are omitted, because they applied to the creation of the schedule. [queue.md 7, 8]
    */
   #scheduledSettings({ draft }: Schedule, group: UrlGroup | undefined): PublishSettings {
     const { raw, headers } = overDefaults(group, draft.raw, draft.headers)
@@ -420,7 +424,7 @@ export function checkRetry({ id, message }: DeadLetter): void {
     throw refusals.invalid('dlqId', `${id} is a failed run of a workflow: resume or restart the run`)
 }
 
-/** Settings for the creation of a schedule, which do not apply to its messages. [queue.md 7] */
+/** Options that apply only to the creation of a schedule and not to its messages. [queue.md 7] */
 const ofCreation = new Set([
   'cron',
   'schedule-id',
@@ -430,7 +434,10 @@ const ofCreation = new Set([
   'content-based-deduplication',
 ])
 
-/** Merges a publish with the default headers of its URL group. [queue.md 2.1, 8] */
+/**
+ * Merges the settings and headers of a publish with the defaults of its URL group. Those of the publish take
+ * precedence. [queue.md 2.1, 8]
+ */
 function overDefaults(
   group: UrlGroup | undefined,
   settings: RawSettings,

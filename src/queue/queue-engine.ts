@@ -29,32 +29,32 @@ export interface QueueOptions {
   readonly destinations: DeliveryTarget
   /** Signing keys; derived from the seed by default. */
   readonly keys?: Partial<SigningKeyPair> | undefined
-  /** Random stream of later keys; by default `random`. */
+  /** Random stream for the keys that a rotation creates. Default: `random`. */
   readonly keyDraws?: Random | undefined
   readonly signing?: { readonly window?: SignatureWindow } | undefined
   /** Fault rules. */
   readonly faults?: FaultSource | undefined
-  /** Region of messages without a request. Default `eu-central-1`. */
+  /** Region of messages that are not published by a request, such as those of a test. Default `eu-central-1`. */
   readonly region?: string | undefined
 }
 
 export const maxDiagnostics = 1000
-/** State that a reset replaces. */
+/** Parts of the engine that a reset or a load replaces. */
 type Holdings = Pick<QueueEngine, 'urlGroups' | 'lanes' | 'courier' | 'publisher'>
 
 /** Engine of the message queue: publishing, delivery, and queries about both. */
 export class QueueEngine {
   readonly policy: ResolvedPolicy
   readonly limits: ResolvedQueueLimits
-  /** Dialect of requests that use no dialect. */
+  /** Dialect for requests whose headers do not show one. */
   readonly words: QueueDialect
   readonly wordsByName: ReadonlyMap<string, QueueDialect>
   readonly destinations: DeliveryTarget
   readonly keys: SigningKeys
   readonly traffic: TrafficLog
-  /** Region of messages without a request. */
+  /** Region of messages that are not published by a request. */
   readonly region: string
-  /** Set by the workflow engine. */
+  /** Publisher of workflow runs, which the workflow engine sets; `undefined` without one. */
   workflows: WorkflowPublisher | undefined
   readonly #diagnostics = new Set<string>()
   readonly #clock: Clock
@@ -78,7 +78,8 @@ export class QueueEngine {
     this.policy = policy
     this.limits = planOf(policy)
     this.words = words.fallback
-    // The first dialect of a name wins, because a dialect of the user may have the name of a known one.
+    // A dialect of the user may have the name of a built-in one. The first one in the list wins, so add them in reverse
+    // order.
     this.wordsByName = new Map(words.all.toReversed().map((one) => [one.name, one]))
     this.destinations = destinations
     this.#note = notingIn(traffic)
@@ -141,7 +142,10 @@ export class QueueEngine {
     accompany(this.#clock, { waiting: { [this.region]: courier.live } })
   }
 
-  /** Replaces everything by the state that `fill` creates. If `fill` throws, nothing has changed. */
+  /**
+   * Empties the queue and calls `fill`, which must create the new state. If `fill` throws, the previous state is
+   * restored.
+   */
   replace(fill: () => void): void {
     const { urlGroups, lanes, courier, publisher } = this
     const before: Holdings = { urlGroups, lanes, courier, publisher }
@@ -182,7 +186,7 @@ export class QueueEngine {
     return this.courier.flow
   }
 
-  /** Adds a diagnostic message, each text once. */
+  /** Adds a diagnostic message unless the same text has been added before. */
   notice(sentence: string): void {
     if (this.#diagnostics.size < maxDiagnostics) this.#diagnostics.add(sentence)
   }
@@ -191,7 +195,7 @@ export class QueueEngine {
     return this.#clock.now()
   }
 
-  /** Returns a pending message, as the API shows it. */
+  /** Returns a message that has neither ended nor been canceled. */
   message(id: string): Message | undefined {
     const message = this.courier.byId.get(id)
     return message?.visible === true ? message : undefined
@@ -236,12 +240,15 @@ export class QueueEngine {
     this.courier.advanceLane(lane)
   }
 
-  /** Fault rules for deliveries. */
+  /** Source of the fault rules that apply to deliveries. */
   get faults(): FaultSource | undefined {
     return this.#faults
   }
 
-  /** Returns the place of every message that has not ended; `adrift` if nothing will ever deliver or end it. */
+  /**
+   * Returns the state of every message that has not ended. `adrift`: no timer, wait list or response will ever deliver
+   * or end it.
+   */
   whereabouts(): ReadonlyMap<string, 'planned' | 'running' | 'held' | 'adrift'> {
     const places = new Map<string, 'planned' | 'running' | 'held' | 'adrift'>()
     const held = new Set(this.flow.control.held())
@@ -260,7 +267,10 @@ export class QueueEngine {
     )
   }
 
-  /** Returns the dialect of header names, the vendor's if there are several; `undefined` if they belong to none. */
+  /**
+   * Returns the dialect that these header names use; `undefined` if they use none. If they use several, returns the
+   * vendor's.
+   */
   wordsAmong(names: readonly string[]): QueueDialect | undefined {
     const lower = names.map((name) => name.toLowerCase())
     const prefix = this.words.prefixes.findLast((one) => lower.some((name) => name.startsWith(one)))
@@ -300,8 +310,8 @@ const placeNames = {
 } as const
 
 /**
- * Whether the event for which a message waits, according to its state, can never happen.
- * @param held messages that flow control will admit
+ * Whether a message waits for an event that can never happen, which would be an error of the engine.
+ * @param held messages in the wait lists of flow control
  */
 function isAdrift(message: Message, held: ReadonlySet<Message>): boolean {
   const { delivery, timer, lane } = message

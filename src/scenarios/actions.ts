@@ -9,7 +9,7 @@ import type { StepContext } from './stage.js'
 import type { PublishStep, RequestStep, ScheduleStep } from './step-values.js'
 import { type MessageContent, type MessageOptions, type ScenarioHeaders, settingsOf } from './values.js'
 
-// Steps of a scenario that need more than one call.
+// Implementations of scenario steps that are too long for the table of steps.
 
 /** Publishes the message of a step, `times` times. */
 export function publish(given: PublishStep, stage: StepContext): void {
@@ -82,7 +82,7 @@ function bytesOf(body: unknown): Bytes {
   return utf8(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body))
 }
 
-/** Returns the pending messages that were published under a name. */
+/** Returns the pending messages of the publish steps with this name. */
 export function messagesOf(who: string, { sandbox, messages }: StepContext): readonly Message[] {
   return (messages.get(who) ?? []).flatMap((id) => sandbox.queue.getMessage(id) ?? [])
 }

@@ -14,11 +14,11 @@ import {
 } from './expectations.js'
 import { checkRecorded } from './recorded.js'
 
-/** Everything that is needed to evaluate an expectation. */
+/** State of a play against which an expectation is evaluated. */
 interface ExpectationContext {
   readonly sandbox: Sandbox
   readonly messages: ReadonlyMap<string, readonly string[]>
-  /** URLs of recorded destinations at which code under test responds instead. */
+  /** URLs of recorded destinations at which code under test responds instead of the record. */
   readonly underTest: ReadonlySet<string>
 }
 
@@ -92,11 +92,14 @@ function patternJudge(expected: string, judgeOf: Evaluator) {
 
 function verdictOf(expected: string, verdict: Verdict, not: boolean): ExpectationVerdict {
   if (verdict.pass !== not) return { holds: true, expected }
-  // The call and the timeline are omitted: the call is meant for tests, and a play prints the timeline once.
+  // Omit the call and the timeline from the explanation. The call makes sense only in a test, and a play prints the
+  // timeline once.
   return { holds: false, expected, explanation: verdictText(verdict.failure(not)) }
 }
 
-/** Replaces the name of messages with their IDs, which exist only during the play. */
+/**
+ * Replaces the field `message`, a name in the scenario, with a matcher for the IDs that the messages have in this play.
+ */
 function withIds(
   pattern: Readonly<Record<string, unknown>>,
   { messages }: ExpectationContext,

@@ -8,14 +8,14 @@ export interface ExpectationVerdict {
   readonly holds: boolean
   /** Short text of what was expected. */
   readonly expected: string
-  /** Why the expectation does not hold. */
+  /** Why the expectation does not hold; absent if it holds. */
   readonly explanation?: string
 }
 
 /** Fields of an entry or a message, all of which must match. `*` in URLs matches any characters. */
 export type Pattern = Readonly<Record<string, unknown>>
 
-/** Types of entries that a sequence may contain. */
+/** Types of log entries that a sequence may contain. */
 export type SequenceType =
   | 'request'
   | 'command'
@@ -82,7 +82,7 @@ export type Expectation = {
 export interface ExpectationKind<T> {
   readonly summary: string
   readonly example: T
-  /** Created on first use, so that importing the package is fast. */
+  /** Returns the schema. It is created on first use, so that importing the package is fast. */
   readonly schema: () => v.GenericSchema
 }
 
@@ -175,7 +175,7 @@ const outboundPattern: Entries = {
   handlerRuns: count,
 }
 
-/** Fields that a step of a sequence may have, by type of entry. */
+/** Fields that a step of a sequence may have, by the type of its log entry. */
 export const sequencePatterns: { readonly [T in SequenceType]: Entries } = {
   request: requestPattern,
   command: {

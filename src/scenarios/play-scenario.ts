@@ -31,12 +31,12 @@ import type { Scenario } from './written-scenario.js'
 export interface PlayOptions {
   /**
    * Registers the code under test: handlers of destinations, connections. Called after the initial state was created.
-   * A handler at a recorded URL (`recorded`) is called instead of the record.
+   * A handler at the URL of a destination with `recorded` replaces the recorded responses.
    */
   readonly setup?: (sandbox: Sandbox) => void | Promise<void>
   /** Seed that replaces the one of the scenario. */
   readonly seed?: number | string
-  /** More options of the sandbox. The scenario takes precedence. */
+  /** Further options of the sandbox. Options that the scenario sets take precedence. */
   readonly sandbox?: SandboxOptions
   /**
    * Returns whether code outside the play responds at a URL. Scripts and responses of the scenario for these URLs are
@@ -51,7 +51,7 @@ export interface PlayOptions {
   readonly signal?: AbortSignal
 }
 
-/** Names of all options of a play, for functions with more options. */
+/** Names of all options of a play, for functions that accept these and further options. */
 export const playOptionNames: OptionNames<PlayOptions> = {
   setup: true,
   seed: true,
@@ -62,7 +62,7 @@ export const playOptionNames: OptionNames<PlayOptions> = {
   signal: true,
 }
 
-/** Returns only the options of a play, for functions with more options. */
+/** Returns only the options of a play, for functions that accept these and further options. */
 export function playOptionsOf(options: PlayOptions): PlayOptions {
   return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(playOptionNames, name)))
 }
@@ -72,9 +72,9 @@ export function checkPlayOptions({ sandbox }: PlayOptions): void {
   if (sandbox !== undefined) checkOptions(sandbox)
 }
 
-/** One result, and its place in the scenario. */
+/** Result of one check, with its location in the scenario. */
 export interface PlayCheck extends ExpectationVerdict {
-  /** Place in the scenario: `expect[0].delivered`, `steps[2].request`, or `faults`. */
+  /** Location in the scenario: `expect[0].delivered`, `steps[2].request`, or `faults`. */
   readonly path: string
 }
 
@@ -108,7 +108,6 @@ export interface PlayResult {
 
 /**
  * Plays a scenario in a new sandbox, from its initial state to its expectations.
- * @throws TypeError for what cannot be played at all
  * @example
  * const play = await playScenario(scenarios.flappingDestination, {
  *   setup: ({ destinations }) => void destinations.on('https://shop.test/orders', ordersRoute),
@@ -143,7 +142,7 @@ class Player implements StepContext {
   /** URLs of recorded destinations at which code under test responds instead. */
   underTest: ReadonlySet<string> = new Set()
   readonly #findings: PlayCheck[] = []
-  /** Hints that do not affect the result. */
+  /** Notes for the verdict text, which do not affect whether the play holds. */
   readonly #notes: string[] = []
   #place = ''
   #at: ValuePath = []
@@ -248,7 +247,8 @@ class Player implements StepContext {
       const matched = new AddressPattern(pattern)
       const left = destinations.unused.find((one) => one.pattern === matched.text)?.steps.length ?? 0
       const attempts = traffic.ofType('attempt').filter(({ url }) => matched.matches(url))
-      // Each step is used by one delivery. A delivery with an injected fault uses none.
+      // Each delivery uses one script step, except one with an injected fault. So more deliveries than used steps means
+      // that a handler or fault responded.
       if (attempts.length > script.length - left) continue
       const urls = new Set(attempts.map(({ url }) => url))
       const shadowed = [...urls].filter((url) => {
@@ -273,7 +273,8 @@ class Player implements StepContext {
       const route = parsedPattern(text)
       const left = outbound.unused.find(({ pattern }) => pattern === text)?.steps.length ?? 0
       const met = traffic.ofType('outbound').filter(({ method, url }) => isFor(route, method, url))
-      // Each step is used by one outbound request. A request with an injected fault uses none.
+      // Each outbound request uses one script step, except one with an injected fault. So more requests than used steps
+      // means that a handler or fault responded.
       if (met.length > script.length - left) continue
       const counts = new Map<string, number>()
       for (const { method, url } of met) {
@@ -294,7 +295,7 @@ class Player implements StepContext {
     )
   }
 
-  /** Adds findings for what would also fail a test. */
+  /** Adds failed checks for unhandled deliveries, unused script steps and unused faults, which also fail a test. */
   #judgeLeftovers(): void {
     const { destinations, traffic } = this.sandbox
     for (const explanation of destinations.unhandled) {
@@ -338,7 +339,7 @@ function verdictText(findings: readonly PlayCheck[], notes: readonly string[]): 
   return lines.join('\n')
 }
 
-/** Returns the begin and end of a play in virtual time. */
+/** Returns the virtual times at which a play began and ended, as text. */
 export function spanText({ sandbox, virtualMs }: PlayResult): string {
   return `${iso(sandbox.clock.now() - virtualMs)} … ${iso(sandbox.clock.now())}`
 }

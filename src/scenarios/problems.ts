@@ -5,20 +5,20 @@ import { nearestName } from '../kernel/nearest-name.js'
 /** Path into a value: `['steps', 2, 'publish', 'to']`. */
 export type ValuePath = readonly (string | number)[]
 
-/** A problem at one place. The message does not contain the place. */
+/** A problem at one location in a scenario. The message does not contain the location. */
 export interface ScenarioProblem {
   readonly place: ValuePath
   readonly sentence: string
-  /** Whether the problem is the name of the field at this place, not its value. */
+  /** Whether the problem is the name of the field at this location, and not its value. */
   readonly ofName?: boolean
-  /** Place that precedes the message, if the message contains the rest of the path. */
+  /** Shorter path to print before the message, if the message already contains the rest of the path. */
   readonly called?: ValuePath
 }
 
-/** Returns messages for the problems with a value of one schema. */
+/** Checks the value of one schema and returns its problems with their messages. */
 export type SchemaCheck = (value: unknown) => readonly { readonly path: ValuePath; readonly sentence: string }[]
 
-/** Schemas with their own messages. */
+/** Schemas whose problems get their messages from a separate check. */
 export const schemaChecks: Map<v.GenericSchema, SchemaCheck> = new Map()
 
 type Schema = v.GenericSchema & {
@@ -40,12 +40,13 @@ const maxProblems = 20
  * value is valid.
  */
 export function problemsOf(schema: v.GenericSchema, value: unknown, place: ValuePath = []): readonly ScenarioProblem[] {
-  // Thousands of mistakes produce ten times as many issues. So for a large value only the first one is reported.
+  // For a large value, report only the first problem, because thousands of mistakes would produce ten times as many
+  // issues.
   const result = safeParse(schema, value, { abortEarly: isLarge(value) })
   if (result.success) return []
   const asked = new Set<string>()
   const problems: ScenarioProblem[] = []
-  // Creating messages is expensive, so only reported ones are created.
+  // Create messages only for problems that are reported, because creating them is expensive.
   for (const issue of result.issues) {
     if (problems.length >= maxProblems) break
     const expert = expertFor(schema as Schema, issue, value)
@@ -64,7 +65,7 @@ export function problemsOf(schema: v.GenericSchema, value: unknown, place: Value
 
 const largest = 5000
 
-/** Returns whether a value has more parts than people write by hand. */
+/** Returns whether a value has more than `largest` fields and items, which is more than people write by hand. */
 function isLarge(value: unknown): boolean {
   const open = [value]
   let count = 0
@@ -79,7 +80,10 @@ function isLarge(value: unknown): boolean {
   return false
 }
 
-/** Returns the problems from the check whose part of the value contains the issue. */
+/**
+ * Returns the problems found by a check of `schemaChecks`, if the issue is in a part of the value that has such a
+ * check.
+ */
 function expertFor(
   root: Schema,
   issue: Issue,
@@ -128,9 +132,7 @@ function optionsWithin(union: Schema | undefined): readonly Schema[] {
   return options.flatMap((option) => (option.type === 'union' ? optionsWithin(option) : [option]))
 }
 
-/**
- * Validates the value against the option that it most likely means. The union alone reports only that none matches.
- */
+/** Returns the problems of the most likely option of a union. The union itself reports only that no option matches. */
 function problemsOfUnion(union: Schema | undefined, issue: Issue, place: ValuePath): readonly ScenarioProblem[] {
   const options = optionsWithin(union)
   const { input } = issue

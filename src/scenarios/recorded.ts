@@ -9,19 +9,18 @@ import type { ExpectationValues, ExpectationVerdict } from './expectations.js'
 import { register } from './scenario.js'
 import type { Scenario } from './written-scenario.js'
 
-// What production returned and what the code under test returns now are kept apart. The record is used only while no
-// code responds at its URL.
-// The expectation `recorded` checks whether the recorded failure still occurs.
+// Recorded responses of production, and their comparison with the code under test. A record is played back only if no
+// code responds at its URL. The expectation `recorded` checks whether the recorded failure still occurs.
 
 type Recorded = ExpectationValues['recorded']
 
-/** Number of characters of a recorded response that a scenario keeps for comparison. */
+/** Maximum number of characters of a recorded response that a scenario keeps for the comparison. */
 export const maxRecordedReplyBytes = 300
 
 /**
  * Finds the recorded destinations at which code responds.
- * Called before the code under test is registered. The returned function is called afterwards: it registers the
- * records where no code responds, and returns the URLs at which code is under test.
+ * Call it before the code under test is registered, and call the returned function afterwards. That function registers
+ * the records where no code responds, and returns the URLs at which code responds.
  */
 export function beforeRecords(
   { destinations = [] }: Scenario,
@@ -40,14 +39,14 @@ export function beforeRecords(
       const isAnswered = isElsewhere(url) || (now !== undefined && now !== before)
       if (!isAnswered) register(destination, sandbox)
       else underTest.add(url)
-      // Scripted faults of the scenario are injected into the code under test too.
+      // The scripted faults of the scenario apply to the code under test, too.
       if (isAnswered && !isElsewhere(url) && script.length > 0) registered.script(url, script as never)
     }
     return underTest
   }
 }
 
-/** Evaluates a recorded message that was played back or handled by code. */
+/** Evaluates the expectation `recorded`: for code under test, or for a record that was played back. */
 export function checkRecorded(
   recorded: Recorded,
   ids: readonly string[],
@@ -82,7 +81,7 @@ function playedBack(
   return { holds: false, expected, explanation: withoutTimeline(failureText(failure), failure.replay) }
 }
 
-/** What the code under test did instead of delivering, with the attempt that shows it. */
+/** How the code under test failed, with the attempt that shows it. */
 interface Wrong {
   readonly attempt: AttemptEntry | undefined
   readonly ordinal: number
@@ -118,7 +117,7 @@ function explained(recorded: Recorded, url: string, { attempt, ordinal, verdict 
   return `${then}\nNow:       the code under test, at attempt ${ordinal}: ${answer}${how}. ${verdict}`
 }
 
-/** Returns, for example, `500 "boom", 4 attempts, a dead letter`. */
+/** Returns a summary of the recorded attempts, such as `500 "boom", 4 attempts, a dead letter`. */
 function courseOf({ attempts, state, response, error }: Recorded): string {
   const end = ends[state] ?? state
   const last = attempts.at(-1)

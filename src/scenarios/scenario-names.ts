@@ -5,7 +5,7 @@ import { stepOf } from './scenario-steps.js'
 import type { ScenarioStep, StepValues } from './step-values.js'
 import type { Scenario } from './written-scenario.js'
 
-/** Names that exist at a point of a scenario. */
+/** Names that exist at one point of a scenario, by kind of resource. */
 interface KnownNames {
   readonly messages: Set<string>
   readonly urlGroups: Set<string>
@@ -26,7 +26,7 @@ const nouns: Readonly<Record<Kind, string>> = {
   faults: 'fault rule',
 }
 
-/** Steps whose value is the name of something that must exist. */
+/** Steps whose value is a name that must exist, with the kind of resource that it names. */
 const references: { readonly [K in keyof StepValues]?: Kind } = {
   cancel: 'messages',
   deliverNow: 'messages',
@@ -44,7 +44,7 @@ const references: { readonly [K in keyof StepValues]?: Kind } = {
   removeFaults: 'faults',
 }
 
-/** Returns problems of steps and expectations that name something missing, and of an empty scenario. */
+/** Returns problems for names in steps and expectations that do not exist, and for an empty scenario. */
 export function nameProblems(scenario: Scenario): readonly ScenarioProblem[] {
   const problems: ScenarioProblem[] = []
   const { given = {}, faults = [], steps = [], expect = [] } = scenario
@@ -58,11 +58,12 @@ export function nameProblems(scenario: Scenario): readonly ScenarioProblem[] {
   }
   const { destinations = [], outbound = [] } = scenario
   if (faults.length + steps.length + expect.length + destinations.length + outbound.length === 0) {
-    problems.push({ place: [], sentence: 'nothing happens in it. Add faults, destinations or steps.' })
+    problems.push({ place: [], sentence: 'must not be empty. Add faults, destinations or steps.' })
   }
   const makesRequests = steps.some((step) => 'request' in step)
   const missing = (kind: Kind, name: string, place: ValuePath): void => {
-    // HTTP requests of a scenario may create anything, so after one only names of messages and faults are checked.
+    // An HTTP request of the scenario may create any resource. If there is one, check only names of messages and
+    // faults, which it cannot create.
     if (known[kind].has(name) || (makesRequests && kind !== 'messages' && kind !== 'faults')) return
     const near = nearestName(name, known[kind])
     const names = [...known[kind]]

@@ -38,9 +38,9 @@ import {
  */
 export interface StepKind<T> {
   readonly summary: string
-  /** The value after the step's name, for the documentation. */
+  /** Example of the step's value, for the documentation. */
   readonly example: T
-  /** Created on first use, so that importing the package is fast. */
+  /** Returns the schema. It is created on first use, so that importing the package is fast. */
   readonly schema: () => v.GenericSchema
   run(value: T, stage: StepContext): unknown
 }
@@ -134,7 +134,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     run: (how, { sandbox }) => sandbox.clock.drain(how === true ? {} : { maxTimers: how.maxTimers }),
   },
   cancel: {
-    summary: 'Cancels the messages of a name.',
+    summary: 'Cancels the messages of the publish steps with this name.',
     example: 'order',
     schema: () => named('Name of a publish step.'),
     run: (who, stage) => {
@@ -150,13 +150,13 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     },
   },
   retryDeadLetters: {
-    summary: 'Publishes dead letters again: those of a name, or `all`.',
+    summary: 'Publishes dead letters again: those of the publish steps with this name, or `all`.',
     example: 'all',
     schema: () => named('Name of a publish step, or all.'),
     run: retryDeadLetters,
   },
   deleteDeadLetters: {
-    summary: 'Deletes dead letters: those of a name, or `all`.',
+    summary: 'Deletes dead letters: those of the publish steps with this name, or `all`.',
     example: 'all',
     schema: () => named('Name of a publish step, or all.'),
     run: deleteDeadLetters,
@@ -265,7 +265,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     run: (given, stage) => stage.sandbox.faults.add(given, { location: stage.lineOf() }),
   },
   removeFaults: {
-    summary: 'Removes the fault rules of a name.',
+    summary: 'Removes the fault rules with this name.',
     example: 'outage',
     schema: () => named('Name of a fault rule.'),
     run: (rule, { sandbox }) => sandbox.faults.remove(rule),

@@ -144,7 +144,7 @@ export function scenarioProblems(given: unknown): readonly ScenarioProblem[] {
   return [...dumpProblems(given as Scenario), ...nameProblems(given as Scenario)]
 }
 
-/** Returns problems of keys of a dump that could not be loaded. */
+/** Returns a problem for each key of the initial `store` dump that cannot be loaded. */
 function dumpProblems({ given }: Scenario): readonly ScenarioProblem[] {
   const { keys } = (given?.store ?? { keys: [] }) as { keys: readonly DumpedKey[] }
   return keys.flatMap((dumped, index) => {
@@ -192,7 +192,7 @@ export function checkedScenario(given: unknown, called: string = calledBy(given)
   throw new TypeError(`${called} is invalid. Fix these problems:\n${lines.map((line) => `  ${line}`).join('\n')}`)
 }
 
-/** Returns what JSON would keep. Fields without a value are omitted. */
+/** Returns a copy as plain JSON data, without fields that are `undefined`. */
 function asPlainData(given: unknown, called: string): unknown {
   const odd = oddValue(given, '', 0)
   if (odd !== undefined) throw new TypeError(`${called} must be plain data, but ${odd}.`)
@@ -225,10 +225,10 @@ export function sandboxOptionsOf(scenario: Scenario): SandboxOptions {
   }
 }
 
-/** Loads what `applyGiven` needs if its commands use search; `undefined` if nothing must be loaded. */
+/** Loads the search engine if the initial state uses search; returns `undefined` if nothing must be loaded. */
 export function loadGiven({ given }: Scenario): Promise<void> | undefined {
   const words = (given?.commands ?? []).flat().map(String)
-  // A dump may have search indexes, which name their languages.
+  // A dump may contain search indexes, and their languages determine what must be loaded.
   return searchLoading(given?.store === undefined ? words : [...words, JSON.stringify(given.store)])
 }
 
@@ -263,7 +263,9 @@ export function prepareDestinations(scenario: Scenario, sandbox: Sandbox, isElse
   }
 }
 
-/** Registers a destination of the scenario: its script, its record, and then its response. */
+/**
+ * Registers a destination of the scenario. It uses up the script first, then the record, and then sends the response.
+ */
 export function register(
   { url, script, recorded, response: answer = {} }: ScenarioDestination,
   sandbox: Sandbox,

@@ -1,15 +1,15 @@
 import type { Sandbox } from '../sandbox/sandbox.js'
 import type { Expectation } from './expectations.js'
 
-/** Context in which steps run. */
+/** State of a play that its steps use. */
 export interface StepContext {
   readonly sandbox: Sandbox
-  /** IDs of the messages that were published under a name. */
+  /** IDs of the messages of each publish step, by the name of the step. */
   readonly messages: Map<string, string[]>
-  /** Evaluates expectations in the middle of a scenario. */
+  /** Evaluates the expectations of an `expect` step. */
   expect(list: readonly Expectation[]): void
-  /** Returns the place of the running step, for messages about unused rules. */
+  /** Returns the location of the running step, for messages about unused fault rules. */
   lineOf(): string
-  /** Reports a difference from what the scenario expects. */
+  /** Adds a failed check, because a response differs from what the step expects. */
   differs(sentence: string): void
 }

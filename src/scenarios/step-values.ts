@@ -45,7 +45,7 @@ export interface FlowControlStep {
   readonly key: string
   readonly parallelism?: number
   readonly rate?: number
-  /** Whole seconds, at least one. */
+  /** Rate period: whole seconds, at least one. */
   readonly period?: Duration
 }
 

@@ -4,7 +4,7 @@ import { type Duration, milliseconds, parseDuration } from '../kernel/duration.j
 import { instant } from '../kernel/instant.js'
 import { parseRetryExpression } from '../queue/settings/retry-expression.js'
 
-// Values that steps, destinations and initial states share.
+// Schemas and types of values that steps, destinations and the initial state of a scenario have in common.
 
 /** Argument of a command: a string or a number. */
 export type ScenarioArgument = string | number
@@ -79,7 +79,10 @@ export const duration: v.GenericSchema<unknown, Duration> = v.union([
   v.pipe(v.number(), v.minValue(0, 'must be at least 0')),
 ]) as v.GenericSchema<unknown, Duration>
 
-/** Returns a check of a duration. It ignores invalid texts, which have a problem of their own. */
+/**
+ * Returns a check for a duration in milliseconds. It accepts texts that are not durations, because another check
+ * reports those.
+ */
 export function fitsSpan(fits: (span: number) => boolean): (given: Duration) => boolean {
   return (given) => {
     const span = typeof given === 'number' ? given : parseDuration(given)
@@ -128,7 +131,7 @@ export const outboundUrl: v.GenericSchema<unknown, string> = v.pipe(
   ),
 )
 
-/** Returns a schema of strings that another parser must accept. Its error is reported. */
+/** Returns a schema for strings that a parser accepts. If the parser throws, its error is part of the problem. */
 function readableBy(read: (text: string) => unknown, otherwise: string): v.GenericSchema<unknown, string> {
   return v.pipe(
     v.string(),
@@ -202,7 +205,7 @@ export const messageEntries: Readonly<Record<string, v.GenericSchema>> = {
   redactFields: v.exactOptional(text),
 }
 
-/** Returns the options of a message in the spelling of the queue: names without prefix, in lower case. */
+/** Returns the options of a message by header name, in lower case and without prefix. */
 export function settingsOf(options: MessageOptions): Map<string, string> {
   const settings = new Map<string, string>()
   for (const [key, value] of Object.entries(options)) {
@@ -218,7 +221,7 @@ export function settingsOf(options: MessageOptions): Map<string, string> {
   return settings
 }
 
-/** Requests contain seconds. Fractions are kept. */
+/** Returns an instant as seconds since the epoch, with fractions, because headers contain seconds. */
 function wireSeconds(at: string | number): string {
   return String(instant(at) / 1000)
 }

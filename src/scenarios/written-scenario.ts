@@ -27,8 +27,8 @@ export interface ScenarioDestination {
   readonly script?: readonly (DeliveryFault | number)[]
   /**
    * What production returned, one step per attempt.
-   * Played as a script while no code under test responds at the URL. Code that `setup` registers, or an app that
-   * `--to` names, replaces it.
+   * Played as a script unless code under test responds at the URL: a handler that `setup` registers, or the app that
+   * `--to` names.
    */
   readonly recorded?: readonly (DeliveryFault | number)[]
   /** Response to all other deliveries. Default: status 200. */

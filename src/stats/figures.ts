@@ -1,12 +1,13 @@
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { NamedSeries, RequestPoint, SeriesPoint } from './reports.js'
 
-/** A series given by its numbers, at the times of the clock. A single number applies to every point. */
+/** Numbers for the points of a series, whose times are unchanged. A single number applies to every point. */
 type SeriesFigure = number | readonly number[]
 
 /**
- * A field that is overridden. A list of points is returned unchanged. A list of numbers takes the times of the clock:
- * lists over the days of a month begin on the first day, all others end now. Missing numbers are 0.
+ * A field that is overridden. A list of points replaces the whole series. A list of numbers keeps the times of the
+ * points: in a series over the days of a month it begins on the first day, in any other it ends now. Points without a
+ * number are 0.
  */
 type Figure<T> = T extends readonly RequestPoint[]
   ? T | SeriesFigure
@@ -16,16 +17,16 @@ type Figure<T> = T extends readonly RequestPoint[]
       ? T | SeriesFigure
       : T
 
-/** Fields of a report that a test sets by hand. */
+/** Fields of a report that a test overrides. */
 export type StatsOverrides<Report> = { readonly [Name in keyof Report]?: Figure<Report[Name]> }
 
-/** Arrays over the days of a month. All others end now. */
+/** Fields of the queue report that cover the days of a month, so that a list of numbers begins on the first day. */
 const monthly = new Set(['daily_requests', 'daily_billings', 'daily_bandwidths'])
 
 /** Returns a report with some fields overridden. */
 export function withFigures<Report extends object>(report: Report, figures: StatsOverrides<Report>): Report {
   const out = { ...report } as Record<string, unknown>
-  // The daily arrays of the search index have the same names but cover the last five days.
+  // The report of a search index has fields with the same names, but they cover the last five days.
   const overMonth = 'dlq_message_count' in report
   for (const [name, figure] of Object.entries(figures)) {
     if (figure !== undefined) out[name] = applied(out[name], figure, overMonth && monthly.has(name))
@@ -79,7 +80,7 @@ export function checkFigures(caller: string, figures: object, report: object): v
     const wrong = numbersIn(figure).find((number) => !Number.isFinite(number))
     if (wrong !== undefined)
       throw new RangeError(
-        `${caller}: ${name} must be a finite number (got ${wrong}), because JSON cannot represent others.`,
+        `${caller}: ${name} must be a finite number (got ${wrong}), because JSON has no infinity and no NaN.`,
       )
   }
 }
@@ -96,7 +97,7 @@ function checkSeries(caller: string, name: string, figure: unknown, counted: unk
   )
 }
 
-/** Checks the type of a value. Responses have the types of the schema, so clients need not handle others. */
+/** Checks the type of a value. A wrong type would produce a response that the real service never sends. */
 function checkKind(caller: string, name: string, figure: unknown, counted: unknown): void {
   if (figure === undefined) return
   const [isRight, kind] = kindOf(counted)

@@ -11,7 +11,10 @@ const row = v.tuple([
   v.pipe(v.array(sum), v.length(tallies.length)),
 ])
 
-/** Counts of this version. Those of other versions are not validated, because they are dropped. */
+/**
+ * Dump with the tallies of this version. The counts of a dump with other tallies are not validated, because they are
+ * dropped.
+ */
 const ours = v.object({
   tallies: v.pipe(
     v.array(v.string()),
@@ -32,8 +35,8 @@ export const ledgerSchema: v.GenericSchema<unknown, LedgerDump> = v.lazy((given)
 )
 
 /**
- * Returns whether these are the tallies of this version. Compares them one by one, because deeply nested lists would
- * break `join`.
+ * Returns whether a value is the list of this version's tallies. Compares the names one by one, because `join()` would
+ * overflow the stack for a deeply nested list.
  */
 export function areOurs(names: unknown): boolean {
   return (

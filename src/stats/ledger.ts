@@ -10,16 +10,15 @@ export const countedTypes: readonly EntryType[] = ['attempt', 'published', 'mess
 
 /** The counts, as JSON. */
 export interface LedgerDump {
-  /** Names of the columns. */
+  /** Names of the tallies, in the order of the sums in each row. */
   readonly tallies: readonly string[]
   readonly rings: readonly (readonly [interval: number, rows: readonly RingRow[]])[]
 }
 
 /**
- * Counts what the queue did, based on the traffic log.
- * An entry costs the same however much was counted before, and a series costs as much as its points. When a minute is
- * over or a report is requested, the minute is added to one ring per interval length. Counts are kept when their log
- * entries expire. [statistics.md 6]
+ * Counts events of the queue from the traffic log. Counting an entry takes constant time, and reading a series takes
+ * time in proportion to its points. When a minute is over or a report is requested, the counts of the minute are added
+ * to one ring per interval length. Counts stay when their log entries are dropped. [statistics.md 6]
  */
 export class Ledger implements TallySource {
   /** Counts of the current minute. */
@@ -27,15 +26,17 @@ export class Ledger implements TallySource {
   #minute = Number.NEGATIVE_INFINITY
   #isEmpty = true
   /**
-   * Rings by length of their interval. They are created with the first count, because most sandboxes never count
-   * anything.
+   * Rings by the length of their interval in milliseconds. They are created at the first count, because most sandboxes
+   * count nothing.
    */
   #rings: ReadonlyMap<number, Ring> | undefined
   /** `seq` of attempts that have not ended. */
   readonly #underway = new Set<number>()
   #lastSeq = 0
 
-  /** Listener for the traffic log. It receives each new entry, and an attempt again when it ends. */
+  /**
+   * Listener for the traffic log. It is called with each new entry, and with an attempt again when the attempt ends.
+   */
   readonly note = (entry: Entry): void => {
     const isNew = entry.seq > this.#lastSeq
     if (isNew) this.#lastSeq = entry.seq
@@ -55,7 +56,7 @@ export class Ledger implements TallySource {
     return ring === undefined ? new Array<number>(grid.points).fill(0) : ring.read(column[tally], grid)
   }
 
-  /** Returns all counts as JSON: rows by length of the interval. */
+  /** Returns all counts as JSON: for each interval length, the rows of its intervals. */
   dump(): LedgerDump {
     this.#close()
     return {
@@ -74,14 +75,14 @@ export class Ledger implements TallySource {
 
   #attempt(entry: EntryBase & AttemptEntry, isNew: boolean): void {
     if (isNew) {
-      // Every attempt is billed, also attempts of callbacks.
+      // Count every attempt as a billed message, including attempts of callbacks.
       this.#count(entry.at, 'attempts')
       this.#count(entry.at, 'active')
       this.#count(entry.at, 'bytes', entry.body.length)
       if (entry.workflowRunId !== undefined) this.#count(entry.at, 'workflowAttempts')
       this.#underway.add(entry.seq)
     }
-    // A late response ends an attempt a second time.
+    // Ignore a late response, which reports an attempt again that has already ended.
     if (!this.#underway.has(entry.seq)) return
     const { outcome } = entry
     if (outcome === undefined) return
@@ -110,7 +111,10 @@ export class Ledger implements TallySource {
     return this.#rings
   }
 
-  /** Adds the counts of the current minute to the rings. Every interval begins and ends at a full minute. */
+  /**
+   * Adds the counts of the current minute to the rings. This is exact, because every interval begins and ends at a full
+   * minute.
+   */
   #close(): void {
     if (this.#isEmpty) return
     for (const ring of this.#open().values()) ring.add(this.#minute * minute, this.#row)

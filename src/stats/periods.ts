@@ -3,7 +3,7 @@ import { day, dayOf, minute, monthOf } from './usage-calendar.js'
 /** The name of a period that a report covers. */
 export type StatsPeriod = '1h' | '3h' | '12h' | '1d' | '3d' | '7d' | '30d'
 
-/** Each period has 60 points; thirty days have 240. [statistics.md 3.2] */
+/** Number of points of each period, and length of the interval of a point in milliseconds. [statistics.md 3.2] */
 const periods: Readonly<Record<StatsPeriod, { readonly points: number; readonly interval: number }>> = {
   '1h': { points: 60, interval: minute },
   '3h': { points: 60, interval: 3 * minute },
@@ -31,8 +31,8 @@ export interface Grid {
 }
 
 /**
- * Returns the intervals of a period, the last of which contains now. All begin at multiples of their length since the
- * epoch. [statistics.md 3.2, choice]
+ * Returns the intervals of a period that ends now. Each interval begins at a multiple of its length since the epoch,
+ * and the last one contains `now`. [statistics.md 3.2, choice]
  */
 export function gridOf(period: StatsPeriod, now: number): Grid {
   const { points, interval } = periods[period]
@@ -51,7 +51,10 @@ export function fiveDayGrid(now: number): Grid {
   return { from: (dayOf(now) - 4) * day, interval: day, points: 5 }
 }
 
-/** Every grid that a report may use: interval → number of points. A month has at most 31 days. */
+/**
+ * All interval lengths that a report may use, in milliseconds, with their maximum number of points. A month has at most
+ * 31 days.
+ */
 export const grids: ReadonlyMap<number, number> = new Map([
   ...Object.values(periods).map(({ interval, points }): [number, number] => [interval, points]),
   [day, 31],

@@ -7,7 +7,7 @@ import type { UsageMetrics } from './usage-steps.js'
 export interface QueueUsageOptions {
   /** Bytes that one attempt sends and receives. Default: 1024. */
   readonly messageSize?: number
-  /** Messages per workflow run, all delivered immediately. Default: 1. */
+  /** Messages per workflow run, each delivered at the first attempt. Default: 1. */
   readonly messagesPerRun?: number
 }
 
@@ -22,7 +22,7 @@ export const queueMetrics: UsageMetrics = {
   counters: rates,
 }
 
-/** The rates that add up to each tally, so that the tallies agree in every interval. */
+/** Rates whose sum is each tally. Computing all tallies from the same rates keeps them consistent in every interval. */
 const parts: Readonly<Record<Exclude<TallyName, 'bytes' | 'workflowAttempts'>, readonly (Rate | 'workflow')[]>> = {
   attempts: ['delivered', 'workflow', 'retried', 'failed'],
   active: ['delivered', 'workflow', 'retried', 'failed'],
@@ -38,7 +38,7 @@ const parts: Readonly<Record<Exclude<TallyName, 'bytes' | 'workflowAttempts'>, r
   runsCanceled: ['runsCanceled'],
 }
 
-/** Usage of the queue from a script, in addition to the traffic of the sandbox. */
+/** Usage of the queue from a script, which is added to the counted traffic of the sandbox. */
 export class QueueUsage implements TallySource {
   readonly #story: UsageScript
   readonly #now: () => number

@@ -1,14 +1,14 @@
 import type { Random } from '../kernel/random.js'
 import { minute } from './usage-calendar.js'
 
-/** Rate of an event from an instant on. */
+/** Rate of an event between two changes. */
 export interface RateSegment {
   /** Events per minute. */
   readonly rate: number
   readonly jitter: number
 }
 
-/** Tolerance for sums of decimals such as 0.1, which end slightly below the whole number. */
+/** Tolerance before rounding down, because a sum of decimals such as 0.1 may be slightly below a whole number. */
 const slack = 1e-6
 
 /** Number of cached totals. A single report needs fewer. */
@@ -16,26 +16,27 @@ const remembered = 1000
 
 /**
  * An event with known rates that change at known times.
- * Its total is known for every instant. So a count between two instants costs the same for any distance, and counts
- * of neighboring intervals add up.
+ * The running total can be computed for any instant. So counting takes the same time for short and long intervals, and
+ * the counts of neighboring intervals add up.
  */
 export class RateCurve {
   readonly #changes: readonly number[]
   readonly #before: RateSegment
   readonly #stretches: readonly RateSegment[]
   /**
-   * Totals at the changes, 0 at `origin`. The unit is rate per minute times milliseconds, which keeps whole numbers
-   * exact.
+   * Running totals at the times of the changes, 0 at `origin`. The unit is events per minute times milliseconds, so
+   * that whole rates give exact totals.
    */
   readonly #totals: readonly number[]
   readonly #random: Random
   readonly #isJittered: boolean
-  /** Totals at full minutes, cached because series and reports need the same ones. */
+  /** Cache of the totals at full minutes, because all series of a report need the same ones. */
   readonly #atMinutes = new Map<number, number>()
 
   /**
-   * @param changes ascending, including `origin`
-   * @param stretchAt returns the rate from an instant on
+   * @param changes times at which the rate changes, in milliseconds and ascending; must include `origin`
+   * @param origin time at which the running total is 0, in milliseconds
+   * @param stretchAt returns the rate at an instant
    */
   constructor(changes: readonly number[], origin: number, stretchAt: (at: number) => RateSegment, random: Random) {
     this.#changes = changes
@@ -51,24 +52,27 @@ export class RateCurve {
     return from >= until ? 0 : this.#whole(until) - this.#whole(from)
   }
 
-  /** Returns how many events happened between consecutive edges. */
+  /** Returns how many events happened between each two consecutive instants. */
   counts(edges: readonly number[]): number[] {
     const totals = edges.map((at, index) => (index > 0 && at === edges[index - 1] ? undefined : this.#whole(at)))
     for (let index = 1; index < totals.length; index++) totals[index] ??= totals[index - 1]
     return totals.slice(1).map((total, index) => total! - totals[index]!)
   }
 
-  /** Returns the same as `count()` without rounding. */
+  /** Returns how many events happened between two instants, not rounded. */
   amount(from: number, until: number): number {
     return from >= until ? 0 : this.#jittered(until) - this.#jittered(from)
   }
 
-  /** Returns the same as `amount()` without jitter; negative if the second instant comes first. */
+  /**
+   * Returns how many events happened between two instants, not rounded and without jitter. Negative if `until` is
+   * before `from`.
+   */
   exact(from: number, until: number): number {
     return (this.#total(until) - this.#total(from)) / minute
   }
 
-  /** Yields the constant rates between two instants. */
+  /** Yields the parts between two instants that have a constant rate, with their start and length in milliseconds. */
   *stretches(from: number, until: number): IterableIterator<{ rate: number; at: number; length: number }> {
     for (let index = this.#indexAt(from), at = from; at < until; index++) {
       const end = Math.min(this.#changes[index + 1] ?? until, until)
@@ -100,9 +104,8 @@ export class RateCurve {
   }
 
   /**
-   * Returns the total at a full minute with jitter.
-   * The total moves by at most half of the count of the smaller neighboring minute. So no count becomes negative, and
-   * the minutes still add up.
+   * Returns the running total at a full minute, with jitter. Jitter changes the total by at most half of the smaller
+   * count of the two neighboring minutes. So no count becomes negative, and the counts of the minutes still add up.
    */
   #shaken(number: number): number {
     const at = number * minute
@@ -123,7 +126,7 @@ export class RateCurve {
     return index < 0 ? this.#before : this.#stretches[index]!
   }
 
-  /** Returns the index of the last change at or before an instant; -1 before the first. */
+  /** Returns the index of the last change at or before an instant; -1 if there is none. */
   #indexAt(at: number): number {
     let [low, high] = [0, this.#changes.length]
     while (low < high) {
@@ -135,7 +138,10 @@ export class RateCurve {
   }
 }
 
-/** Sums forward and backward from the origin, so that a later change does not affect earlier totals. */
+/**
+ * Returns the running totals at the changes. They are summed in both directions from the origin, so that a later change
+ * does not affect earlier totals.
+ */
 function totals(changes: readonly number[], stretches: readonly RateSegment[], origin: number): number[] {
   const sums = new Array<number>(changes.length).fill(0)
   for (let index = origin + 1; index < changes.length; index++) {

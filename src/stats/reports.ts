@@ -20,7 +20,7 @@ export interface NamedSeries {
   readonly data_points: readonly SeriesPoint[]
 }
 
-/** Response of the statistics of the queue. [statistics.md 4] */
+/** Report on the usage of the queue, as the endpoint returns it. [statistics.md 4] */
 export interface QueueReport {
   readonly days: readonly string[]
   readonly daily_requests: readonly RequestPoint[]
@@ -35,7 +35,7 @@ export interface QueueReport {
   readonly total_monthly_billing: number
 }
 
-/** Response of the statistics of a search index. [statistics.md 5] */
+/** Report on the usage of a search index, as the endpoint returns it. [statistics.md 5] */
 export interface SearchReport {
   readonly pending_index_count: number
   readonly current_vector_count: number
@@ -72,7 +72,7 @@ function periodStamps({ from, interval, points }: Grid): string[] {
   return Array.from({ length: points }, (_, index) => periodStamp(from + index * interval))
 }
 
-/** Returns one time per day, each with the time of day of the request. [statistics.md 3.1] */
+/** Returns one time per day as text. Each has the time of day at which the report is requested. [statistics.md 3.1] */
 function dailyStamps(days: Grid, now: number): string[] {
   const timeOfDay = now - dayOf(now) * day
   return Array.from({ length: days.points }, (_, index) => dailyStamp(days.from + index * day + timeOfDay))
@@ -92,7 +92,7 @@ export interface Price {
   readonly message: number
   /** Free bytes per calendar month. */
   readonly freeBandwidth: number
-  /** Dollars per 10^9 further bytes. */
+  /** Dollars per 10^9 bytes above the free ones. */
   readonly gigabyte: number
 }
 
@@ -104,7 +104,7 @@ export const payAsYouGo: Price = { message: 1 / 100_000, freeBandwidth: 50 * gig
 /** The free plan, and plans with a fixed price independent of usage. [statistics.md 6] */
 export const unmetered: Price = { message: 0, freeBandwidth: 0, gigabyte: 0 }
 
-/** IDs of the series, always all of them and in this order. [statistics.md 4, choice] */
+/** IDs of the series of messages. A report always contains all of them, in this order. [statistics.md 4, choice] */
 const messageSeries: readonly TallyName[] = ['created', 'active', 'delivered', 'retried', 'error', 'failed', 'canceled']
 const workflowSeries: readonly (readonly [id: string, tally: TallyName])[] = [
   ['started', 'runsStarted'],
@@ -148,7 +148,7 @@ export function queueReport(
   }
 }
 
-/** Returns the bill of each day: its messages, and its bytes above the free ones of the month. */
+/** Returns the cost of each day in dollars: for its messages, and for its bytes above the free bytes of the month. */
 function billings(messages: readonly number[], bytes: readonly number[], price: Price): number[] {
   let used = 0
   return messages.map((count, index) => {
@@ -169,12 +169,12 @@ export type SearchOperation = 'query' | 'update' | 'embeds' | 'rerank'
 
 /** Source of the usage of a search index. Only scripts implement it, because the sandbox has no search index. */
 export interface SearchSource {
-  /** Returns how many operations each interval had; for `bytes`, how many bytes were transferred. */
+  /** Returns the number of operations in each interval, or for `bytes` the number of transferred bytes. */
   series(counter: SearchCounter, grid: Grid): number[]
   /** Returns the running total since an instant. */
   total(counter: SearchCounter, since: number): number
   level(name: SearchLevel): number
-  /** Returns the level at the end of each interval. */
+  /** Returns the value of a level, such as the number of vectors, at the end of each interval. */
   levels(name: SearchLevel, grid: Grid): number[]
   latency(operation: SearchOperation, figure: 'mean' | 'p99', grid: Grid): number[]
   /** Returns the cost in dollars since an instant. */
@@ -184,7 +184,7 @@ export interface SearchSource {
 export type SearchCounter = 'queries' | 'updates' | 'reranks' | 'bytes'
 export type SearchLevel = 'pending' | 'vectors' | 'storage'
 
-/** A search index without a script. [statistics.md 6] */
+/** Source for a search index without a script: all values are 0. [statistics.md 6] */
 export const unknownIndex: SearchSource = {
   series: () => [],
   total: () => 0,
@@ -194,7 +194,10 @@ export const unknownIndex: SearchSource = {
   cost: () => 0,
 }
 
-/** Returns the statistics of a search index. Unknown values are zeros, with correct lengths and times. */
+/**
+ * Returns the statistics of a search index. Series without values have the correct length and times, and all their
+ * numbers are 0.
+ */
 export function searchReport(source: SearchSource, now: number, period: StatsPeriod): SearchReport {
   const days = fiveDayGrid(now)
   const grid = gridOf(period, now)

@@ -1,17 +1,18 @@
 import type { Grid } from './periods.js'
 
-/** Number of an interval since the epoch, and its sums. */
+/** Number of an interval, counted from the epoch, and its sums. */
 export type RingRow = readonly [number: number, sums: readonly number[]]
 
 /**
  * Sums of the latest intervals of one length, with one row of numbers per interval.
- * A new interval overwrites the oldest one. So memory is bounded, and a read costs as much as it returns.
+ * A new interval overwrites the oldest one, so memory is bounded. Reading takes time in proportion to the number of
+ * intervals.
  */
 export class Ring {
   readonly #interval: number
   readonly #places: number
   readonly #width: number
-  /** Number of the interval in each place. */
+  /** Number of the interval that each row contains. */
   readonly #numbers: Float64Array
   readonly #sums: Float64Array
 
@@ -28,7 +29,8 @@ export class Ring {
     const number = Math.floor(at / this.#interval)
     const place = this.#placeOf(number)
     const start = place * this.#width
-    // A clock that follows the host may move back a little. A row for an interval that was overwritten is dropped.
+    // Drop a row for an interval that has been overwritten. That happens if a clock that follows host time moves back a
+    // little.
     if (number < this.#numbers[place]!) return
     if (number > this.#numbers[place]!) {
       this.#numbers[place] = number
@@ -37,7 +39,7 @@ export class Ring {
     for (let column = 0; column < this.#width; column++) this.#sums[start + column]! += row[column]!
   }
 
-  /** Returns one column over a grid with this ring's interval. */
+  /** Returns one column for the intervals of a grid, whose interval length must be that of this ring. */
   read(column: number, { from, points }: Grid): number[] {
     const first = Math.floor(from / this.#interval)
     return Array.from({ length: points }, (_, index) => {

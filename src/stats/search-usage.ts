@@ -23,14 +23,17 @@ export const searchMetrics: UsageMetrics = {
   counters: [...operations, 'vectors'],
 }
 
-/** Counter that must be above 0 for an operation to have a latency. */
+/** Counter of each operation. In an interval in which the counter is 0, the operation has no latency. */
 const causes: Readonly<Partial<Record<SearchOperation, SearchCounter>>> = {
   query: 'queries',
   update: 'updates',
   rerank: 'reranks',
 }
 
-/** Usage of a search index from a script. All values are computed from the same few counters, so that they agree. */
+/**
+ * Usage of a search index from a script. All values are computed from the same few counters, so that they are
+ * consistent.
+ */
 export class SearchUsage implements SearchSource {
   readonly #story: UsageScript
   readonly #now: () => number

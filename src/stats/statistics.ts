@@ -20,7 +20,7 @@ import { sumOf } from './tallies.js'
 import { UsageScript } from './usage-script.js'
 import type { QueueUsageStep, SearchUsageStep, UsageMetrics } from './usage-steps.js'
 
-/** A user of the queue, as the management API identifies it: both IDs are accepted. */
+/** A user of the queue. The management API accepts either ID. */
 export interface StatisticsUser {
   readonly id: string
   readonly uuid: string
@@ -37,7 +37,7 @@ export interface StatisticsOptions {
   readonly user?: StatisticsUser
   /** Price of messages. Default: pay as you go. */
   readonly price?: Price
-  /** Source of the jitter of scripts. */
+  /** Random stream for the jitter of scripts. */
   readonly random?: Random
 }
 
@@ -57,8 +57,8 @@ export type StatisticsEffects = MethodEffects<
 
 /**
  * Usage statistics of a sandbox.
- * Statistics of the queue are counted from the traffic. Those of a search index are scripted, because the sandbox has
- * none. Both accept a script, and every field of both can be overridden.
+ * The usage of the queue is counted from the traffic. The usage of a search index must be scripted, because the sandbox
+ * has no search index. Both accept a script, and every field of their reports can be overridden.
  * @example
  * sandbox.stats.queue.report('3h').daily_used
  * sandbox.stats.search('products').script([usage.steady({ queries: 120 }), usage.spikeAt('-30m', 10)])
@@ -110,7 +110,7 @@ export class Stats {
   }
 
   /**
-   * Assigns an ID to another account, so that requests for it get a 403. [statistics.md 2]
+   * Makes an ID belong to another account, so that requests for its statistics get a 403. [statistics.md 2]
    * @example
    * sandbox.stats.forbid('products')
    * expect(sandbox.stats.isForbidden('products')).toBe(true)
@@ -153,8 +153,8 @@ export class Stats {
   }
 
   /**
-   * Returns whether a search index exists: one with a script or overridden fields. If there is none, every UUID
-   * exists.
+   * Returns whether a search index exists for the API: it has a script or overridden fields. While no index has any,
+   * every UUID exists.
    * @example
    * sandbox.stats.search('products').override({ monthly_cost: 0.5 })
    * expect(sandbox.stats.knowsIndex('products')).toBe(true)
@@ -165,7 +165,7 @@ export class Stats {
   }
 }
 
-/** Script and overridden fields of a report. */
+/** Script and overridden fields that a test has set for one report. */
 class OwnFigures<Story, Report> {
   story: Story | undefined
   /** Overridden fields. */
@@ -222,7 +222,8 @@ export class QueueStatistics {
   }
 
   /**
-   * Overrides fields; all others follow the traffic and the script. Later calls add to earlier ones.
+   * Overrides fields of the report. All other fields follow the traffic and the script. Fields of earlier calls stay
+   * overridden.
    * @throws TypeError when a field is unknown or has another type
    * @example
    * sandbox.stats.queue.override({ dlq_message_count: 3 })
@@ -235,7 +236,7 @@ export class QueueStatistics {
   }
 
   /**
-   * Scripts additional usage, which is added to the counted traffic. Replaces an earlier script.
+   * Scripts usage that is added to the counted traffic. Replaces an earlier script.
    * @throws TypeError when a step is invalid
    * @example sandbox.stats.queue.script([usage.steady({ delivered: 120 }), usage.gap('-30m', '10m')])
    */
@@ -309,7 +310,7 @@ export class SearchStatistics {
   }
 
   /**
-   * Overrides fields; all others follow the script. Later calls add to earlier ones.
+   * Overrides fields of the report. All other fields follow the script. Fields of earlier calls stay overridden.
    * @throws TypeError when a field is unknown or has another type
    * @example sandbox.stats.search('products').override({ monthly_cost: 0.5 })
    */

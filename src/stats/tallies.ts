@@ -1,6 +1,6 @@
 import type { Grid } from './periods.js'
 
-/** Counters of the queue. */
+/** Names of all counters of the queue. */
 export const tallies = [
   'attempts',
   'workflowAttempts',
@@ -22,7 +22,7 @@ export type TallyName = (typeof tallies)[number]
 
 /** Source of the usage of the queue: the ledger with its counts, or a script. */
 export interface TallySource {
-  /** Returns one tally for each interval of a grid. */
+  /** Returns the value of one tally in each interval of a grid. */
   series(tally: TallyName, grid: Grid): number[]
 }
 

@@ -6,7 +6,8 @@ export const day = 86_400_000
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
 
 /**
- * Returns the day of an instant since the epoch. Days and months begin at midnight UTC. [statistics.md 3.1, choice]
+ * Returns the number of the day that contains an instant, counted from the epoch. Days and months begin at midnight
+ * UTC. [statistics.md 3.1, choice]
  */
 export function dayOf(at: number): number {
   return Math.floor(at / day)
@@ -17,7 +18,7 @@ export function weekday(dayNumber: number): string {
   return weekdays[(((dayNumber + 4) % 7) + 7) % 7]!
 }
 
-/** Returns the numbers of all days of the month that contains an instant. */
+/** Returns the numbers, counted from the epoch, of all days of the month that contains an instant. */
 export function monthOf(at: number): readonly number[] {
   const [year, month, date] = dateOf(at).split('-').slice(-3).map(Number) as [number, number, number]
   const first = dayOf(at) - (date - 1)

@@ -39,19 +39,19 @@ interface MonthEnd {
   readonly of: readonly string[]
 }
 
-/** Number of earlier months that a report may still show. */
+/** Number of months before the current one for which a report may need month ends. */
 const monthsBefore = 2
 const silence: RateSegment = { rate: 0, jitter: 0 }
 
 export interface UsageScriptOptions {
   readonly words: UsageMetrics
-  /** When the script was set, in virtual milliseconds. */
+  /** Virtual time at which the script was set, in milliseconds since the epoch. */
   readonly told: number
   readonly now: () => number
   readonly random: Random
 }
 
-/** Usage from a list of steps, for any instant. */
+/** Computes the usage that a list of steps describes, for any instant. */
 export class UsageScript {
   readonly told: number
   readonly #options: UsageScriptOptions
@@ -62,7 +62,7 @@ export class UsageScript {
   readonly #latencies: readonly Latencies[]
   readonly #resets: readonly { readonly at: number; readonly of: readonly string[] }[]
   #paces = new Map<string, RateCurve>()
-  /** First day of the latest month for which the month ends have been added. */
+  /** Number of the first day of the latest month whose end has been added. */
   #knownMonth = Number.NEGATIVE_INFINITY
   #bursts: readonly Burst[] = []
   #changes: readonly number[] = []
@@ -108,7 +108,7 @@ export class UsageScript {
     const [now, pace] = [this.#options.now(), this.#rate(name)]
     const edges = Array.from({ length: points + 1 }, (_, index) => Math.min(from + index * interval, now))
     const counts = pace.counts(edges)
-    // Daily values are running totals, which a counter reset sets to 0.
+    // A daily value counts from the start of the day, or from the latest counter reset on that day.
     if (interval !== day || this.#resets.length === 0) return counts
     return counts.map((_, index) => {
       const [start, end] = [edges[index]!, edges[index + 1]!]
@@ -116,25 +116,25 @@ export class UsageScript {
     })
   }
 
-  /** Returns the running total since an instant, after counter resets. */
+  /** Returns how many events happened since an instant, or since the latest counter reset after it. */
   total(name: string, since: number): number {
     const now = this.#options.now()
     return this.#rate(name).count(this.#since(name, since, now), now)
   }
 
-  /** Returns how many events happened since an instant, without counter resets. */
+  /** Returns how many events happened since an instant, ignoring counter resets. */
   count(name: string, since: number): number {
     return this.#rate(name).count(since, this.#options.now())
   }
 
-  /** Returns a level at an instant, such as `pending`: that of the last step that covers the instant. */
+  /** Returns a level at an instant, such as `pending`. The last step that covers the instant determines it. */
   level(name: string, at: number): number {
     return this.#told(name, at)?.values[name] ?? 0
   }
 
   /**
-   * Returns a level that another rate changes. It has the value of the step when the step begins or the script is
-   * set.
+   * Returns a level that a rate changes, such as `vectors` by `growth`. The level has the value of its step at the
+   * start of the step; for a step without a start, at the time when the script is set.
    */
   moved(name: string, by: string, at: number): number {
     const step = this.#told(name, at)
@@ -146,8 +146,8 @@ export class UsageScript {
   }
 
   /**
-   * Returns the mean latency of each interval over the time with activity; with `p99`, the latency that 1 % of that
-   * time exceeds.
+   * Returns the latency of each interval, over the time in which the script sets one: the mean, or with `p99` the value
+   * that is exceeded in 1 % of that time.
    */
   latency(operation: keyof LatencyTable, figure: 'mean' | 'p99', { from, interval, points }: Grid): number[] {
     const now = this.#options.now()
@@ -159,7 +159,7 @@ export class UsageScript {
     return Array.from({ length: points }, (_, index) => {
       const start = from + index * interval
       if (start > now) return 0
-      // An interval that begins now shows the current value.
+      // The interval that begins now has no length yet, so use the current value.
       const end = Math.min(start + interval, Math.max(now, start + 1))
       const minutes = told.exact(start, end)
       if (minutes === 0) return 0
@@ -181,7 +181,10 @@ export class UsageScript {
     })
   }
 
-  /** Returns a latency as a curve. `told` is 1 while the script sets a latency. */
+  /**
+   * Returns a latency as a curve, to compute its mean. The curve `told` is 1 while the script sets a latency, otherwise
+   * 0.
+   */
   #latency(operation: keyof LatencyTable, figure: 'mean' | 'p99' | 'told'): RateCurve {
     return this.#pace(`latency/${operation}/${figure}`, (at) => {
       const step = this.#latencies.findLast((one) => covers(one, at) && one.of[operation] !== undefined)
@@ -206,7 +209,7 @@ export class UsageScript {
     return pace
   }
 
-  /** Adds the month ends up to the current month, because they recur without end. */
+  /** Adds the end of each month up to the current one. They cannot be added beforehand, because they recur forever. */
   #reach(): void {
     const month = monthOf(this.#options.now())[0]!
     if (month <= this.#knownMonth) return
@@ -234,7 +237,7 @@ export class UsageScript {
     return this.#steadies.findLast((step) => covers(step, at) && step.values[name] !== undefined)
   }
 
-  /** Returns the instant itself, or the last reset of a counter between it and another instant. */
+  /** Returns the last reset of a counter between two instants, or the first instant if there is none. */
   #since(name: string, since: number, until: number): number {
     return this.#resets.reduce((last, { at, of }) => (at > last && at <= until && of.includes(name) ? at : last), since)
   }
@@ -246,14 +249,14 @@ function covers({ from, until }: Span, at: number): boolean {
 
 function lastDays(length: number): number {
   if (length <= 28 * day) return length
-  throw new RangeError('usage.monthEnd(): for must be at most 28 days, the length of the shortest month.')
+  throw new RangeError('usage.monthEnd(): "for" must be at most 28 days, the length of the shortest month.')
 }
 
 function figureOf(figures: LatencyFigures, figure: 'mean' | 'p99'): number {
   return typeof figures === 'number' ? figures : figures[figure]
 }
 
-/** Returns the level that is exceeded for at most 1 % of the time. */
+/** Returns the rate that is exceeded for at most 1 % of the time in which the rate is above 0. */
 function exceeded(pace: RateCurve, from: number, until: number): number {
   const levels = [...pace.stretches(from, until)].sort((a, b) => b.rate - a.rate)
   let left = levels.reduce((sum, { rate, length }) => sum + (rate > 0 ? length : 0), 0) / 100

@@ -4,8 +4,8 @@ import { type Instant, instant, iso } from '../kernel/instant.js'
 import { checkOptionNames, didYouMean, type OptionNames } from '../kernel/nearest-name.js'
 
 /**
- * An instant: ISO text (UTC if it names no zone) or milliseconds since the epoch. A text with a sign is relative to
- * the instant at which the script is set: `'-2h'`, `'+30m'`.
+ * An instant: ISO text (UTC if it has no time zone) or milliseconds since the epoch. A duration with a sign, such as
+ * `'-2h'` or `'+30m'`, is relative to the time at which the script is set.
  */
 export type UsageInstant = string | number
 
@@ -18,8 +18,8 @@ interface When {
 
 interface Jittered {
   /**
-   * Jitter from 0 (default) to 1: how far the count of a minute may differ, as a fraction. Drawn from the sandbox's
-   * seed.
+   * Jitter from 0 (default) to 1: fraction by which the count of a minute may randomly differ. The seed of the sandbox
+   * determines it.
    */
   readonly jitter?: number
 }
@@ -29,11 +29,11 @@ export interface SearchRates {
   readonly queries?: number
   readonly updates?: number
   readonly reranks?: number
-  /** Number of vectors in the index, at `from` or now. */
+  /** Number of vectors in the index at `from`, or without `from` at the time when the script is set. */
   readonly vectors?: number
-  /** Vectors added per minute; removed if negative. */
+  /** Number of vectors that are added per minute; if negative, that are removed. */
   readonly growth?: number
-  /** Operations that wait to be indexed. */
+  /** Number of operations that wait to be indexed. */
   readonly pending?: number
 }
 
@@ -50,7 +50,7 @@ export interface QueueRates {
   readonly runsSucceeded?: number
   readonly runsFailed?: number
   readonly runsCanceled?: number
-  /** Dead letters in addition to those of the sandbox. */
+  /** Number of dead letters in addition to those of the sandbox. */
   readonly deadLetters?: number
 }
 
@@ -122,7 +122,7 @@ interface Burst {
 }
 
 /**
- * Sets constant rates per minute. Of several steps with the same rate, the last one applies.
+ * Sets constant rates per minute. If several steps set the same rate, the last one applies.
  * @example usage.steady({ queries: 120, updates: 12, vectors: 10_000 }, { jitter: 0.2 })
  */
 export function steady<const Rates extends SearchRates | QueueRates>(
@@ -135,7 +135,7 @@ export function steady<const Rates extends SearchRates | QueueRates>(
 }
 
 /**
- * Multiplies the rates from an instant on, for ten minutes by default.
+ * Multiplies the rates by a factor, for ten minutes from an instant by default.
  * @example
  * sandbox.stats.search('products').script([usage.steady({ queries: 60 }), usage.spikeAt('-30m', 10, { for: '5m' })])
  */
@@ -151,7 +151,7 @@ export function spikeAt(at: Instant, factor: number, options: Burst = {}): Spike
 }
 
 /**
- * Stops all activity for a duration: counts and latencies are 0, levels stay.
+ * Stops all activity for a duration. Counts and latencies are 0, and levels stay unchanged.
  * @example sandbox.stats.queue.script([usage.steady({ delivered: 60 }), usage.gap('-30m', '10m')])
  */
 export function gap(at: Instant, length: Duration): GapStep {
@@ -159,8 +159,8 @@ export function gap(at: Instant, length: Duration): GapStep {
 }
 
 /**
- * Resets running totals to 0: those of today and of this month, and the day's point in the daily arrays.
- * The series of the period stay. `vectors` must be named explicitly: it empties the index.
+ * Resets the totals of the day and of the month to 0, and the point of the day in the daily arrays. The series of the
+ * period stay unchanged. `vectors` is reset only if `metrics` contains it; that empties the index.
  * @example sandbox.stats.queue.script([usage.steady({ delivered: 60 }), usage.counterReset('-10m')])
  */
 export function counterReset(at: Instant, metrics?: readonly string[]): CounterResetStep {
@@ -185,7 +185,7 @@ export function latencies(metrics: LatencyTable, when: WhenOptions & Jittered = 
 }
 
 /**
- * Multiplies the rates at the end of every month, for its last day (UTC) by default.
+ * Multiplies the rates by a factor at the end of every month: by default on its last day (UTC).
  * @example sandbox.stats.queue.script([usage.steady({ delivered: 60 }), usage.monthEnd(5)])
  */
 export function monthEnd(factor: number, options: Burst = {}): MonthEndStep {
@@ -236,7 +236,10 @@ function plainWhen({ from, until }: WhenOptions): When {
 
 const withoutZone = /^[+-]?\d{4,6}-\d\d-\d\dT[\d:.]+$/
 
-/** Returns an instant in milliseconds, relative to when the script is set. */
+/**
+ * Returns an instant in milliseconds since the epoch.
+ * @param told time at which the script is set, in milliseconds; durations with a sign are relative to it
+ */
 export function resolved(moment: UsageInstant, told: number): number {
   const signed = typeof moment === 'string' ? /^([+-])(?=[\d.]+[a-z])(.*)$/.exec(moment) : null
   if (signed) return told + (signed[1] === '-' ? -1 : 1) * milliseconds(signed[2] as Duration)
@@ -252,7 +255,7 @@ const figures = v.union([amount, v.strictObject({ mean: amount, p99: amount })])
 
 /** Names that a usage script may use. */
 export interface UsageMetrics {
-  /** Call for error messages, such as `stats.queue.script()`. */
+  /** Name of the call for error messages, such as `stats.queue.script()`. */
   readonly caller: string
   /** Rates per minute, to which spikes apply. */
   readonly rates: readonly string[]
@@ -315,7 +318,10 @@ function refusal(step: unknown, issue: v.BaseIssue<unknown>, { caller, ...words 
   return new TypeError(`${caller}: step ${JSON.stringify(kind)}: ${place}: ${issue.message}.${hint}`)
 }
 
-/** Checks a latency, which is a number or two of them. The schema of both cannot name the wrong field. */
+/**
+ * Checks the fields of latencies. The schema cannot name the wrong field, because a latency may be a number or an
+ * object.
+ */
 function checkLatencies(step: Partial<LatenciesStep> | null, caller: string): void {
   if (step?.kind !== 'latencies') return
   for (const [name, given] of Object.entries(Object(step.metrics)))

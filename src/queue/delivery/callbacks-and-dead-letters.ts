@@ -83,7 +83,7 @@ export interface DeadLetterView extends Pick<DeadLetter, 'id' | 'createdAt'> {
   readonly response: Pick<DeadLetter['response'], 'status' | 'error' | 'body'>
 }
 
-/** Message that failed finally, with the last response. [queue.md 5.5] */
+/** Message that failed permanently, with its last response. [queue.md 5.5] */
 export class DeadLetter {
   static {
     loggedAsJson(DeadLetter)

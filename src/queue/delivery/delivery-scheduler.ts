@@ -284,7 +284,7 @@ export class DeliveryScheduler {
     } else if (message.delivery.is === 'planned' && delivery.is !== 'planned') this.#setTimer(message)
   }
 
-  /** Delivers a waiting message now; the plan of its retries stays unchanged. [queue.md 1.5] */
+  /** Delivers a waiting message now. Its number of retries and its retry delays stay unchanged. [queue.md 1.5] */
   release(message: Message): void {
     if (!this.#happens(message, { is: 'released', now: this.#options.clock.now() })) return
     message.timer?.cancel()

@@ -39,7 +39,10 @@ import { BrokenBody, isResponse, knownFailure, replyOfResponse, UnusableResponse
  */
 export type DestinationHandler = (request: Request, task: Task) => Response | Promise<Response>
 
-/** Destination without `Request` and `Response` objects, which cost ten times as much as the rest of an attempt. */
+/**
+ * Destination as a plain function. It is faster, because creating `Request` and `Response` objects takes ten times as
+ * long as the rest of an attempt.
+ */
 export type DestinationResponder = (delivery: Attempt, task: Task) => DestinationResponse | Promise<DestinationResponse>
 
 /** Hosts that the configured `fetch` may reach. */
@@ -48,11 +51,20 @@ export type DeliveryHosts = 'loopback' | 'none' | 'any' | readonly string[]
 export interface DestinationsOptions {
   /** Sends deliveries to URLs without a registration. */
   readonly fetch?: typeof fetch | undefined
-  /** Hosts that `fetch` may reach. The host of each URL decides, also after redirects. Default `loopback`. */
+  /**
+   * Hosts that `fetch` may reach. The host is checked for each URL, including the target of each redirect. Default
+   * `loopback`.
+   */
   readonly deliver?: DeliveryHosts | undefined
-  /** Hosts, with their subdomains, that are refused unless `deliver` names them: the vendor's production hosts. */
+  /**
+   * Production hosts of the vendor. Deliveries to them and their subdomains are refused unless `deliver` names the
+   * host.
+   */
   readonly refusedHosts?: readonly string[] | undefined
-  /** Outcome of an attempt without a destination: a network error, or this status. Default `error`. */
+  /**
+   * Outcome of an attempt without a destination: `error` for a network error, or the status of a response. Default
+   * `error`.
+   */
   readonly unhandled?: 'error' | number | undefined
   /** Whether redirects are followed instead of counting as a failure. */
   readonly followRedirects?: boolean | undefined
@@ -68,13 +80,14 @@ export interface DestinationsOptions {
   readonly network?: Network | undefined
 }
 
-/** Tracks the code that works on an entry. */
+/** Tracks which code works on a log entry, so that outbound requests of this code have the entry as their cause. */
 export interface WorkTracker {
   /** Whether tracking is on. */
   readonly watching: boolean
   /**
    * Runs the code that works on an entry.
-   * @param place `outside`: parts of the code may run behind a network
+   * @param seq `seq` of the entry
+   * @param place `inside`: all the code runs in this process; `outside`: parts of it may run behind a socket
    */
   runs<T>(seq: number, work: () => T, place?: 'inside' | 'outside'): T
 }
@@ -84,13 +97,13 @@ type Maybe<T> = T | Promise<T>
 /** Result of a handler: a response as plain values, or a fault to apply. */
 type HandlerResult = RawOutcome | Step
 
-/** Operations of destinations that the queue uses. */
+/** Methods of `Destinations` that the queue calls. */
 export interface DeliveryTarget {
   recordPublisher(url: string): void
   deliver(attempt: Attempt, context: DeliveryContext, injected?: readonly AppliedFault[]): Maybe<RawOutcome>
 }
 
-/** Responding part of a registration, which may run code of the app. */
+/** Function that responds to an attempt at a registered URL. It may run a handler of the app. */
 type Underneath = (url: string, attempt: Attempt, context: DeliveryContext) => Maybe<RawOutcome>
 
 interface Route {
@@ -108,26 +121,34 @@ interface Resolved {
 
 /** Operations on `Destinations` for other code of this package. */
 export interface DestinationsInternals {
-  /** Uses the publishing locations of another instance for messages that are published again until `settleIn()`. */
+  /**
+   * Uses the source locations that another instance recorded, for messages that are published again. Lasts until
+   * `settleIn()`.
+   */
   inherit(from: Destinations): void
-  /** Ends `inherit()`: messages from now on are published for the first time. */
+  /** Ends `inherit()`: from now on, each publish records its own source location. */
   settleIn(): void
   /**
-   * Replaces the `fetch` and the allowed hosts for URLs without a registration; without a `fetch` there is no delivery.
+   * Replaces the `fetch` and the allowed hosts for URLs without a registration. Without a `fetch`, deliveries to them
+   * fail.
    */
   reconnect(send: typeof fetch | undefined, reach: DeliveryHosts | undefined): void
   /** Stops all deliveries over the network. */
   end(): void
   /**
    * Registers a handler for the sandbox's own URLs, as `on()` does.
-   * @param when `in turn`: on a server, such deliveries wait for their turn as deliveries over the network do
+   * @param when `in turn`: the deliveries share the limits of deliveries over the network and wait until these allow
+   * them
    */
   serveOwn(pattern: string, handler: DestinationHandler, when?: 'in turn'): void
   /** Removes the handler of a pattern; scripts and recorders stay. */
   unhandle(pattern: string): void
   /** Returns the first recorder of a pattern. */
   recorderAt(pattern: string): Recorder | undefined
-  /** Whether the value that `responderAt()` returned has run; scripts may have used up all deliveries. */
+  /**
+   * Whether the value that `responderAt()` returned was used at least once. It is unused if script steps responded to
+   * all deliveries.
+   */
   hasAsked(answerer: unknown): boolean
 }
 
@@ -231,7 +252,7 @@ export class Destinations {
     const called = `destinations.respond(${JSON.stringify(String(at))})`
     if (given === undefined || given === null) {
       throw new TypeError(
-        `${called}: the second argument must be a status, { status, headers, body }, or a function (delivery) => either (got ${given}).`,
+        `${called}: the second argument must be a status, { status, headers, body }, or a function (delivery) => that returns one of these (got ${given}).`,
       )
     }
     const handler = typeof given === 'function' ? this.#calls(given) : this.#gives(given, called)
@@ -259,8 +280,8 @@ export class Destinations {
   }
 
   /**
-   * Sets the steps that the next deliveries use up, one each. Afterwards the registered handler responds, or 200. A
-   * number is the status of a response.
+   * Sets the steps that the next deliveries use up, one each. A number is the status of a response. After the last
+   * step, the registered handler responds; without one, the status is 200.
    * @throws TypeError when a step is neither a status nor a fault
    * @example destinations.script('https://shop.example/orders', [503, fault.reset(), 200])
    */
@@ -292,7 +313,8 @@ export class Destinations {
   }
 
   /**
-   * Returns the responder of a URL, as a value to compare; `undefined` while only scripts and recorders are registered.
+   * Returns the handler or response of a URL, of which only the identity matters. `undefined` if there are only scripts
+   * and recorders.
    * @internal
    */
   responderAt(url: string): unknown {
@@ -305,7 +327,8 @@ export class Destinations {
   }
 
   /**
-   * Remembers the code that published to a URL without a destination. The stack is read only when it is needed.
+   * Records the code that published to a URL without a destination. The stack of the error is formatted only if a
+   * message needs it.
    * @internal
    */
   recordPublisher(url: string): void {
@@ -316,7 +339,7 @@ export class Destinations {
 
   /**
    * Delivers an attempt.
-   * @param injected injected fault rules; if one of them responds, the script keeps its step
+   * @param injected faults of the injected fault rules. If one of them responds, no script step is used up.
    * @internal
    */
   deliver(attempt: Attempt, context: DeliveryContext, injected?: readonly AppliedFault[]): Maybe<RawOutcome> {
@@ -343,7 +366,10 @@ export class Destinations {
     )
   }
 
-  /** Plays a step of a script, or runs the layer below. A delivery that never arrives is not recorded. */
+  /**
+   * Plays a step of a script, or runs the layer below. Recorders record the delivery only if it reaches the
+   * destination.
+   */
   #meet(
     step: Step | undefined,
     url: string,
@@ -356,7 +382,8 @@ export class Destinations {
       return this.#underneath(url, attempt, given, resolved)
     }
     if (step === undefined) return underneath(context)
-    // The destination has received a delivery to which the step itself responds.
+    // Some steps respond after the delivery has reached the destination, so it must be recorded although no handler
+    // runs.
     if (arrives(step)) record(attempt, resolved)
     return this.#play(step, attempt, context, underneath)
   }
@@ -373,8 +400,7 @@ export class Destinations {
   }
 
   /**
-   * Applies faults. If a fault cannot be applied to its end, such as a wait beyond the last date, the attempt ends,
-   * too.
+   * Applies faults. If applying one throws an error, for example for a wait beyond the latest date, the attempt fails.
    */
   #perform(encounters: readonly AppliedFault[], scene: AttemptInjectionContext): Maybe<RawOutcome> {
     const failed = (error: unknown): RawOutcome => ({
@@ -397,7 +423,10 @@ export class Destinations {
     return { attempt, context, underneath }
   }
 
-  /** Responds with the registered handler, otherwise through the network, otherwise with a network error. */
+  /**
+   * Responds with the registered handler. Without one, sends the delivery over the network or responds with a network
+   * error.
+   */
   #underneath(url: string, attempt: Attempt, context: DeliveryContext, resolved: Resolved): Maybe<RawOutcome> {
     const { message, seq } = attempt
     const staged = message.part?.stage?.({
@@ -424,7 +453,7 @@ export class Destinations {
     if (typeof answer === 'object' && isResponse(answer)) {
       const reason = unreadable(answer)
       if (reason !== undefined) throw new TypeError(`${called}: the response is ${reason}`)
-      // A body can be read once, but the destination responds many times.
+      // Read the body only once and keep the result, because the destination may respond many times.
       let reply: Promise<RawOutcome> | undefined
       return (url, _, { longestBody }) => {
         reply ??= replyOfResponse(answer, from(url), longestBody, this.#network.answer()).then(given, (error) =>
@@ -440,7 +469,7 @@ export class Destinations {
       return (_url, attempt, context) => this.#play(step!, attempt, context, () => rawResponse(200))
     }
     const { status = 200, headers, body } = answer
-    // Built immediately, so that later changes to the given object have no effect.
+    // Build the response now, so that later changes to the given object have no effect.
     return constant(rawResponse(status, headers, body))
   }
 
@@ -504,12 +533,15 @@ export class Destinations {
     }
   }
 
-  /** Returns the outcome for the queue: the handler's response, or the result of the fault that it returned. */
+  /**
+   * Returns the outcome for the queue: the response of the handler, or the result of applying the fault that the
+   * handler returned.
+   */
   #played(heard: HandlerResult, attempt: Attempt, context: DeliveryContext): Maybe<RawOutcome> {
     return 'kind' in heard ? this.#play(heard, attempt, context, () => rawResponse(200)) : heard
   }
 
-  /** Returns the outcome for a handler that failed. A framework would have responded 500. */
+  /** Returns the outcome for a handler that failed: status 500, as from a web framework. */
   #failed(error: unknown): RawOutcome {
     this.errors.push(error)
     const known = knownFailure(error)
@@ -647,7 +679,7 @@ async function sendBy(
   }
 }
 
-/** Returns a responder whose response is always the same, because no code sees the delivery. */
+/** Returns a function that always responds with the same outcome. */
 function constant(reply: RawOutcome): Underneath {
   const answer = given(reply)
   return () => answer
@@ -663,7 +695,10 @@ const noHandler: Readonly<Record<string, string>> = {
   [networkErrors.unresolved]: 'the host has no address. Correct the URL.',
 }
 
-/** Returns the network error for a URL without a destination. IP addresses and loopback names are not looked up. */
+/**
+ * Returns the network error for a URL without a destination. For an IP address or a loopback name there is no DNS
+ * look-up, so the connection is refused.
+ */
 function unanswered(host: string): string {
   return isLoopback(host) || isIpAddress(host) ? networkErrors.refused : `dial tcp: lookup ${host}: no such host`
 }

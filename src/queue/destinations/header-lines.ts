@@ -1,21 +1,21 @@
 import { type HostContext, hostChannels, hostContext } from '../../kernel/host.js'
 import type { HeaderList } from '../../kernel/http.js'
 
-// `fetch` joins the lines of a header that occurs several times, but the service keeps them separate. Node reports the
-// lines.
+// `fetch` joins the values of a header that occurs several times, but the service keeps them separate. Node.js
+// publishes the separate values on its diagnostics channels.
 
 interface ReceivedLines {
   lines: HeaderList
 }
 
 let context: HostContext<ReceivedLines> | undefined
-/** Number of calls in progress; without any, nothing listens to the channels of Node. */
+/** Number of calls in progress. The diagnostics channels of Node.js have a listener only while there are any. */
 let calls = 0
 const byRequest = new WeakMap<object, ReceivedLines>()
 
 /**
- * Makes one call. `lines` are the headers of the response as received; they are empty where the host does not report
- * them.
+ * Makes one `fetch` call. `lines` are the headers of the response as received; the list is empty if the host does not
+ * report them.
  */
 export async function withLines(
   call: () => Promise<Response>,
@@ -45,8 +45,8 @@ function created(message: unknown): void {
 }
 
 /**
- * Keeps the header lines, in which names and values alternate. The event may fire in the context of another call on the
- * same connection.
+ * Stores the header lines of a response, in which names and values alternate. They are found by the request, because
+ * the event may fire in the asynchronous context of another call on the same connection.
  */
 function answered(message: unknown): void {
   const { request, response } = message as { request: object; response: { headers: readonly Uint8Array[] } }

@@ -5,7 +5,7 @@ import { hostPause } from '../../kernel/host.js'
 
 /**
  * Minimum number of deliveries over the network that run at the same time in a sandbox, even if its plan allows fewer.
- * Quotas are separate.
+ * Quotas apply independently.
  */
 export const leastParallel = 100
 
@@ -13,9 +13,12 @@ export const leastParallel = 100
 export interface RoomForResponses {
   /** Bytes of all responses that are being received. */
   readonly all: Account
-  /** Part of `all` that large responses may use, so that small ones always fit. */
+  /**
+   * Account for large responses. Its limit is lower than that of `all`, so that small responses always have memory
+   * left.
+   */
   readonly large: Account
-  /** Whether memory is full, so that no delivery starts that would bring another response. */
+  /** Whether memory is full. While it is, no further delivery starts, because its response would need memory. */
   readonly isFull: () => boolean
   /** Calls the function once, when memory may be available again. */
   readonly whenRoom: (run: () => void) => void
@@ -27,10 +30,13 @@ export const maxBuffered = 536_870_912
 /** Minimum size of a large response in bytes. */
 export const largeResponseBytes = 1_048_576
 
-/** Maximum number of deliveries in this process that begin immediately. */
+/** Maximum number of deliveries to handlers in this process that start without yielding to the event loop. */
 const maxAtOnce = 1
 
-/** Returns the accounts of a standalone sandbox, which does not check the memory of the process. */
+/**
+ * Returns the accounts of a sandbox without a server. They limit the responses, but do not check the memory of the
+ * process.
+ */
 export function ownRoom(): RoomForResponses {
   const all = new Account(maxBuffered)
   return { all, large: all, isFull: () => false, whenRoom: () => {} }
@@ -47,7 +53,7 @@ export class ResponseCutOff extends Error {
   }
 }
 
-/** Deliveries over the network: those that run, and those that wait for their turn. */
+/** Runs deliveries over the network. While the maximum number is running or memory is full, further ones wait. */
 export class Network {
   readonly #room: RoomForResponses
   readonly #most: number
@@ -76,13 +82,13 @@ export class Network {
   }
 
   /**
-   * Runs a delivery in its turn, immediately if a slot is free.
+   * Runs a delivery, immediately if the limits allow it and otherwise after the deliveries that already wait.
    * @param wait is called when the delivery starts to wait; its result is called when the wait ends
-   * @param signal ends the wait, and then the delivery does not run
+   * @param signal aborts the wait; the delivery then does not run
    * @returns `undefined` if the delivery did not run
    */
   async run<T>(signal: AbortSignal, wait: () => () => void, deliver: () => Promise<T>): Promise<T | undefined> {
-    // Waiting deliveries run first.
+    // Do not overtake deliveries that already wait.
     if (this.#waiting.size > 0 || !this.#mayStart()) {
       const goOn = wait()
       const hasPlace = await this.#turn(signal)
@@ -98,8 +104,8 @@ export class Network {
   }
 
   /**
-   * Delays work in this process: one delivery begins immediately, each further one in a separate turn of the event
-   * loop, so that other work gets its turn.
+   * Delays a delivery to a handler in this process. The first one starts immediately. Each further one starts in a
+   * separate iteration of the event loop, so that other work can run in between.
    */
   hostTurn(): Promise<void> | void {
     if (this.#running <= maxAtOnce) return
@@ -116,7 +122,7 @@ export class Network {
     return this.#running < this.#most && !this.#room.isFull()
   }
 
-  /** Resolves with `true` when the delivery has a slot, and with `false` when it stops waiting. */
+  /** Resolves with `true` when the delivery may start, and with `false` when the signal aborts the wait. */
   #turn(signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const start = (): void => {

@@ -3,7 +3,7 @@ import { sha256Bytes } from '../../kernel/digest.js'
 import { Attempt } from '../message/message-entries.js'
 import type { DeliveryContext } from './delivery-context.js'
 
-/** The same attempt with another body, to see how the endpoint responds to it. */
+/** Copy of an attempt with another body, which is sent only to see how the endpoint responds to this body. */
 export class ProbeAttempt extends Attempt {
   readonly #original: Attempt
   readonly #body: Bytes
@@ -25,13 +25,16 @@ export class ProbeAttempt extends Attempt {
     return this.#body
   }
 
-  /** Hash of this body, because the message keeps only the hash of the original one. */
+  /** SHA-256 of the other body. The message has only the hash of the original body. */
   override get bodyHash(): Bytes {
     return sha256Bytes(this.#body)
   }
 }
 
-/** Returns a context in which sleeping takes no time, so that a handler that sleeps does not move time twice. */
+/**
+ * Returns a context in which sleeping takes no time. The handler runs again for the attempt itself, and only that run
+ * must take time.
+ */
 export function inNoTime(context: DeliveryContext): DeliveryContext {
   const { task } = context
   return {

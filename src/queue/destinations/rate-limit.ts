@@ -6,7 +6,10 @@ import { rateLimitHeaders } from '../publish/call-limits.js'
 
 const day = 86_400_000
 
-/** Returns a 429 as sent by the service, or by a destination with a rate limit. [queue.md 5.2, 10] */
+/**
+ * Returns a 429 response for a `rate-limited` fault, in the form that the service and destinations with rate limits
+ * use. [queue.md 5.2, 10]
+ */
 export function rateLimitResponse({ limit: kind, retryAfter }: FaultOf<'rate-limited'>, now: number): RawOutcome {
   const headers: [string, string][] = Object.entries(rateLimitHeaders(kind, { reset: resetOf(kind, retryAfter, now) }))
   headers.push(['content-type', 'application/json'])
@@ -19,7 +22,7 @@ export function rateLimitResponse({ limit: kind, retryAfter }: FaultOf<'rate-lim
   return { status: 429, headers, body: utf8(JSON.stringify({ error })) }
 }
 
-/** Returns the reset time in Unix seconds; the limit of a chat model has a duration such as `2s` instead. */
+/** Returns the reset time in Unix seconds. For the rate limit of a chat model, returns a duration such as `2s`. */
 function resetOf(
   kind: FaultOf<'rate-limited'>['limit'],
   retryAfter: FaultOf<'rate-limited'>['retryAfter'],

@@ -16,7 +16,8 @@ export function requestOf(
   const { body } = delivery
   const { url, headers } = withCredentials(given, delivery.headers)
   if (body === '') return new Request(url, { method, headers })
-  // ASCII text equals its bytes and is cheaper, but a Request without a content type would set one for text.
+  // Pass ASCII text as a string, which is cheaper than bytes. Without a Content-Type this is not possible, because
+  // `Request` would add one for a string.
   const isText = isAscii(body) && headers.some(([name]) => name === 'Content-Type')
   return new Request(url, { method, headers, body: isText ? body : toArray(body) })
 }
@@ -53,7 +54,7 @@ export function rawResponse(
   return { status, headers: list, body: utf8(json) }
 }
 
-/** Types that JSON would drop without an error. */
+/** Types of values that `JSON.stringify()` would serialize as an empty object without an error. */
 const noData = /^\[object (?:ArrayBuffer|Blob|File|FormData|Map|Promise|ReadableStream|Response|Set|URLSearchParams)\]$/
 
 /**
@@ -94,7 +95,7 @@ export function failedOutcome(error: string): RawOutcome {
 }
 
 export function hostname(url: string): string {
-  // A host name may end in the dot of the root domain.
+  // A host name may end in a dot, which stands for the DNS root.
   return URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : url
 }
 

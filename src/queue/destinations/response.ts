@@ -6,7 +6,8 @@ import { networkErrors } from './delivery-script.js'
 import type { HeldResponse } from './network.js'
 import { failedOutcome } from './raw-response.js'
 
-// Reads a Response of a handler or of the network. It may be from another realm or library, so any access may throw.
+// Reads the `Response` of a handler or of `fetch`. The object may come from another realm or library, so reading any
+// property may throw.
 
 /** Error for a response that no framework could send. The queue receives a 500. */
 export class UnusableResponse extends Error {
@@ -19,8 +20,8 @@ export class BrokenBody extends Error {
 }
 
 /**
- * Returns the error if it is one of the two above. App code may throw anything, even a Proxy that throws when
- * inspected.
+ * Returns the error if it is an `UnusableResponse` or a `BrokenBody`. App code may throw any value, even a Proxy whose
+ * traps throw.
  */
 export function knownFailure(error: unknown): UnusableResponse | BrokenBody | undefined {
   try {
@@ -47,9 +48,9 @@ export function unreadable({ bodyUsed, body }: Response): string | undefined {
 
 /**
  * Reads a response into plain values.
- * @param from responder for error messages: `The handler of https://shop.test/orders`
+ * @param from subject of error messages, such as `The handler of https://shop.test/orders`
  * @param most maximum size of the kept body in bytes
- * @param held memory account while the body arrives
+ * @param held memory account that counts the bytes of the body while it arrives
  * @throws UnusableResponse when the response cannot be sent, and BrokenBody when its body breaks off
  */
 export async function replyOfResponse(
@@ -88,7 +89,7 @@ function headersOf({ headers }: Response, from: string): [string, string][] {
 async function bodyOf(response: Response, most: number, held: HeldResponse): Promise<Bytes> {
   const { body } = response
   if (body === null) return '' as Bytes
-  // Some libraries have other kinds of streams, or none.
+  // The body of some libraries is another kind of stream or not a stream. For those, read it with `arrayBuffer()`.
   if (typeof body?.getReader === 'function') return readStream(body.getReader(), most, held)
   const buffer: unknown = await response.arrayBuffer()
   if (Object.prototype.toString.call(buffer) !== '[object ArrayBuffer]') throw new TypeError('it has no bytes')
@@ -98,12 +99,13 @@ async function bodyOf(response: Response, most: number, held: HeldResponse): Pro
 }
 
 /**
- * Number of chunks after which other work gets a turn. It and the maximum number of chunks are limits of this package.
+ * Number of chunks after which reading a body yields to the event loop. This and `maxChunks` are limits of this
+ * package.
  */
 const chunksInATurn = 1000
 export const maxChunks = 1_000_000
 
-/** Reads a stream. An endless body is cut where the queue would cut it. */
+/** Reads a stream up to `most` bytes, the size at which the queue truncates a body. So an endless stream ends, too. */
 async function readStream(
   reader: ReadableStreamDefaultReader<unknown>,
   most: number,
@@ -139,7 +141,7 @@ function bytesOfChunk(chunk: unknown): Bytes {
   )
 }
 
-/** Cancels the stream without waiting for its reaction. */
+/** Cancels the stream without waiting for the result. */
 function giveUp(reader: ReadableStreamDefaultReader<unknown>): void {
   reader.cancel().catch(() => undefined)
 }

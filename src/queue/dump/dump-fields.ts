@@ -6,11 +6,11 @@ import type { PortableString } from '../../kernel/portable.js'
 
 export const time: v.GenericSchema<unknown, number> = v.pipe(v.number(), v.minValue(-farthest), v.maxValue(farthest))
 export const count: v.GenericSchema<unknown, number> = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-/** Limit with the range that the options of a publish accept. */
+/** Schema of a flow-control limit: a number in the range that the options of a publish accept. */
 export const limit: v.GenericSchema<unknown, number> = v.pipe(count, v.maxValue(9_999_999_999))
 export const status: v.GenericSchema<unknown, number> = v.pipe(count, v.maxValue(999))
 export const text: v.GenericSchema<unknown, string> = v.pipe(v.string(), v.minLength(1))
-/** ID: generated ones are short, and others are names. */
+/** Schema of an ID, which is generated or chosen by a user. */
 export const id: v.GenericSchema<unknown, string> = v.pipe(text, v.maxLength(1000))
 export const portable: v.GenericSchema<unknown, PortableString> = v.custom<PortableString>(
   isPortable,

@@ -35,7 +35,7 @@ export interface DumpedWait {
   readonly timeoutUrl: string
   readonly timeoutHeaders: Readonly<Record<string, readonly string[]>>
   readonly state: 'waiting' | 'notified' | 'timed-out' | 'dropped'
-  /** Position among all waits of all runs. */
+  /** Position of this wait in the order of all waits of all runs. */
   readonly turn?: number | undefined
 }
 
@@ -50,11 +50,11 @@ export interface DumpedStep {
   readonly message?: string | undefined
   readonly result?: DumpedStepBody | undefined
   readonly plan?: DumpedStepBody | undefined
-  /** ID of the message that carries the plan. */
+  /** ID of the message that carries the plan of a parallel step. */
   readonly planMessage?: string | undefined
   /** Request to a third party; `message` is the ID of the message that sends it. */
   readonly call?: { readonly message: string; readonly reply?: DumpedReply | undefined } | undefined
-  /** ID of the run that it started. */
+  /** ID of the workflow run that the step started. */
   readonly invoked?: string | undefined
 }
 
@@ -67,23 +67,23 @@ export interface DumpedRun {
   readonly completedAt?: number | undefined
   readonly result?: PortableString | undefined
   readonly features: readonly string[]
-  /** Settings of the trigger for all messages of the run. */
+  /** Settings that the trigger of the run sets for all messages of the run. */
   readonly settings: PortableSettings
-  /** Dialect, as for messages. */
+  /** Name of the dialect of the run; omitted for all spellings. */
   readonly words?: string | undefined
   readonly headers: PortableHeaders
-  /** Whether the settings apply to all messages of the run, or each message has its own. */
+  /** Whether `settings` applies to all messages of the run. If not, each message has its own settings. */
   readonly applies: boolean
   readonly callerIp: string
   readonly region: string
-  /** Entries in the order of the list that deliveries carry. */
+  /** Entries for the trigger and the steps so far, in the order in which deliveries list them for the endpoint. */
   readonly entries: readonly {
     readonly message: string
     readonly callType: 'step' | 'toCallback' | 'fromCallback' | 'stepConfig'
   }[]
   readonly steps: readonly DumpedStep[]
   readonly waits: readonly DumpedWait[]
-  /** Messages that wait for the responses to the messages that submitted them. */
+  /** Messages (`message`) that are held until the messages that submitted them (`behind`) have their responses. */
   readonly held: readonly { readonly message: string; readonly behind: readonly string[] }[]
   /** Events for which no step has waited yet, oldest first. */
   readonly early: readonly { readonly eventId: string; readonly events: readonly PortableString[] }[]
@@ -107,9 +107,9 @@ export interface DumpedRun {
 export interface DumpedPart {
   readonly id: string
   readonly as: 'step' | 'call' | 'callback' | 'failure'
-  /** Position of a step in the list. */
+  /** Index of the step's entry in `DumpedRun.entries`. */
   readonly index?: number | undefined
-  /** Whether the message asks the SDK to start the run itself. */
+  /** Whether the delivery of this message asks the SDK to begin the run itself. */
   readonly announces?: true | undefined
   /** Step for which a call is made, or to which a callback belongs. */
   readonly stepId?: number | undefined
@@ -120,7 +120,7 @@ export interface RunsOfDump {
   readonly runs: readonly DumpedRun[]
   /** URLs that have responded as workflows. */
   readonly urls: readonly string[]
-  /** All messages to which the runs refer. */
+  /** Messages that the runs refer to. */
   readonly messages: Iterable<Message>
   partOf(message: Message): DumpedPart | undefined
 }

@@ -198,13 +198,13 @@ function loadDuplicates(queue: QueueEngine, duplicates: readonly DumpedDuplicate
   for (const { of, key, id, until } of duplicates.toSorted((a, b) => a.until - b.until)) {
     const message = of === 'message' ? queue.courier.byId.get(id) : undefined
     const schedule = of === 'schedule' ? queue.schedules.get(id) : undefined
-    // A message that has left the log is forgotten slightly early.
+    // A message that has left the log cannot be restored here, so its deduplication window ends a little early.
     if (message !== undefined) messages.restore(bytesOf(key), message, until)
     if (schedule !== undefined) schedules.restore(bytesOf(key), schedule, until)
   }
 }
 
-/** Loads a part of a dump. The error for a part that the queue rejects names the part. */
+/** Loads a part of a dump. If the queue rejects the part, the error names it. */
 function within(part: string, load: () => void): void {
   try {
     load()

@@ -7,16 +7,25 @@ import type { CallbackSettings, HeaderValue, PublishSettings } from '../settings
 import { publishOptions } from '../settings/publish-options.js'
 import { QueueDialect } from '../settings/queue-dialect.js'
 
-/** Options by header name, in lower case and without prefix, as texts; forwarded headers may be lists. */
+/**
+ * Options of a publish as text, by header name in lower case and without prefix. Forwarded headers may have a list of
+ * values.
+ */
 export type PortableSettings = Readonly<Record<string, HeaderValue>>
 
-/** Headers for the delivery: Content-Type and forwarded headers; a list if a name occurs several times. */
+/**
+ * Headers of the delivery that the publisher set: Content-Type and forwarded headers. The value is a list if a name
+ * occurs several times.
+ */
 export type PortableHeaders = Readonly<Record<string, PortableString | readonly PortableString[]>>
 
-/** Settings of a message without options. Retries are always written, because their default is a policy. */
+/**
+ * Settings of a message without options; only settings that differ are written to a dump. `retries` always differs,
+ * because its default depends on a policy.
+ */
 const silent = { ...defaultSettings(defaultPolicy, new QueueDialect('none', [])), retries: -1 }
 
-/** Returns the options that parse to these settings. */
+/** Returns the options of a publish with these settings. */
 export function portableSettings(settings: PublishSettings): PortableSettings {
   return Object.fromEntries(written(settings, silent, '', settings.workflow ?? []))
 }
@@ -37,7 +46,10 @@ function* written(
   yield* ofCallback(settings.failureCallback, settings.retries, `${prefix}failure-callback-`)
 }
 
-/** Yields the options of a callback, whose defaults are the retries of its message and JSON as its content type. */
+/**
+ * Yields the options of a callback that differ from its defaults: the retries of its message, and JSON as its
+ * Content-Type.
+ */
 function* ofCallback(
   callback: CallbackSettings | undefined,
   retries: number,
@@ -52,8 +64,8 @@ function* ofCallback(
 }
 
 /**
- * Returns the name of the publisher's dialect for a dump; `undefined` for all spellings, as for publishers without a
- * dialect.
+ * Returns the name of the publisher's dialect for a dump; `undefined` if deliveries use all spellings, because the
+ * publisher used none.
  */
 export function portableDialect({ words }: PublishSettings): string | undefined {
   return words.name === 'both' ? undefined : words.name

@@ -22,7 +22,8 @@ import {
   portableSettings,
 } from './portable-settings.js'
 
-// The queue as JSON, with instants in milliseconds since the Unix epoch. A dump omits which deliveries are in flight.
+// The queue as JSON, with instants in milliseconds since the Unix epoch. A dump does not contain deliveries in flight:
+// after loading, their messages are due immediately.
 
 /** An endpoint of a URL group in a dump. */
 export interface DumpedEndpoint {
@@ -39,7 +40,7 @@ export interface DumpedGroup {
   /** Default settings: header names in lower case, without prefix. */
   readonly defaults?: PortableSettings | undefined
   readonly contentType?: string | undefined
-  /** Headers other than the service's own. */
+  /** Default headers for deliveries that are not headers of the service. */
   readonly headers?: PortableHeaders | undefined
 }
 
@@ -87,7 +88,9 @@ export interface DumpedSchedule extends Sent {
   readonly lastTime?: number | undefined
   /** IDs of the messages of the latest firing. */
   readonly lastMessages: readonly string[]
-  /** Fire time that has passed without firing; a clock that follows the host may be late. */
+  /**
+   * Fire time in the past at which the schedule has not fired yet, because a clock that follows host time may be late.
+   */
   readonly missed?: number | undefined
 }
 
@@ -103,7 +106,7 @@ export interface DumpedMessage extends Sent {
   readonly due: number
   /** Number of retries so far. */
   readonly retried: number
-  /** Reason why the next attempt has to wait, and the wait in milliseconds. */
+  /** Wait before the next attempt: its duration in milliseconds and its reason. */
   readonly wait?: { readonly delay: number; readonly reason: string } | undefined
   readonly urlGroup?: string | undefined
   readonly endpointName?: string | undefined
@@ -113,8 +116,8 @@ export interface DumpedMessage extends Sent {
   /** Role in a workflow run. */
   readonly run?: DumpedPart | undefined
   /**
-   * Reason why a message without log entries is dumped, for its run or a callback: its entries were deleted, or a fault
-   * dropped it.
+   * Set for a message without log entries that is dumped because a workflow run or a callback refers to it.
+   * `forgotten`: its log entries were deleted; `vanished`: a fault dropped it.
    */
   readonly kept?: 'forgotten' | 'vanished' | undefined
 }
@@ -151,7 +154,10 @@ export interface DumpedLogEntry {
     | undefined
 }
 
-/** Message or schedule that the next publish with the same key repeats, until its window ends. */
+/**
+ * Deduplication key in its window: until then, a publish with the same key counts as a duplicate of this message or
+ * schedule.
+ */
 export interface DumpedDuplicate {
   readonly of: 'message' | 'schedule'
   readonly key: PortableString
@@ -188,7 +194,7 @@ export function dumpOf(queue: QueueEngine): QueueDump {
   // A dead letter may be kept longer than the log entries about its message.
   for (const { message } of letters) known.add(message)
   const runs = queue.workflows?.dump(known)
-  // A workflow run and a callback may be kept longer, too.
+  // A workflow run or a callback may also be kept longer than the log entries about its message.
   const messages = new Set([...known, ...(runs?.messages ?? [])])
   for (const { source } of messages) if (source !== undefined) messages.add(source)
   return {
@@ -290,7 +296,10 @@ function dumpedSchedule(schedule: Schedule, now: number): DumpedSchedule {
   })
 }
 
-/** The raw settings are dumped, because each firing applies the defaults of a URL group below them. */
+/**
+ * Returns the raw settings of a schedule for a dump, because each firing merges them with the current defaults of its
+ * URL group.
+ */
 function givenSettings({ raw, settings }: ScheduleDraft): PortableSettings {
   const given = [...raw].filter(([name]) => !/^(?:cron|schedule-id|header-forward|forward-.*)$/.test(name))
   return Object.fromEntries(settings.queue === undefined ? given : [...given, ['queue-name', settings.queue]])

@@ -4,21 +4,23 @@ import type { Cause, ForecastMessage, KeyCopy } from './forecast-copies.js'
 import type { ForecastModel } from './forecast-model.js'
 import type { ForecastTimeline } from './forecast-timeline.js'
 
-/** Actions for an item that requests its start from a key. */
+/** Actions of the forecast on an item: a message that requests its start from a flow-control key. */
 export interface ForecastMoves {
   start(item: ForecastMessage, at: number): void
   /** Handles the timer of the item. */
   due(item: ForecastMessage, at: number): void
-  /** Blocks the item by a pause without an end. */
+  /** Marks the item as blocked by a pause that no known event ends. */
   block(item: ForecastMessage, cause: Cause, at: number): void
 }
 
-/** Flow-control keys in a forecast: when they admit items, and from when on that is unknown. */
+/**
+ * Simulates the flow-control keys of a forecast: when each key admits items, and the time from which this is unknown.
+ */
 export class Admission {
   readonly #world: ForecastModel
   readonly #agenda: ForecastTimeline
   readonly #moves: ForecastMoves
-  /** Reason why the draws of wait lists are no longer known. */
+  /** Reason why the next random draws of wait lists are unknown; `undefined` while they are known. */
   #unknownDraws: Cause | undefined
 
   constructor(world: ForecastModel, agenda: ForecastTimeline, moves: ForecastMoves) {
@@ -48,19 +50,22 @@ export class Admission {
     }
   }
 
-  /** Handles an item that arrives at an unknown time, behind the items that are known to arrive earlier. */
+  /**
+   * Handles an item that arrives at an unknown time. Its start is assumed after all items that certainly arrive
+   * earlier.
+   */
   #mayAsk(item: ForecastMessage, key: KeyCopy, at: number): void {
     this.disturb(key, at, decidedBy(item), 1 + item.retriesLeft)
     const { lane } = item
     const passed = lane?.passed.get(key) ?? 0
     lane?.passed.set(key, passed + 1)
-    // Other items of the same FIFO queue may run at the same time, as many as it has slots.
+    // Of the earlier items of the same FIFO queue, as many may still be running as the queue has further slots.
     const before = Math.max(0, passed - ((lane?.parallelism ?? 1) - 1))
     const ahead = this.#world.draws === undefined ? key.loose!.ahead + before : 0
     this.#nowOrLater(item, at, key.earliest(ahead))
   }
 
-  /** Starts an item that requested its start, immediately or at the earliest possible time. */
+  /** Starts an item at the time `earliest`, or immediately if that time has passed. */
   #nowOrLater(item: ForecastMessage, at: number, earliest: number): void {
     if (earliest > at) this.#later(item, earliest)
     else this.#moves.start(item, at)
@@ -113,11 +118,11 @@ export class Admission {
     key.timer = undefined
   }
 
-  /** Marks the start times of waiting items as unknown. */
+  /** Marks the start times of all held items of a key as unknown from this time on. */
   #harden(key: KeyCopy, at: number, cause: Cause, hasUnknownLimits = false): void {
     key.harden(at, cause, hasUnknownLimits)
     if (hasUnknownLimits) {
-      // With other limits, no item needs to wait for a slot or a period.
+      // With unknown limits, each item may start immediately, without waiting for a slot or a period.
       for (const item of key.unknown) this.#later(item, at)
     }
     if (this.#world.draws !== undefined) this.#unknownDraws ??= cause
@@ -132,7 +137,7 @@ export class Admission {
     if (this.#world.draws !== undefined) this.#unknownDraws ??= cause
   }
 
-  /** Starts an item whose start depends on a response, at the earliest possible time. */
+  /** Plans the start of an item that depends on an unknown response for the earliest possible time. */
   loosen(item: ForecastMessage, cause: Cause, at: number): void {
     item.cause = cause
     this.#later(item, Math.max(at, this.#world.downUntil))
@@ -143,7 +148,7 @@ export class Admission {
     if (item.key?.running.delete(item) === true) this.admit(item.key, at)
   }
 
-  /** Applies the limits that a message brings to its key. */
+  /** Applies the limits that a published message has for its key. */
   configure(key: KeyCopy, limits: FlowControlLimits, at: number): void {
     const changes = key.differs(limits)
     key.limit(limits, at)
@@ -153,7 +158,10 @@ export class Admission {
     else this.admit(key, at)
   }
 
-  /** Handles limits that may arrive and differ from those in force. */
+  /**
+   * Handles limits that a message may bring at an unknown time. If they differ from the current ones, start times
+   * become unknown.
+   */
   mayLimit(key: KeyCopy, limits: FlowControlLimits, cause: Cause, at: number): void {
     key.strangeLimits.push({ limits, cause })
     if (key.differs(limits)) this.#harden(key, at, cause, true)

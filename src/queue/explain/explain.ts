@@ -29,9 +29,7 @@ function checkExplained(what: ExplainTarget): void {
   if (typeof what === 'object' && what !== null) checkOptionNames('queue.explain()', what, explainedBy)
 }
 
-/**
- * Explains why a message is where it is, or the state of a resource for which messages wait, in text for people.
- */
+/** Explains in text for people the state of a message, or of a resource for which messages wait. */
 export function explain(queue: QueueEngine, what: string | ExplainTarget): string {
   if (typeof what === 'string') return messageText(queue, what)
   checkExplained(what)

@@ -7,16 +7,16 @@ import type { ForecastModel } from './forecast-model.js'
 import type { ForecastTimeline } from './forecast-timeline.js'
 
 /**
- * Maximum numbers of fire times in a forecast, each of which requires a calendar search. The lower one applies once the
- * effect on others is unknown.
+ * Maximum numbers of simulated fire times, because finding each one requires a calendar search. `enoughSlots` applies
+ * if the keys of all messages of a schedule are already unknown.
  */
 const maxSlots = 1000
 const enoughSlots = 100
 
-/** Actions for the messages of schedules. */
+/** Actions of the forecast on the messages of schedules. */
 interface Publishing {
   publish(item: ForecastMessage, at: number): void
-  /** Handles schedules that publish forever; their messages are no longer simulated. */
+  /** Stops simulating the messages of a schedule. From now on, their effects on other messages are unknown. */
   lose(items: readonly ForecastMessage[], at: number): void
 }
 

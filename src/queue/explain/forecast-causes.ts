@@ -1,9 +1,11 @@
 import type { PublishSettings } from '../settings/message-settings.js'
 import type { Cause, FifoQueueCopy, ForecastMessage } from './forecast-copies.js'
 
-// Effects of messages whose responses are unknown.
+// Finds the unknown responses and the pauses on which the start of a message depends.
 
-/** Returns the responses that decide how a message affects others. */
+/**
+ * Returns the responses that decide how a message affects other messages: its own, or those on which its start depends.
+ */
 export function decidedBy(item: ForecastMessage): Cause {
   return { kind: 'answer', of: item.cause?.kind === 'answer' ? item.cause.of : [item], first: false }
 }
@@ -15,7 +17,7 @@ export function responsesOf({ holding }: FifoQueueCopy): Cause {
   return { kind: 'answer', of, first: of.length === all.length }
 }
 
-/** Returns the pause because of which a message in a FIFO queue never gets its turn. */
+/** Returns the pause that prevents a message in a FIFO queue from ever getting a slot; `undefined` if there is none. */
 export function blockerOf({ lane }: ForecastMessage): Cause | undefined {
   if (lane === undefined) return undefined
   if (lane.paused) return { kind: 'pause', of: 'queue', name: lane.name }
@@ -23,7 +25,7 @@ export function blockerOf({ lane }: ForecastMessage): Cause | undefined {
   return undefined
 }
 
-/** Yields all callbacks that may be published about a message, and how often. */
+/** Yields the settings of all callbacks that may be published about a message, with the maximum number of each. */
 export function* reportsOf(
   { callback, failureCallback }: PublishSettings,
   attempts: number,

@@ -5,35 +5,40 @@ import type { Message } from '../message/message.js'
 import { type MessageEvent, type MessageState, next } from '../message/state.js'
 import type { FlowControlLimits, PublishSettings } from '../settings/message-settings.js'
 
-// State of a forecast: copies of messages, keys and queues, which no other code uses.
+// State of a forecast: copies of messages, keys and queues. Changing them does not affect the engine.
 
 /** Condition for the start of an attempt. */
 export type Cause =
   | {
       readonly kind: 'answer'
-      /** Messages whose responses matter. */
+      /** Messages on whose responses the start depends. */
       readonly of: readonly ForecastMessage[]
-      /** Whether one of the responses must come first; otherwise they only influence the start. */
+      /**
+       * Whether the attempt can start only after one of the responses. If `false`, the responses only affect its start.
+       */
       readonly first: boolean
     }
   | { readonly kind: 'pause'; readonly of: 'queue' | 'flowControlKey'; readonly name: string }
 
-/** Copy of a message, or a message that a schedule will publish. */
+/** Message of a forecast: a copy of a message of the engine, or one that a schedule will publish. */
 export class ForecastMessage implements FlowCaller {
   state: MessageState
-  /** Start time of its next attempt; with a cause, the earliest possible start time. */
+  /** Start time of its next attempt in milliseconds. If `cause` is set, it is the earliest possible start time. */
   start: number | undefined
   cause: Cause | undefined
   lane: FifoQueueCopy | undefined
   key: KeyCopy | undefined
   /** Message that this callback reports. */
   source: ForecastMessage | undefined
-  /** Callbacks about it that have not ended. */
+  /** Callbacks about this message that have not ended. */
   readonly reports: ForecastMessage[] = []
-  /** Number of callbacks about it that have not ended, and of those that cannot have ended yet. */
+  /**
+   * Number of callbacks about this message that have not ended. `unmadeReports` counts those whose response cannot have
+   * arrived yet.
+   */
   openCallbacks = 0
   unmadeReports = 0
-  /** Forecasts do not drain, so every item counts as awaited. */
+  /** In a forecast, nothing drains time, so whether a drain waits for a message does not matter. */
   readonly awaited = true
   readonly seq: number
 
@@ -80,41 +85,46 @@ export class ForecastMessage implements FlowCaller {
   }
 }
 
-/** Time from which the deliveries of a key are unknown, with the facts known at that time. */
+/** Facts about a flow-control key at the time (`since`) from which its deliveries are unknown. */
 interface UnknownAfter {
   readonly since: number
-  /** Number of deliveries that fit into the period of that time, and the end of the period. */
+  /**
+   * Number of deliveries that the rate still allowed in the period at that time, and the end of that period in
+   * milliseconds.
+   */
   readonly left: number
   readonly end: number
   readonly cause: Cause
-  /** Whether the items that waited at that time are affected, too. */
+  /** Whether the start times of items that were held at that time are unknown, too. */
   readonly isHard: boolean
-  /** Whether the limits are unknown as well. */
+  /** Whether the limits of the key are unknown, too. */
   hasUnknownLimits: boolean
-  /** Number of messages that go before the next item. */
+  /** Number of messages that certainly start before the next item. */
   ahead: number
 }
 
 /** Flow-control key whose deliveries are known until one of them depends on a response. */
 export class KeyCopy extends FlowKey<ForecastMessage> {
-  /** Time at which it checks its wait list again. */
+  /** Time in milliseconds at which the key checks its wait list again; `undefined` if no check is planned. */
   wake: { readonly at: number } | undefined
-  /** Timer of the engine for this check; its sequence orders it among events of the same instant. */
+  /** Timer of the engine for this check. Its sequence number gives the order among events at the same instant. */
   timer: HeapItem | undefined
   loose: UnknownAfter | undefined
-  /** Items whose start is unknown and may not have happened yet. */
+  /** Items whose start time is unknown and that have not started in the forecast yet. */
   readonly unknown: Set<ForecastMessage> = new Set()
-  /** Whether a message may bring other limits, so that a wait may end without responses of the slot holders. */
+  /**
+   * Whether a message may change the limits. Then held messages may start although all messages with a slot still run.
+   */
   mayChange = false
-  /** Limits that callbacks may bring at an unknown time. */
+  /** Limits that messages, such as callbacks, may set at an unknown time. */
   readonly strangeLimits: { readonly limits: FlowControlLimits; readonly cause: Cause }[] = []
   /** Number of deliveries that may start at unknown times. */
   #possible = 0
-  /** Deliveries of the first period, and of later ones that are known. */
+  /** Number of deliveries in the period in which the forecast begins, and the end of that period. */
   #initial = { calls: 0, until: Number.NEGATIVE_INFINITY }
   #recent: number[] = []
 
-  /** Copies the state of the engine's key. */
+  /** Completes the copy of a key with the engine's timer, and stores the state at the beginning of the forecast. */
   begin(timer: HeapItem | undefined): void {
     this.timer = timer
     this.#initial = { calls: this.rateCount, until: this.periodEnd() }
@@ -137,13 +147,13 @@ export class KeyCopy extends FlowKey<ForecastMessage> {
     return this.ratePeriod * 1000
   }
 
-  /** Registers deliveries that may start from now on at unknown times. */
+  /** Adds a number of deliveries that may start at unknown times from now on. */
   disturb(at: number, cause: Cause, calls: number): void {
     this.#possible += calls
     this.loose ??= this.#looseness(at, cause, false, this.held.size)
   }
 
-  /** Marks the start of waiting items as unknown, too. */
+  /** Marks the start times of held items as unknown, too. */
   harden(at: number, cause: Cause, hasUnknownLimits = false): void {
     this.loose = { ...this.#looseness(at, cause, true, 0), hasUnknownLimits }
   }
@@ -157,7 +167,8 @@ export class KeyCopy extends FlowKey<ForecastMessage> {
   }
 
   /**
-   * Returns the earliest start of an item with this many deliveries before it since the key's deliveries are unknown.
+   * Returns the earliest start time of an item in milliseconds. `ahead` is the number of deliveries before it, counted
+   * from the time at which they became unknown.
    */
   earliest(ahead: number): number {
     const { since, left, end, hasUnknownLimits } = this.loose!
@@ -165,7 +176,10 @@ export class KeyCopy extends FlowKey<ForecastMessage> {
     return end + Math.floor((ahead - left) / Math.max(1, this.rateMax)) * this.#period
   }
 
-  /** Whether an item starts immediately, regardless of deliveries at unknown times. */
+  /**
+   * Whether an item certainly starts immediately: the limits allow it even if all deliveries at unknown times happen
+   * first.
+   */
   fits(at: number): boolean {
     const { loose } = this
     if (loose === undefined || loose.isHard || this.held.size > 0) return false
@@ -178,17 +192,18 @@ export class KeyCopy extends FlowKey<ForecastMessage> {
   }
 }
 
-/** FIFO queue whose slots are known until a message that holds one may have received a response. */
+/** FIFO queue of a forecast. Its free slots are known until a message with a slot may have received a response. */
 export class FifoQueueCopy extends FifoQueue<ForecastMessage> {
-  /** Responses of messages that may have left, so that the next message is unknown. */
+  /** Responses on which it depends which messages have left; `undefined` while this is known. */
   cause: Cause | undefined
   /**
-   * Deliveries per key by messages that left earlier. Each has made one, except those that may run at the same time.
+   * Number of messages of each key that arrived at unknown times. Each of them has made a delivery before the next one,
+   * unless both have a slot at the same time.
    */
   readonly passed: Map<KeyCopy, number> = new Map()
 }
 
-/** Schedule, as far as its messages affect waiting messages. */
+/** Facts about a schedule that determine how its messages affect waiting messages. */
 export interface ScheduleCopy {
   readonly id: string
   readonly isPaused: boolean

@@ -8,15 +8,16 @@ import { type Cause, FifoQueueCopy, ForecastMessage, KeyCopy, type ScheduleCopy 
 import { PlanCopy } from './plan-copy.js'
 
 /**
- * Model for a forecast: copies of everything that can affect the given messages. It contains no object of the engine.
+ * Model for a forecast: copies of everything that can affect the given messages. Changing the model does not affect the
+ * engine.
  */
 export class ForecastModel {
   readonly now: number
   readonly items: ForecastMessage[] = []
-  /** Timers of the items that wait for a time. */
+  /** Timers of the items whose next event happens at a known time. */
   readonly timers: Map<ForecastMessage, HeapItem> = new Map()
   readonly running: ForecastMessage[] = []
-  /** Items that wait for a response outside of all wait lists. */
+  /** Items that wait for a response, or for the limit of the plan, and not in the wait list of a key or queue. */
   readonly loose: { readonly item: ForecastMessage; readonly cause: Cause }[] = []
   readonly schedules: ScheduleCopy[] = []
   readonly downUntil: number
@@ -77,7 +78,7 @@ export class ForecastModel {
 
   #place(message: Message, item: ForecastMessage): void {
     item.key = this.keyOf(message.settings)
-    // A message that has left its queue in the engine is in no queue of the model.
+    // Do not use `settings.queue`, because a message that has left its queue still has the name of the queue there.
     item.lane = message.lane === undefined ? undefined : this.#lane(message.lane.name)
     item.source = message.source && this.#byMessage.get(message.source)
     if (message.isEnded) return
@@ -87,7 +88,10 @@ export class ForecastModel {
     else if (message.timer !== undefined) this.timers.set(item, message.timer as typeof message.timer & HeapItem)
   }
 
-  /** Returns the cause of a submitted message: one of the run's deliveries in flight has submitted it. */
+  /**
+   * Returns what a submitted message waits for: the response to one of the deliveries of its workflow run that are in
+   * flight.
+   */
   #submitters({ part }: Message): Cause {
     const of = this.items.filter(({ message }) => message?.running === true && message.part?.runId === part?.runId)
     return { kind: 'answer', of, first: true }
@@ -117,7 +121,9 @@ export class ForecastModel {
   }
 }
 
-/** Returns the names of keys and FIFO queues, with a prefix that distinguishes them. */
+/**
+ * Returns the names of the keys and FIFO queues that a message and its callbacks use, each with its kind as a prefix.
+ */
 function resourcesOf(settings: PublishSettings): string[] {
   const { queue, flowControl, callback, failureCallback } = settings
   const found = queue === undefined ? [] : [`queue ${queue}`]
@@ -143,7 +149,8 @@ function everything({ courier, flow, lanes, schedules }: QueueEngine): Meeting {
       if (message.isEnded) ended.add(message)
     }
   }
-  // A canceled callback keeps the slot of the message that it reports.
+  // Add the callbacks of messages that have ended but hold a slot, because the slot is freed only when they end. This
+  // includes canceled ones.
   if (ended.size > 0)
     for (const message of courier.byId.values())
       if (!message.isEnded && message.source !== undefined && ended.has(message.source)) messages.add(message)

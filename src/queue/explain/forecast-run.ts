@@ -9,8 +9,9 @@ import type { ForecastModel } from './forecast-model.js'
 import { ForecastTimeline } from './forecast-timeline.js'
 
 /**
- * Continues a model as the engine would, with unknown responses. Events that do not depend on responses happen at their
- * time. Dependent events happen as early as possible, and everything they affect is unknown from then on.
+ * Simulates the future of a model as the engine would run it, without knowing any response. Events that do not depend
+ * on responses happen at their time. An event that depends on one is assumed at the earliest possible time, and
+ * everything that it affects is unknown from then on.
  */
 export class ForecastRun {
   readonly #world: ForecastModel
@@ -29,7 +30,7 @@ export class ForecastRun {
     })
   }
 
-  /** Runs until the start of each requested item is known, or is known to be unpredictable. */
+  /** Runs until each requested item has a start time, which is exact or the earliest possible one. */
   run(): void {
     this.#begin()
     this.#agenda.run(() => this.#awaited.size === 0)
@@ -61,7 +62,7 @@ export class ForecastRun {
     }
   }
 
-  /** Finds the keys whose limits may change. */
+  /** Finds the keys whose limits may be changed by callbacks or by messages of schedules. */
   #findChanges(): void {
     const { items, schedules } = this.#world
     const look = (settings: PublishSettings): void => {
@@ -77,7 +78,7 @@ export class ForecastRun {
       }
   }
 
-  /** Handles an item that is due, or may be due. */
+  /** Handles an item whose time has come. If the item has a cause, it may really be due later. */
   #due(item: ForecastMessage, at: number): void {
     const { lane, isAdmitted } = item
     const isPaused = lane?.paused === true
@@ -97,7 +98,7 @@ export class ForecastRun {
     } else this.#block(item, { kind: 'pause', of: 'queue', name: lane!.name }, at)
   }
 
-  /** Blocks an item by a pause without an end. */
+  /** Marks an item as blocked by a pause that no known event ends. */
   #block(item: ForecastMessage, cause: Cause, at: number): void {
     item.cause = cause
     this.#know(item, Math.max(at, item.notBefore))
@@ -116,7 +117,10 @@ export class ForecastRun {
     this.#unleash(item, at)
   }
 
-  /** Handles an item that may have received a response from now on, so that the following events are unknown. */
+  /**
+   * Handles an item that may receive its response from now on. The times of everything that follows from the response
+   * are unknown.
+   */
   #unleash(item: ForecastMessage, at: number): void {
     const { key, lane, settings, source } = item
     const cause = decidedBy(item)
@@ -143,7 +147,7 @@ export class ForecastRun {
     )
   }
 
-  /** Handles an item that may have ended and freed its slot for the next one. */
+  /** Handles an item that may have ended, so that the next item of its FIFO queue may have a slot. */
   #mayLeave(item: ForecastMessage, lane: FifoQueueCopy, at: number): void {
     if (!lane.holding.has(item)) return
     lane.cause ??= responsesOf(lane)
@@ -160,7 +164,7 @@ export class ForecastRun {
     }
   }
 
-  /** Concludes an item that has certainly ended. */
+  /** Frees the slot of an item that has certainly ended. */
   #conclude(item: ForecastMessage, at: number): void {
     let one: ForecastMessage | undefined = isConcluded(item) ? item : undefined
     while (one !== undefined) {
@@ -173,12 +177,12 @@ export class ForecastRun {
     }
   }
 
-  /** Handles an item whose callbacks may all have ended. */
+  /** Handles an item that has ended and whose callbacks may all have ended, so that its slot may be free. */
   #mayHaveConcluded(item: ForecastMessage, at: number): void {
     if (item.isEnded && item.unmadeReports === 0 && item.lane !== undefined) this.#mayLeave(item, item.lane, at)
   }
 
-  /** Publishes an item of a schedule. */
+  /** Adds a message that a schedule publishes. */
   #publish(item: ForecastMessage, at: number): void {
     const { key, lane, settings } = item
     const limits = settings.flowControl?.limits
@@ -190,7 +194,7 @@ export class ForecastRun {
     }
   }
 
-  /** Handles schedules that publish these items forever. */
+  /** Handles a schedule whose messages are no longer simulated. It may publish any number of them from now on. */
   #lose(items: readonly ForecastMessage[], at: number): void {
     const cause: Cause = { kind: 'answer', of: items, first: false }
     this.#world.plan?.lose(cause)
@@ -202,7 +206,10 @@ export class ForecastRun {
     }
   }
 
-  /** Handles an item without further events: a pause without an end blocks an item before it. */
+  /**
+   * Handles an item that no event will start. The reason is a pause of its FIFO queue, or of an item before it in the
+   * queue.
+   */
   #stopped(item: ForecastMessage): void {
     const cause = blockerOf(item)
     if (cause !== undefined) this.#block(item, cause, this.#world.now)

@@ -9,16 +9,22 @@ interface Happening extends HeapItem {
 export class ForecastTimeline {
   now: number
   readonly #heap = new Heap<Happening>()
-  /** Sequence numbers after those of all timers of the clock. */
+  /**
+   * Next sequence number of events without a timer. It is higher than that of any timer, so they run after timers of
+   * the same instant.
+   */
   #sequence = 2 ** 52
-  /** Number of events other than fire times of schedules, which have no end. */
+  /** Number of planned events except fire times of schedules, because those recur forever. */
   #open = 0
 
   constructor(now: number) {
     this.now = now
   }
 
-  /** @param place sequence number of the clock's timer, for an event with one; by default after all planned events */
+  /**
+   * @param place sequence number that orders events of the same instant: that of the clock's timer, or by default the
+   * next one
+   */
   at(at: number, run: (at: number) => void, place: number = this.#sequence++): void {
     this.#open++
     this.#heap.push({ at, sequence: place, isSlot: false, run })
@@ -28,12 +34,12 @@ export class ForecastTimeline {
     this.#heap.push({ at, sequence: place, isSlot: true, run })
   }
 
-  /** Runs until `isDone()`, or until only fire times are left. */
+  /** Runs the events in order until `isDone()` returns `true` or only fire times of schedules are left. */
   run(isDone: () => boolean): void {
     while (!isDone() && this.#open > 0) {
       const next = this.#heap.pop()!
       if (!next.isSlot) this.#open--
-      // Late events keep their place in the order of due events.
+      // An overdue event runs at the current time, because the clock never moves back.
       this.now = Math.max(this.now, next.at)
       next.run(this.now)
     }

@@ -30,16 +30,19 @@ function holderText(queue: QueueEngine, lane: FifoQueue<Message>, holder: Messag
   return `waiting until ${timeText(holder.nextAttemptAt)} for ${turn(holder)}${worst(queue, holder)}`
 }
 
-/** Returns the turn of a message: `its first attempt`, `retry 1 of 3`. */
+/** Returns the next or current attempt of a message as text: `its first attempt`, `retry 1 of 3`. */
 export function turn(message: Message): string {
   return message.retried === 0 ? 'its first attempt' : `retry ${message.retried} of ${message.maxRetries}`
 }
 
-/** Returns how long a message that always fails keeps its slot, if nothing else delays it. */
+/**
+ * Returns when the last retry of a message is if all retries fail immediately, as a clause. Until then, it keeps its
+ * slot.
+ */
 function worst({ policy }: QueueEngine, { retried, maxRetries, nextAttemptAt: due, settings }: Message): string {
   if (retried === 0) return ''
   if (retried >= maxRetries) return ', its last'
-  // Late retries are days apart, so counting a hundred of them suffices.
+  // Add up at most `maxCounted` delays. That is enough, because later retries are days apart.
   const counts = Math.min(maxRetries, retried + maxCounted)
   let at = due
   for (let n = retried; n < counts; n++) at += retryWait(n, settings.retryDelay, [], at, policy, '').delay
@@ -49,7 +52,7 @@ function worst({ policy }: QueueEngine, { retried, maxRetries, nextAttemptAt: du
 
 const maxCounted = 100
 
-/** Returns why a key admits no message now. */
+/** Returns why a key admits no message now, as clauses; empty if it admits one. */
 export function limitsText(queue: QueueEngine, key: FlowKey): string {
   const reasons: string[] = []
   if (key.paused) reasons.push(`it is paused${pausedSince(queue, 'flow-control', key.key)}`)
@@ -68,8 +71,8 @@ export function limitsText(queue: QueueEngine, key: FlowKey): string {
 }
 
 /**
- * Returns the pauses of a FIFO queue or key, the latest last, as far as the traffic log reaches. A current pause has no
- * end.
+ * Returns the pauses of a FIFO queue or key that are in the traffic log, oldest first, in milliseconds. If the latest
+ * one continues, it has no `to`.
  */
 function pausesOf(
   queue: QueueEngine,
@@ -94,7 +97,7 @@ export function pausedSince(queue: QueueEngine, of: SettingEntry['resource'], na
   return last === undefined || last.to !== undefined ? '' : ` since ${timeText(last.from)}`
 }
 
-/** Returns the part of a wait that was caused by ended pauses: `; the pause cost up to 20 s`. */
+/** Returns how much earlier pauses have extended a wait since the time `since`: `; the pause cost up to 20 s`. */
 export function pauseCost(queue: QueueEngine, of: SettingEntry['resource'], name: string, since: number): string {
   const over = pausesOf(queue, of, name).filter(({ to }) => to !== undefined && to > since)
   const cost = over.reduce((sum, { from, to }) => sum + to! - Math.max(from, since), 0)

@@ -13,7 +13,10 @@ import { ForecastRun } from './forecast-run.js'
 export type Forecast =
   | {
       readonly at: number
-      /** Only events that can change it, as a clause: a fault rule, or the end of its workflow run. */
+      /**
+       * The only event that can still change the start, as a clause: a fault rule applies, or the workflow run ends
+       * earlier.
+       */
       readonly unless?: string
     }
   | { readonly notBefore: number; readonly blockedBy: ForecastBlocker }
@@ -22,20 +25,20 @@ export type Forecast =
 export type ForecastBlocker =
   | {
       readonly kind: 'response'
-      /** Messages whose responses matter: those that are being delivered or will be. */
+      /** IDs of the messages on whose responses the start depends. */
       readonly messageIds: readonly string[]
-      /** Schedules whose coming messages matter, too. */
+      /** IDs of schedules whose future messages affect the start, too. */
       readonly scheduleIds?: readonly string[]
       /**
-       * Whether one of the responses must come first. Otherwise they only influence the start, for example by a retry
-       * that takes the slot.
+       * Whether the attempt can start only after one of the responses. If `false`, the responses only affect the start,
+       * for example by a retry that takes the slot.
        */
       readonly holdsSlot: boolean
     }
   | { readonly kind: 'pause'; readonly queue: string }
   | { readonly kind: 'pause'; readonly flowControlKey: string }
 
-/** Returns the forecasts of messages; none for a message that has ended, was canceled or will never be delivered. */
+/** Returns the forecast of each message. A message that has ended, was canceled or will never be delivered has none. */
 export function forecastsOf(queue: QueueEngine, asked: readonly Message[]): ReadonlyMap<Message, Forecast> {
   const open = asked.filter(({ visible }) => visible)
   const forecasts = new Map<Message, Forecast>()
@@ -55,7 +58,7 @@ export function forecastsOf(queue: QueueEngine, asked: readonly Message[]): Read
   return forecasts
 }
 
-/** Reads the forecasts of one run. Values that many forecasts share are built once. */
+/** Converts the results of one forecast run. Objects that many forecasts share are created only once. */
 class ForecastReader {
   readonly #causes = new Map<Cause, ForecastBlocker>()
   #openOfRuns: Map<string, number> | undefined
@@ -107,7 +110,7 @@ function causeOf(cause: Cause): ForecastBlocker {
     const { kind, of, name } = cause
     return of === 'queue' ? { kind, queue: name } : { kind, flowControlKey: name }
   }
-  // A message that is held by a pause gets no response.
+  // Omit messages that a pause holds, because they get no response.
   const answering = cause.of.filter((item) => item.cause?.kind !== 'pause')
   const messageIds = answering.flatMap((item) => item.message?.id ?? [])
   const scheduleIds = [...new Set(answering.flatMap(({ scheduleId }) => scheduleId ?? []))]

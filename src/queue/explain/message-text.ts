@@ -9,13 +9,13 @@ import { forecastText } from './forecast-text.js'
 import { limitsText, pauseCost, pausedSince, slotsText, turn } from './forecast-waits.js'
 import { ordinal, quoted, timeText } from './time-text.js'
 
-/** Explains why a message is where it is, and when it continues. */
+/** Explains the state of a message and when it continues. */
 export function messageText(queue: QueueEngine, id: string): string {
   const message = queue.courier.byId.get(id)
   if (message === undefined) return unknown(queue, id)
   const forecast = forecastsOf(queue, [message]).get(message)
   const place = `Message ${message.id} to ${shownUrl(message.url)}${ofRun(message)} ${state(queue, message)}.`
-  // An ID that occurs in full is shortened afterwards.
+  // Shorten an ID that the first sentence already contains in full.
   const named = (other: string): string => (place.includes(other) ? `${other.slice(0, 7)}…` : other)
   return isTold(message, forecast) ? place : `${place} ${forecastText(forecast!, named)}`
 }
@@ -23,7 +23,7 @@ export function messageText(queue: QueueEngine, id: string): string {
 /** Maximum number of known IDs that are compared with an unknown one. */
 const maxCompared = 1000
 
-/** Returns an ID as it was given, quoted if it contains unusual characters, and limited to one line. */
+/** Returns an ID on one line; an ID with unusual characters is quoted. */
 function shownId(id: string): string {
   return /^[\w-]{1,100}$/.test(id) ? id : quoted(id)
 }
@@ -36,7 +36,10 @@ function unknown({ courier: { byId }, limits }: QueueEngine, id: string): string
   return `There is no message ${shownId(id)}: it was never published here, or its last log entry has left the retention of ${limits.logRetention / 86_400_000} days.${meant}`
 }
 
-/** Whether the description already contains the forecast: the time of the message's timer, or the current attempt. */
+/**
+ * Whether the first sentence already contains the forecast, because it names the time of the next attempt or the
+ * current one.
+ */
 function isTold(message: Message, forecast: Forecast | undefined): boolean {
   const { is } = message.delivery
   const isSubmission = message.delivery.is === 'waiting' && message.delivery.waitsFor === 'answer'

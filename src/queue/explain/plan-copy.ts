@@ -1,14 +1,14 @@
 import { reportsOf } from './forecast-causes.js'
 import type { Cause, ForecastMessage } from './forecast-copies.js'
 
-/** Limit of the plan for all deliveries in flight, if it is enforced. */
+/** Copy of the plan's limit for deliveries in flight, for a forecast. It exists only if the limit is enforced. */
 export class PlanCopy {
   readonly #most: number
   readonly #calls: ForecastMessage[]
-  /** Reason why start times of deliveries are no longer known. */
+  /** Responses on which start times depend since the limit was reached; `undefined` before. */
   #cause: Cause | undefined
   #possible = 0
-  /** Cause of deliveries at unknown times. */
+  /** Responses on which deliveries at unknown times depend. */
   #disturbance: Cause | undefined
 
   constructor(most: number, inFlight: readonly ForecastMessage[]) {
@@ -16,7 +16,10 @@ export class PlanCopy {
     this.#calls = [...inFlight]
   }
 
-  /** Takes one of the plan's deliveries. If it is unknown whether one is free, the item gets a cause. */
+  /**
+   * Counts the delivery of an item as in flight. If it is unknown whether the limit allows it, sets `cause` of the item
+   * instead.
+   */
   call(item: ForecastMessage): void {
     if (item.cause !== undefined) return
     const calls = this.#calls.length
@@ -25,7 +28,7 @@ export class PlanCopy {
     if (item.cause === undefined) this.#calls.push(item)
   }
 
-  /** Registers deliveries that may start at unknown times. */
+  /** Adds the retries and callbacks of an item, which may start at unknown times. */
   mayCall(item: ForecastMessage, cause: Cause): void {
     let calls = item.retriesLeft + (item.cause === undefined ? 0 : 1)
     for (const [{ retries }, times] of reportsOf(item.settings, item.retriesLeft + 1)) calls += times * (retries + 1)
@@ -33,7 +36,7 @@ export class PlanCopy {
     if (calls > 0) this.#disturbance ??= cause
   }
 
-  /** Registers unlimited deliveries at unknown times. */
+  /** Adds any number of deliveries at unknown times. */
   lose(cause: Cause): void {
     this.#possible = Number.POSITIVE_INFINITY
     this.#disturbance ??= cause

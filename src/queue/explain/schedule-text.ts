@@ -7,7 +7,7 @@ import { timeText } from './time-text.js'
 /** Maximum number of fire times in the text. */
 const maxSlots = 3
 
-/** Explains when a schedule fires next, and which fire times pass without a message. */
+/** Explains when a schedule fires next, and which fire times it skips because of a pause or a clock change. */
 export function scheduleText(queue: QueueEngine, id: string): string {
   const schedule = queue.schedules.get(id)
   if (schedule === undefined)
@@ -27,7 +27,7 @@ function slotsText(queue: QueueEngine, schedule: Schedule): string {
   const { nextTime, timer } = schedule
   if (nextTime === undefined || timer === undefined) return 'It has no further fire time.'
   const now = queue.now()
-  // A fire time that passed while the state was on disk is caught up immediately.
+  // If a fire time passed while the state was on disk, the schedule fires immediately.
   const slots = [Math.max(nextTime, now)]
   while (slots.length < maxSlots) {
     const next = schedule.cron.next(slots.at(-1)!)

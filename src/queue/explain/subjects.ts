@@ -51,7 +51,7 @@ export function flowControlText(queue: QueueEngine, name: string): string {
   return `Flow-control key ${name}: ${rule}; ${now}; ${line} in line.${endsOfLine(queue, waiting)}`
 }
 
-/** Explains when the first and the last waiting message start. */
+/** Returns when the first and the last waiting message start, as text; empty if no message waits. */
 function endsOfLine(queue: QueueEngine, line: readonly Message[]): string {
   const [first, last] = [line[0], line.at(-1)]
   if (first === undefined) return ''

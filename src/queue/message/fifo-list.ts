@@ -1,4 +1,4 @@
-/** First-in, first-out list that does not move every item at each removal. */
+/** First-in, first-out list. Removing the first item is fast, because the other items are not moved each time. */
 export class FifoList<T> {
   #items: T[] = []
   #next = 0
@@ -26,7 +26,7 @@ export class FifoList<T> {
     return item
   }
 
-  /** Moves the item at this place to the front. */
+  /** Moves the item at this position to the front. */
   promote(place: number): void {
     const [first, chosen] = [this.#next, this.#next + place]
     const item = this.#items[chosen]!
@@ -38,7 +38,7 @@ export class FifoList<T> {
     return this.#items.length - this.#next
   }
 
-  /** Returns all remaining items, first one first. */
+  /** Returns all remaining items in order. */
   all(): readonly T[] {
     return this.#next === 0 ? this.#items : this.#items.slice(this.#next)
   }

@@ -2,9 +2,9 @@ import { FifoList } from './fifo-list.js'
 
 /** Message as a FIFO queue sees it. */
 interface Member {
-  /** Whether it has neither ended nor been canceled. */
+  /** Whether the message has neither ended nor been canceled. */
   readonly visible: boolean
-  /** Whether a drain waits for it. */
+  /** Whether a drain waits for the message. */
   readonly awaited: boolean
 }
 
@@ -18,7 +18,7 @@ export class FifoQueue<M extends Member> {
   updatedAt: number
   /** Messages that hold a slot. */
   readonly holding: Set<M> = new Set()
-  /** Messages with a slot that became due while the queue was paused. */
+  /** Messages that hold a slot and became due while the queue was paused. */
   readonly parked: M[] = []
   readonly #line = new FifoList<M>()
 
@@ -62,7 +62,7 @@ export class FifoQueue<M extends Member> {
     return this.holding.delete(message)
   }
 
-  /** Returns the messages that became due during a pause, once the pause has ended. */
+  /** Removes and returns the messages that became due during a pause; empty while the queue is paused. */
   unpark(): readonly M[] {
     return this.paused ? [] : this.parked.splice(0).filter((message) => message.visible)
   }
@@ -78,8 +78,8 @@ export class FifoQueue<M extends Member> {
   }
 
   /**
-   * Returns a copy with other messages, for forecasts.
-   * @param of maps a message; `undefined` omits it
+   * Returns a copy in which each message is replaced, for forecasts.
+   * @param of returns the replacement of a message; `undefined` omits the message
    */
   copy<N extends Member>(
     of: (message: M) => N | undefined,

@@ -17,7 +17,7 @@ import type { RetryWait } from './state.js'
 // Entries of the traffic log about a message: its publishing and its attempts.
 
 /**
- * Traffic entry of an accepted message. It only refers to the message, because copies of all fields would use most of
+ * Traffic entry of an accepted message. The entry reads its fields from the message, because copies would use most of
  * the memory when many messages are pending.
  */
 export class Published implements PublishedEntry, EntryBase {
@@ -74,7 +74,7 @@ export class Published implements PublishedEntry, EntryBase {
   toJSON(): EntryBase & PublishedEntry {
     const { seq, at, cause, type, messageId, kind, url, method, headers, body, maxRetries, notBefore, deduplicated } =
       this
-    // Hidden values appear in no rendering, so this view omits the list of hidden fields as well.
+    // Redacted values are never shown, so the list of redacted fields is omitted, too.
     const optional = Object.entries(optionalReaders)
       .map(([name, read]) => [name, read(this.draft)] as const)
       .filter(([name, value]) => value !== undefined && name !== 'redact')
@@ -113,8 +113,8 @@ type Optional =
   | 'redact'
 
 /**
- * Readers of the optional fields. They are declared separately, because an accessor may return `undefined` and a field
- * may not.
+ * Readers of the optional fields. They are not accessors of the class, because an optional field must be absent and an
+ * accessor would return `undefined`.
  */
 const optionalReaders: { readonly [Name in Optional]: (draft: Draft) => PublishedEntry[Name] } = {
   urlGroup: (draft) => draft.origin.urlGroup,
@@ -140,8 +140,8 @@ for (const [name, read] of Object.entries(optionalReaders)) {
 }
 
 /**
- * Returns the fields that must be hidden: those the publisher named, or those the trigger of the workflow run named. A
- * callback contains its source message, so fields hidden there are hidden in the callback, too.
+ * Returns the fields to redact: those that the publisher named, or the trigger of the workflow run. The body of a
+ * callback contains its source message, so it is redacted if the source message has redacted fields.
  */
 export function hiddenFields({
   settings,
@@ -160,7 +160,7 @@ export interface DeliveryWriter {
   headers(attempt: Attempt): HeaderList
 }
 
-/** Reason why an attempt did not happen immediately. */
+/** Why an attempt did not start immediately. */
 interface WaitReason {
   readonly rule: string | undefined
   readonly byHand: boolean
@@ -168,7 +168,7 @@ interface WaitReason {
   readonly heldSince: number | undefined
 }
 
-/** Effect of a fault on a signature. */
+/** How a fault changes a signature: its flaw, or the clock skew in milliseconds. */
 export interface SigningFault {
   readonly flaw?: string
   readonly skewMs?: number
@@ -195,13 +195,13 @@ export class Attempt implements AttemptEntry, EntryBase {
   readonly number: number
   /** Signing key in force when the attempt began. @internal */
   readonly key: string
-  /** Time at which the attempt ended; `outcome` combines it with the result. */
+  /** Virtual time at which the attempt ended, in milliseconds; 0 before. `outcome` contains it, too. */
   endedAt = 0
   reply: RawOutcome | undefined
   /** @internal */
   next: RetryWait | undefined
   note: string | undefined
-  /** Defect of the signature that a fault causes. It is set before the headers are read. @internal */
+  /** How a fault changes the signature. Set before the headers are created. @internal */
   declare signing?: SigningFault
   readonly #writer: DeliveryWriter
   readonly #waiting: WaitReason | undefined
@@ -209,7 +209,10 @@ export class Attempt implements AttemptEntry, EntryBase {
   #error: string | undefined
   #headers: HeaderList | undefined
 
-  /** @param number is given for another form of the same attempt, which does not count again @internal */
+  /**
+   * @param number number of the attempt; by default the next one of the message. A copy of an attempt passes the
+   * original number. @internal
+   */
   constructor(message: Message, key: string, writer: DeliveryWriter, number: number = ++message.attempts) {
     this.message = message
     this.retried = message.retried
@@ -226,7 +229,7 @@ export class Attempt implements AttemptEntry, EntryBase {
 
   /**
    * Ends the attempt.
-   * @param error text of its failure
+   * @param error text of the failure; `undefined` for a success
    * @internal
    */
   end(

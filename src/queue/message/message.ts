@@ -26,7 +26,7 @@ export interface MessageOrigin {
   readonly urlGroup?: string | undefined
   readonly endpointName?: string | undefined
   readonly scheduleId?: string | undefined
-  /** `seq` of the traffic entry that caused it. */
+  /** `seq` of the traffic entry that caused the publish. */
   readonly cause?: number | undefined
 }
 
@@ -44,8 +44,8 @@ export interface Draft {
   /** Role in a workflow run. */
   readonly part?: RunMessage | undefined
   /**
-   * Whether it waits for the response to the request that submits it, until `DeliveryScheduler.letGo()`. [workflow.md
-   * 0, 11]
+   * Whether the delivery waits until the request that submits the message has its response. `DeliveryScheduler.letGo()`
+   * ends the wait. [workflow.md 0, 11]
    */
   readonly held?: boolean
 }
@@ -86,7 +86,7 @@ export class Message {
   readonly notBefore: number
   /** @internal */
   private readonly carrier: MessageCarrier
-  /** State of the latest entry in the message log, in the service's spelling. */
+  /** State in the latest entry of the message log, as the service spells it. */
   state: LoggedState = 'CREATED'
   /** Delivery state. @internal */
   delivery: MessageState
@@ -102,7 +102,10 @@ export class Message {
   awaited: boolean
   /** Number of callbacks that have not ended; a FIFO queue waits for them. @internal */
   openCallbacks = 0
-  /** Injected faults for the next attempt; empty when rules were evaluated and none was injected. @internal */
+  /**
+   * Faults to inject into the next attempt. Empty if no rule injected one; `undefined` before the rules are evaluated.
+   * @internal
+   */
   declare injections?: readonly Injection[] | undefined
   /** Role in a workflow run; most messages have none. @internal */
   declare part?: RunMessage
@@ -188,7 +191,10 @@ export class Message {
     return this.delivery.asked === 'end'
   }
 
-  /** Whether the API still shows it; a message with a pending cancel is not shown. [queue.md 4.2, choice] @internal */
+  /**
+   * Whether the API still shows the message. A message with a requested cancel is not shown, even before it ends.
+   * [queue.md 4.2, choice] @internal
+   */
   get visible(): boolean {
     const { is, asked } = this.delivery
     return is !== 'ended' && asked !== 'end'
@@ -225,7 +231,7 @@ export class LogEntry implements IndexedRecord {
   }
 }
 
-/** Fields by which messages, log entries and dead letters are found. [queue.md 1.5, 1.9, 1.10] */
+/** Fields by which the API can search for messages, log entries and dead letters. [queue.md 1.5, 1.9, 1.10] */
 export const messageFields: Readonly<Record<string, RecordField<Message>>> = {
   messageIds: (message) => message.id,
   url: (message) => message.url,
@@ -239,14 +245,16 @@ export const messageFields: Readonly<Record<string, RecordField<Message>>> = {
   callerIp: (message) => message.origin.callerIp,
 }
 
-/** Returns the same fields for a record that has a message. */
+/** Returns these fields for a record that refers to a message, such as a log entry. */
 export function fieldsThrough<T extends { readonly message: Message }>(): Record<string, RecordField<T>> {
   return Object.fromEntries(
     Object.entries(messageFields).map(([name, field]) => [name, (record: T) => field(record.message)]),
   )
 }
 
-/** Share of the sandbox's memory for the message log; dead letters and deduplication have the same share each. */
+/**
+ * Maximum share of the sandbox's memory for the message log. Dead letters and deduplication each have the same share.
+ */
 export const messagesShare: number = 1 / 16
 
 /** Log of all messages, newest last, within its retention. */
@@ -260,7 +268,8 @@ export class MessageLog {
 
   /**
    * @param onForgotten called when the last entry about a message leaves the log
-   * @param kept memory limit; beyond it the oldest entries are deleted before their retention ends
+   * @param kept account with the memory limit; above the limit, the oldest entries are deleted before their retention
+   * ends
    */
   constructor(
     retention: number,
@@ -318,9 +327,12 @@ export class MessageLog {
   }
 }
 
-/** Estimated size of an entry with its index records. */
+/** Estimated size of a log entry with its index records, in bytes. */
 const entryBytes = 100
-/** Estimated size of a message without its content, which is counted with its first entry. */
+/**
+ * Estimated size of a message without its content, in bytes. It is added to the size of the first log entry about the
+ * message.
+ */
 const messageBytes = 400
 
 function weightOf({ previous, message, detail }: LogEntry): number {
@@ -332,7 +344,7 @@ export function weightOfMessage({ url, body, settings }: Message): number {
   return messageBytes + url.length + body.length + weightOfHeaders(settings.headers)
 }
 
-/** Response to a delivery, as far as a workflow run reads it. */
+/** The part of a response to a delivery that a workflow run reads. */
 export interface RunReply {
   /** Status; 0 without a response. */
   readonly status: number
@@ -345,20 +357,22 @@ export interface RunReply {
 /** Result of a delivery: a response, or the reason why there is none. */
 export interface RawOutcome extends RunReply {
   readonly error?: string
-  /** Additional fact that the queue does not see, such as a handler that ran although its response was lost. */
+  /**
+   * Fact for the traffic log that the queue cannot see. For example, the handler ran although its response was lost.
+   */
   readonly note?: string
   /** Whether no response will arrive, so that the attempt ends by its timeout. */
   readonly never?: true
-  /** Whether the response was registered as data, so that no code saw the delivery. */
+  /** Whether the response was registered as data, so that no handler ran. */
   readonly isGiven?: true
 }
 
-/** Delivery to the endpoint of a workflow run. */
+/** Delivery to the endpoint of a workflow run, whose step a stub may replace. */
 export interface StubbableDelivery {
   readonly message: Message
   /** `seq` of the attempt's traffic entry. */
   readonly seq: number
-  /** Sends another body to the endpoint, without log entries, recording or virtual time. */
+  /** Sends another body to the endpoint. This adds no log entries, is not recorded, and takes no virtual time. */
   probe(body: Bytes): RawOutcome | Promise<RawOutcome>
   /** Delivers the attempt normally. */
   send(): RawOutcome | Promise<RawOutcome>
@@ -370,39 +384,47 @@ export interface RunMessage {
   /** Creation time of the run in virtual milliseconds. */
   readonly runCreatedAt: number
   readonly runUrl: string
-  /** Fields that the trigger of the run hides. */
+  /** Fields that the trigger of the run asked to redact. */
   readonly redact: FieldRedaction | undefined
-  /** Whether the run has ended; then the rest of the message is dropped. */
+  /** Whether the run has ended. Then the message gets no further attempts. */
   readonly isOver: boolean
   /**
-   * Whether only the last attempt is reported, and a failure is a result instead of a dead letter. [workflow.md 0, 1]
+   * Whether the message is a workflow call. Only its last attempt sends a callback, and its failure is the result of
+   * the step instead of a dead letter. [workflow.md 0, 1]
    */
   readonly isCall: boolean
-  /** Returns the step that the message carries or is made for; `undefined` if there is none. */
+  /**
+   * Returns the step that the message submits, or for which it makes a call or carries a response; `undefined` if there
+   * is none.
+   */
   step(message: Message): { readonly stepName: string; readonly stepType: string } | undefined
-  /** Returns the headers of its deliveries in addition to those of every message, in the dialect of the message. */
+  /** Returns the headers that deliveries of the message have in addition to those of every message, in its dialect. */
   headers(message: Message): HeaderList
-  /** Returns the body of its deliveries. */
+  /** Returns the body that deliveries of the message have. */
   body(message: Message): Bytes
   /** Returns the SHA-256 of the body, if it is known without reading the whole body. */
   bodyHash(message: Message): Bytes | undefined
-  /** Returns why a successful response fails the message immediately; `undefined` if it does not. [workflow.md 2.5] */
+  /**
+   * Returns why the message fails although the response was successful; `undefined` if the response is valid.
+   * [workflow.md 2.5]
+   */
   wrongWith(message: Message, reply: RunReply): string | undefined
-  /** Returns the role of a callback message about this message. */
+  /** Returns the role that a callback about this message has in the run; `undefined` if it has none. */
   reporter(kind: 'callback' | 'failure-callback'): RunMessage | undefined
   /** Adds the fields of the workflow to the body of a callback. */
   reported(body: Record<string, unknown>): Record<string, unknown>
-  /** Returns the fields of the workflow for its dead letter. */
+  /** Returns the fields that the workflow run adds to the dead letter of the message. */
   deadLetter(): Record<string, unknown>
   /** State of the run's failure function. */
   readonly failureFunctionState: string | undefined
   accepted(message: Message): void
-  /**
-   * Applies the stub of a test to the step that this delivery would run; returns `undefined` for an ordinary delivery.
-   */
+  /** Responds with the stub of the step that this delivery would run. Returns `undefined` if no stub applies. */
   stage?(delivery: StubbableDelivery): Promise<RawOutcome> | undefined
   begins(message: Message): void
-  /** Handles the end of an attempt, after which the message may have ended. Callbacks have been accepted before. */
+  /**
+   * Handles the end of an attempt. The message may have ended with it. Callbacks about the attempt were accepted
+   * before.
+   */
   ends(message: Message, reply: RunReply, error: string | undefined): void
   /** Handles a message that ended without another attempt, because it was canceled or a fault dropped it. */
   left(message: Message): void

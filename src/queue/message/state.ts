@@ -1,5 +1,5 @@
-// Delivery states as plain values: no function here reads a clock, writes a log, draws or calls back. The delivery
-// scheduler and forecasts use the same functions.
+// Delivery states as plain values: these functions read no clock, write no log, draw nothing and call nothing back. So
+// the delivery scheduler and forecasts can use the same functions.
 
 /** States of the message log. [queue.md 4.1] */
 export type LoggedState =
@@ -20,15 +20,15 @@ export interface RetryWait {
 }
 
 /**
- * Facts about a message in each state. States are classes because a million messages can be planned at the same time,
- * and absent fields then use no memory.
+ * Facts about a message that every state has. States are classes because a million messages may be planned at the same
+ * time, and a field that a class does not set uses no memory.
  */
 abstract class StateFacts {
-  /** Reason why the next attempt has to wait. */
+  /** Wait before the next attempt, with its reason. */
   declare readonly wait?: RetryWait
   /**
-   * Manual request. `attempt`: deliver now, although the message was not due. `end`: a cancel, which only planned,
-   * running and ended messages can have.
+   * Manual request. `attempt`: deliver now, although the message was not due. `end`: cancel; only planned, running and
+   * ended messages can have this value.
    */
   declare readonly asked?: ManualRequest
 
@@ -53,7 +53,10 @@ type ManualRequest = 'attempt' | 'end'
  */
 export class Planned extends StateFacts {
   readonly is = 'planned'
-  /** Time since which flow control held it. Now it is admitted: it has its slots, and its attempt is about to start. */
+  /**
+   * Set after flow control has admitted the message: the time since which it was held. It has its slots and is about to
+   * start.
+   */
   declare readonly heldSince?: number
 
   constructor(
@@ -94,7 +97,9 @@ export class Held extends StateFacts {
   constructor(
     { due, retried, wait, asked }: StateFacts,
     readonly since: number,
-    /** Limit that holds it: its flow-control key, or the deliveries in flight of the plan. */
+    /**
+     * Limit that holds the message: that of its flow-control key, or the limit of the plan for deliveries in flight.
+     */
     readonly by: 'key' | 'plan',
   ) {
     super(due, retried, wait, asked)
@@ -112,7 +117,7 @@ export class Ended extends StateFacts {
 
   constructor(
     { due, retried, wait, asked }: StateFacts,
-    /** Way in which it ended. `vanished`: a fault dropped it, and the message log has no entry about that. */
+    /** How the message ended. `vanished`: a fault dropped it, which the message log does not contain. */
     readonly as: 'delivered' | 'failed' | 'cancelled' | 'vanished',
   ) {
     super(due, retried, wait, asked)
@@ -125,7 +130,7 @@ export type MessageState = Planned | Waiting | Running | Held | Parked | Ended
 /** Result of an attempt for its message. */
 export type AttemptVerdict =
   | { readonly is: 'delivered' | 'failed' }
-  /** The run has ended, so the rest of the message is dropped. */
+  /** The workflow run has ended, so the message gets no further attempt. */
   | { readonly is: 'dropped' }
   | { readonly is: 'retried'; readonly wait: RetryWait }
 
@@ -140,11 +145,11 @@ export type MessageEvent =
       readonly downtime?: { readonly now: number; readonly until: number } | undefined
     }
   /**
-   * Its wait has ended: it has a slot, the response was sent, or the pause ended. `queue` is the name of its FIFO
-   * queue.
+   * The message no longer waits: it got a slot, the submitting request got its response, or the pause ended. `queue` is
+   * the name of its FIFO queue.
    */
   | { readonly is: 'freed'; readonly now: number; readonly notBefore: number; readonly queue?: string }
-  /** A fault moves its attempt to another time. `before` is the reason for the previous wait. */
+  /** A fault moves its attempt to the time `to`. `before` is the reason why the message waited until now. */
   | {
       readonly is: 'moved'
       readonly now: number
@@ -158,9 +163,11 @@ export type MessageEvent =
   | { readonly is: 'admitted'; readonly now: number }
   | { readonly is: 'begun' }
   | { readonly is: 'answered'; readonly now: number; readonly verdict: AttemptVerdict; readonly endsAtOnce: boolean }
-  /** A restart cut its attempt off, and it is made again. */
+  /**
+   * A restart of the service cut its attempt off. The attempt is repeated when the service is up, at the time `until`.
+   */
   | { readonly is: 'cut off'; readonly now: number; readonly until: number }
-  /** `endsAtOnce`: it ends immediately instead of when its attempt would be due. */
+  /** The message was canceled. `endsAtOnce`: it ends immediately, and not when its next attempt would be due. */
   | { readonly is: 'cancelled'; readonly now: number; readonly notBefore: number; readonly endsAtOnce: boolean }
   | { readonly is: 'vanished' }
 
@@ -229,9 +236,8 @@ export function accepted(notBefore: number, waitsFor: Waiting['waitsFor'] | unde
 }
 
 /**
- * Returns the state after an event. A state is left only by the events that are listed for it here; for any other event
- * the same object is returned, so callers can see that nothing changed. States are immutable, so a reference is as good
- * as a copy.
+ * Returns the state after an event. If the event does not apply to the state, returns the same object, so that the
+ * calling code can see that nothing changed. States are immutable, so they need not be copied.
  */
 export function next(state: MessageState, event: MessageEvent): MessageState {
   switch (state.is) {
@@ -264,10 +270,10 @@ function afterPlanned(state: Planned, event: MessageEvent): MessageState {
       return new Planned(event.to, retried, later, asked, heldSince)
     }
     case 'released':
-      // An admitted message starts at this instant anyway.
+      // An admitted message already starts at this instant.
       return heldSince === undefined ? new Planned(event.now, retried, wait, asked ?? 'attempt') : state
     case 'cancelled':
-      // An admitted message gives its slots back when its timer fires.
+      // An admitted message does not end here, because its timer must fire to release its slots.
       if (event.endsAtOnce && heldSince === undefined) return cancelled(state)
       return new Planned(due, retried, wait, 'end', heldSince)
     case 'vanished':
@@ -290,7 +296,7 @@ function whenDue(state: Planned, { isPaused, downtime }: MessageEvent & { readon
   return new Planned(until, retried, waitedThen(wait, until - now, 'until the service was up again'), asked, heldSince)
 }
 
-/** Plans a message that has a slot of its queue, or whose submitting request has its response. */
+/** Plans a message that got a slot of its FIFO queue, or whose submitting request got its response. */
 function turned(state: Waiting, { now, notBefore, queue }: MessageEvent & { readonly is: 'freed' }): MessageState {
   const { retried, wait, asked } = state
   const late = now - notBefore
@@ -307,7 +313,7 @@ function resumed(state: Parked, { now, queue }: MessageEvent & { readonly is: 'f
   return planned(now, retried, wait, asked)
 }
 
-/** A canceled message without a slot does not wait for its turn, only for its time. */
+/** Handles a cancel of a message that waits or is parked. It ends at its time, without waiting for a slot. */
 function leftEarly(state: Waiting | Parked, event: MessageEvent): MessageState {
   if (event.is !== 'cancelled') return state
   const { notBefore, now, endsAtOnce } = event
@@ -366,7 +372,10 @@ export interface DumpedState {
   readonly due: number
   readonly retried: number
   readonly wait?: RetryWait | undefined
-  /** Reason why a message without log entries is kept: for its workflow run, or for a callback about it. */
+  /**
+   * Set for a message without log entries that a workflow run or a callback refers to. `forgotten`: its log entries
+   * were deleted; `vanished`: a fault dropped it.
+   */
   readonly kept?: 'forgotten' | 'vanished' | undefined
 }
 
@@ -378,7 +387,8 @@ const endings: Partial<Record<LoggedState, Ended['as']>> = {
 
 /**
  * Returns the state of a message of a dump. A delivery that was in flight is due immediately, as after a restart.
- * @param waitsFor reason to wait, if its first attempt has not begun
+ * @param waitsFor what the message waits for, if its first attempt has not begun: `turn` for a slot, `answer` for a
+ * response
  */
 export function restored(past: DumpedState, now: number, waitsFor: Waiting['waitsFor'] | undefined): MessageState {
   const { state, retried, wait, kept } = past
@@ -390,12 +400,12 @@ export function restored(past: DumpedState, now: number, waitsFor: Waiting['wait
   return asked !== undefined || waitsFor === undefined ? planned : new Waiting(due, retried, wait, waitsFor)
 }
 
-/** Whether an attempt was in flight, according to the latest log entry. */
+/** Whether this state of the message log means that an attempt is in flight. */
 export function isUnderWay(state: LoggedState): boolean {
   return state === 'ACTIVE' || state === 'ERROR'
 }
 
-/** Message, as far as the end of other messages depends on it. */
+/** Fields of a message that decide when it frees its slot. */
 interface Concluding<M> {
   readonly isEnded: boolean
   /** Number of callbacks that have not ended. */
@@ -404,14 +414,14 @@ interface Concluding<M> {
   readonly source: M | undefined
 }
 
-/** Whether a message gives its slot back. Its callbacks must have ended, too. [queue.md 6.1] */
+/** Whether a message frees its slot: it and its callbacks have ended. [queue.md 6.1] */
 export function isConcluded<M extends Concluding<M>>({ isEnded, openCallbacks }: M): boolean {
   return isEnded && openCallbacks === 0
 }
 
 /**
- * Counts a concluded callback.
- * @returns the message that it reports, if that message is concluded as well
+ * Handles the end of a message that may be a callback, and counts it for the message that it reports.
+ * @returns the reported message, if that message now frees its slot as well
  */
 export function concludedWith<M extends Concluding<M>>({ source }: M): M | undefined {
   if (source === undefined) return undefined

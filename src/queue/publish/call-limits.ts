@@ -24,7 +24,7 @@ export class CallLimits {
 
   /**
    * Counts a request.
-   * @throws QueueRejection 429 with headers by which clients see which limit was reached
+   * @throws QueueRejection 429 when the limit is reached; its headers show which limit it is
    */
   count(limit: 'daily' | 'burst', now: number): void {
     if (limit === 'daily') this.#countDay(now)
@@ -58,8 +58,7 @@ export class CallLimits {
 }
 
 /**
- * Returns the headers by which clients distinguish the three kinds of 429, first match wins; for faults that simulate a
- * limit. [queue.md 10]
+ * Returns the headers that show which limit a 429 is about. Faults that simulate a limit use them, too. [queue.md 10]
  */
 export function rateLimitHeaders(
   kind: 'chat' | 'daily' | 'burst',

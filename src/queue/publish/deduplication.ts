@@ -3,22 +3,26 @@ import { type Bytes, utf8 } from '../../kernel/bytes.js'
 import { sha256Bytes } from '../../kernel/digest.js'
 import type { PublishSettings } from '../settings/message-settings.js'
 
-/** First use of a key, until its window ends. */
+/** Deduplication key whose window has not ended, with the message or schedule that used it first. */
 export interface Remembered<T> {
   readonly key: string
   readonly first: T
   readonly until: number
 }
 
-/** Messages that count as published already, and schedules that count as created already. [queue.md 2.4] */
+/** Finds duplicates: the message or schedule that already used a key within the deduplication window. [queue.md 2.4] */
 export class Deduplication<T> {
   readonly #window: number
   readonly #kept: Account
   readonly #weightOf: (first: T) => number
-  /** In the order in which the windows end, because all windows have the same length. */
+  /** Ordered by the end of the window. New keys are added at the end, because all windows have the same length. */
   readonly #remembered = new Map<string, { readonly first: T; readonly until: number }>()
 
-  /** @param kept memory limit; beyond it the oldest keys are forgotten before their windows end */
+  /**
+   * @param window deduplication window in milliseconds
+   * @param kept account with the memory limit; above the limit, the oldest keys are deleted before their windows end
+   * @param weightOf returns the size of a message or schedule in bytes
+   */
   constructor(window: number, kept: Account, weightOf: (first: T) => number) {
     this.#window = window
     this.#kept = kept
@@ -35,13 +39,13 @@ export class Deduplication<T> {
     this.restore(key, first, now + this.#window)
   }
 
-  /** Returns all keys whose window is open, the earliest end first. */
+  /** Returns all keys whose window has not ended, ordered by the end of the window. */
   remembered(now: number): readonly Remembered<T>[] {
     this.#forget(now)
     return [...this.#remembered].map(([key, { first, until }]) => ({ key, first, until }))
   }
 
-  /** Restores a remembered key. Keys come with the earliest end first. */
+  /** Restores a key of a dump. Restore keys in the order in which their windows end. */
   restore(key: string, first: T, until: number): void {
     this.#drop(key)
     this.#remembered.set(key, { first, until })
@@ -68,8 +72,8 @@ export class Deduplication<T> {
 }
 
 /**
- * Returns the key under which a message is remembered; `undefined` if it requests no deduplication. An ID is valid for
- * the whole account, and within a URL group for each endpoint.
+ * Returns the deduplication key of a message; `undefined` if the message requests no deduplication. A deduplication ID
+ * applies to the whole account. For a URL group, it applies to each endpoint separately.
  */
 export function deduplicationKey(
   settings: PublishSettings,

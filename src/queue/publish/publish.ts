@@ -22,14 +22,17 @@ export interface PublishHeaders {
   readonly incoming?: HeaderList
   /** Default headers of a URL group, which the headers of the request override. */
   readonly beneath?: HeaderList
-  /** Whether `Authorization` is the sender's own header, and not the one that authorized the request at the queue. */
+  /**
+   * Whether the `Authorization` header is meant for the destination, because the request to the queue was authorized in
+   * another way.
+   */
   readonly ownAuthorization?: boolean
 }
 
 /**
- * Parses one set of options.
+ * Parses the options of a publish, or those of one callback.
  * @param base settings for options that are absent
- * @throws QueueRejection 400 or 412, naming the option
+ * @throws QueueRejection 400 or 412 with the name of the invalid option
  */
 export function readSettings(
   raw: RawSettings,
@@ -108,13 +111,13 @@ export function defaultSettings(policy: ResolvedPolicy, words: QueueDialect): Pu
   }
 }
 
-/** Returns a forwarded header. */
+/** Checks a forwarded header and returns it with its value as bytes. */
 function forwarded(name: string, value: string, gathering: Gathering): [string, string] {
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw invalid(gathering, `forward-${name}`, 'it is no header name')
   return [name, headerValue(value, () => invalid(gathering, `forward-${name}`, 'the value has a line break'))]
 }
 
-/** Converts text from JSON to bytes, one character per byte, as headers have them on the wire. */
+/** Converts a header value from a header or from JSON to bytes, with one character per byte. */
 function headerValue(value: string, broken: () => Error): string {
   if (/[\0\r\n]/.test(value)) throw broken()
   return /[^\0-\xff]/.test(value) ? utf8(value) : value
@@ -178,7 +181,7 @@ function readCallback(
   // [queue.md 3.2]
   const headers: HeaderList = [['Content-Type', 'application/json']]
   const base = before?.settings ?? { ...defaultSettings(context.policy, context.words), retries, headers }
-  // The options of a callback are parsed even without a URL, so that invalid ones are rejected.
+  // Parse the options of a callback even without its URL, so that invalid options are rejected.
   const settings = raw === undefined ? base : readSettings(raw, context, {}, base, prefix)
   return url === undefined ? undefined : { url, settings }
 }

@@ -7,7 +7,7 @@ import type { RawSettings } from '../settings/message-settings.js'
 import { refusals } from '../settings/queue-rejections.js'
 import { checkName, checkReach, checkUrl } from '../settings/url.js'
 
-/** An endpoint of a URL group: its URL, and its name if it has one. */
+/** An endpoint of a URL group: its URL and its optional name. */
 export interface UrlGroupEndpoint {
   readonly url: string
   readonly name?: string | undefined
@@ -15,10 +15,10 @@ export interface UrlGroupEndpoint {
 
 /** Default headers of a URL group. */
 export interface GroupDefaults {
-  /** The service's own headers. */
+  /** Default settings, from headers of the service. */
   readonly settings: RawSettings
   readonly contentType: string | undefined
-  /** All other headers. */
+  /** Default headers that are delivered, which are all others. */
   readonly headers: HeaderList
 }
 
@@ -34,7 +34,7 @@ export class UrlGroup {
   readonly name: string
   createdAt: number
   endpoints: readonly UrlGroupEndpoint[] = []
-  /** Default headers as they were set, for the API response. @internal */
+  /** Default headers exactly as they were set, for API responses. @internal */
   shownDefaults: Readonly<Record<string, string | readonly string[]>> | undefined
   /** @internal */
   defaults: RawSettings | undefined
@@ -84,7 +84,10 @@ export class UrlGroups {
     return [...this.#groups.values()]
   }
 
-  /** Adds endpoints, or changes those with the same name or else the same URL; creates the group. */
+  /**
+   * Adds endpoints and creates the group if necessary. An endpoint replaces the one with the same name, or else with
+   * the same URL.
+   */
   upsert(name: string, endpoints: readonly UrlGroupEndpoint[]): UrlGroup {
     checkName(name, 'url group name')
     if (endpoints.length === 0) throw refusals.invalid('endpoints', 'give at least one')
@@ -110,7 +113,7 @@ export class UrlGroups {
     if (endpoints > endpointsPerGroup) throw refusals.quota('maxEndpointsPerTopic', endpointsPerGroup, quotaStatus)
   }
 
-  /** Removes endpoints by name or URL. Without endpoints the group is deleted, too. @internal */
+  /** Removes endpoints by name or URL. If no endpoint is left, the group is deleted. @internal */
   remove(
     name: string,
     endpoints: readonly { readonly url?: string | undefined; readonly name?: string | undefined }[],
@@ -162,7 +165,7 @@ function merge(before: readonly UrlGroupEndpoint[], given: readonly UrlGroupEndp
   return endpoints
 }
 
-/** Positions of the endpoints in a list, by name and by URL, because a group may be long. */
+/** Index of the endpoints in a list by their name or URL, because searching a long list is slow. */
 class Places {
   readonly #places = new Map<string, { first: number; count: number }>()
 
@@ -177,7 +180,7 @@ class Places {
     return value === undefined ? undefined : this.#places.get(value)?.first
   }
 
-  /** Updates the position after an endpoint has changed. */
+  /** Updates the index after the endpoint at a position has changed. */
   changed(at: number, before: UrlGroupEndpoint | undefined): void {
     const [old, value] = [before && this.keyOf(before), this.keyOf(this.list[at]!)]
     if (old === value) return
@@ -194,7 +197,7 @@ class Places {
   #leave(at: number, value: string): void {
     const known = this.#places.get(value)!
     if (--known.count === 0) this.#places.delete(value)
-    // Several endpoints with one URL are rare, so only then the next position is searched.
+    // Search the list for the next endpoint with the same value, which is slow but rarely necessary.
     else if (known.first === at)
       known.first = this.list.findIndex((other, index) => index > at && this.keyOf(other) === value)
   }

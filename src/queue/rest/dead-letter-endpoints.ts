@@ -49,7 +49,7 @@ function deadLetter(queue: QueueEngine, call: ServiceRequest): DeadLetter {
 
 /**
  * Reads the filters of dead letters.
- * @param most maximum number of dead letters in a page; the policy's value by default
+ * @param most maximum number of dead letters in a page. Default: `dlqPageSize` of the policy.
  */
 export function dlqSelection(
   query: QueryValues,
@@ -78,8 +78,7 @@ function retryMany(call: ServiceRequest, api: QueueApi): RawResponse {
   const query = queryAndBody(call)
   const selection = dlqSelection(query, queue)
   const ids = query.get('dlqIds') ?? []
-  // Failed runs are resumed instead of retried, but dead letters named by ID must cause an error instead of being
-  // omitted.
+  // Dead letters of workflow runs cannot be retried. With filters they are omitted; an ID of one must cause an error.
   const only = (letter: DeadLetter): boolean =>
     (ids.length > 0 || letter.message.part === undefined) && (selection.only?.(letter) ?? true)
   const page = queue.courier.deadLetters.select({ ...selection, only })

@@ -10,7 +10,7 @@ import type { QueueApi } from './reading.js'
 
 // Error responses of the queue for faults, and the facts about its requests that fault rules can match.
 
-/** Messages per day of the free plan. [queue.md 5.6] */
+/** Maximum number of messages per day in the free plan. [queue.md 5.6] */
 const freePlan = planOf({ ...defaultPolicy, queuePlan: 'free' }).messagesPerDay ?? 0
 
 export const queueFaults: ServiceFaults<QueueApi> = {
@@ -24,7 +24,7 @@ export const queueFaults: ServiceFaults<QueueApi> = {
   restart: (until, { queue }) => queue.courier.restart(until),
 }
 
-/** Returns the settings that every request may carry. */
+/** Returns the settings of any request as facts that fault rules can match. */
 function settingFacts({ settings }: ServiceRequest): FaultFacts {
   return {
     flowControlKey: settings.get('flow-control-key'),

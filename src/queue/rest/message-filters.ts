@@ -2,7 +2,7 @@ import { cursorSequence, type Filters, type RecordQuery } from '../../kernel/ind
 import { commaList } from '../settings/publish-options.js'
 import { refusals } from '../settings/queue-rejections.js'
 
-/** Query, or the older JSON body, as names with one or several values. */
+/** Names and values of a query, or of the JSON body that older clients send instead. A name may have several values. */
 export type QueryValues = ReadonlyMap<string, readonly string[]>
 
 export interface FilterRules {
@@ -13,7 +13,7 @@ export interface FilterRules {
   readonly defaultCount: number | undefined
   readonly maxCount: number
   readonly order?: 'earliestFirst' | 'latestFirst'
-  /** Other names, which the endpoint reads itself. */
+  /** Further parameters that are allowed and that the endpoint reads itself. */
   readonly others?: readonly string[]
 }
 

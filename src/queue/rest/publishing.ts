@@ -51,7 +51,10 @@ function publish(call: ServiceRequest, api: QueueApi, into?: string): RawRespons
   return json(given.target.url === undefined ? shown : shown[0], publishedStatus(results))
 }
 
-/** Returns the status of a publish. Messages of a workflow run are created. [queue.md 1.3; workflow.md 1] */
+/**
+ * Returns the status of the response to a publish: 202 for duplicates, 201 for messages of a workflow run, otherwise
+ * 200. [queue.md 1.3; workflow.md 1]
+ */
 function publishedStatus(results: readonly AcceptedPublish[]): number {
   if (results.length > 0 && results.every((result) => result.deduplicated)) return 202
   return results.some(({ message }) => message.part !== undefined) ? 201 : 200
@@ -88,7 +91,7 @@ export function publishCall(call: ServiceRequest, api: QueueApi, into?: string):
 }
 
 /**
- * Returns the dialect of a request, in which its messages are delivered; the fallback dialect if the request has none.
+ * Returns the dialect in which the messages of a request are delivered: that of its headers, or the fallback dialect.
  */
 export function requestDialect(
   spoken: Pick<ServiceRequest, 'isUnmarked' | 'dialect'>,
@@ -97,7 +100,7 @@ export function requestDialect(
   return (spoken.isUnmarked ? undefined : queue.wordsByName.get(spoken.dialect.name)) ?? queue.words
 }
 
-/** Merges settings; headers win over the query. */
+/** Merges the settings from headers and query. Headers take precedence. */
 function settingsOf({ settings, lists }: Pick<ServiceRequest, 'settings' | 'lists'>, query?: RawSettings): RawSettings {
   if (lists === undefined && (query === undefined || query.size === 0)) return settings
   return new Map<string, HeaderValue>([...(query ?? []), ...settings, ...(lists ?? [])])
@@ -109,7 +112,8 @@ export function settingsIn(call: ServiceRequest): RawSettings {
 }
 
 /**
- * Removes the service's own parameters from a query; the rest belongs to the destination, byte for byte. [queue.md 1.3]
+ * Splits a query into the parameters of the service and the remaining query, which is sent to the destination
+ * unchanged. [queue.md 1.3]
  */
 export function splitQuery(query: string, dialect: Dialect): { own: Map<string, string>; rest: string } {
   const own = new Map<string, string>()
@@ -125,15 +129,15 @@ export function splitQuery(query: string, dialect: Dialect): { own: Map<string, 
 }
 
 /**
- * Whether the request has an `Authorization` header for the destination, because its token is in the query. [queue.md
- * 2.3]
+ * Whether the `Authorization` header of the request is meant for the destination. It is if the token for the queue is
+ * in the query. [queue.md 2.3]
  */
 function ownAuthorization(call: ServiceRequest): boolean {
   const token = queryToken(call, call.dialect.queueTokenQuery)
   return token !== undefined && token !== bearerToken(call)
 }
 
-/** Returns the publisher's IP address: the first one that a proxy noted. */
+/** Returns the publisher's IP address: the first one in `X-Forwarded-For`, or that of the policy. */
 function callerIp(call: ServiceRequest, queue: QueueEngine): string {
   return call.header('x-forwarded-for')?.split(',')[0]?.trim() || queue.policy.callerIp
 }
@@ -206,7 +210,9 @@ function itemBody(body: unknown): Bytes {
   return utf8(typeof body === 'string' ? body : compactJson(body))
 }
 
-/** Reads headers in a body. Their dialect is their own, otherwise that of the request. */
+/**
+ * Reads headers from a JSON body. Their dialect is the one that their names use, otherwise the dialect of the request.
+ */
 export function readHeaderObject(
   headers: HeaderList,
   call: ServiceRequest,

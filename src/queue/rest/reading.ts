@@ -10,7 +10,7 @@ import type { QueueEngine } from '../queue-engine.js'
 import { refusals } from '../settings/queue-rejections.js'
 import type { QueryValues } from './message-filters.js'
 
-/** State on which the endpoints work. */
+/** The queue and further state that the endpoints use. */
 export interface QueueApi {
   readonly queue: QueueEngine
 }
@@ -27,7 +27,10 @@ export function row(
   return { method, path, auth: 'bearer', summary, run, ...factOf(path), ...more }
 }
 
-/** Facts that fault rules can match, by the path segment before the name or ID of the endpoint. */
+/**
+ * Fact for fault rules that the parameter of a path is, by the segment before it: `/v2/queues/:name` has the fact
+ * `queue`.
+ */
 const namedBehind: Readonly<Record<string, keyof FaultFacts>> = {
   enqueue: 'queue',
   messages: 'messageId',
@@ -78,7 +81,7 @@ export function queryOf(call: ServiceRequest): Map<string, string[]> {
   return query
 }
 
-/** Returns the query merged with the JSON body, in which older clients send the same names. [queue.md 1.5] */
+/** Returns the parameters from the query and from the JSON body, in which older clients send them. [queue.md 1.5] */
 export function queryAndBody(call: ServiceRequest): QueryValues {
   const query = queryOf(call)
   if (call.body === '') return query
@@ -107,8 +110,8 @@ export function entriesOf<S extends v.GenericSchema>(
 }
 
 /**
- * Maximum number of values in the JSON of one request. Responses to a batch of this many empty items use the most
- * memory. [choice]
+ * Maximum number of values in the JSON of one request. It limits memory, most of which the responses to a batch of
+ * empty items would use. [choice]
  */
 export const maxQueueValues = 1_048_576
 

@@ -92,7 +92,10 @@ function schedule(queue: QueueEngine, call: ServiceRequest): Schedule {
   return found(queue.schedules.get(call.params.id!), 'schedule', call.params.id!)
 }
 
-/** Settings that a publish may add. Without them, other defaults could not be parsed or would be incomplete. */
+/**
+ * Settings with example values that a publish may add to the defaults. They are added for the check, because options
+ * such as limits and callback options need them.
+ */
 const broughtByPublishes: readonly (readonly [string, string])[] = ['', 'callback-', 'failure-callback-'].flatMap(
   (prefix) => [
     [`${prefix}callback`, 'https://callback.test'],
@@ -103,7 +106,7 @@ const broughtByPublishes: readonly (readonly [string, string])[] = ['', 'callbac
 
 /**
  * Sets the default headers of a URL group.
- * @throws QueueRejection 400 when no publish could use them
+ * @throws QueueRejection 400 when a publish with these defaults would be invalid
  */
 function setDefaults(call: ServiceRequest, api: QueueApi): RawResponse {
   const { headers } = parsed(call, v.object({ headers: headerObject }))

@@ -14,7 +14,9 @@ import { redactedBody, redactedHeaders } from '../settings/redacted-fields.js'
 /** JSON object of the API. `JSON.stringify` omits undefined fields. */
 type Shape = Record<string, unknown>
 
-/** Maximum number of bytes of a body; -1 omits bodies. [queue.md 4.3] */
+/**
+ * Maximum number of bytes of a body in the response; -1 omits the body and `undefined` shows all of it. [queue.md 4.3]
+ */
 export type TrimBody = number | undefined
 
 function trimmed(body: Bytes, trim: TrimBody): Bytes | undefined {

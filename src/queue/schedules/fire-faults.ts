@@ -4,9 +4,9 @@ import type { FireFaultContext } from '../../faults/fault-context.js'
 import type { ServiceClock } from '../../kernel/clock.js'
 import type { Schedule } from './schedule.js'
 
-// Applies fault rules to the firing of a schedule: later, more than once, or not at all.
+// Applies fault rules to the firing of a schedule. A fault may make it publish later, more than once, or not at all.
 
-/** Publications of one firing. */
+/** When and how often one firing publishes. */
 export interface TriggerPlan {
   /** Number of publications. */
   readonly times: number
@@ -16,7 +16,7 @@ export interface TriggerPlan {
   readonly apart: number
 }
 
-/** Returns the plan of a firing into which a fault is injected; `undefined` for other firings. */
+/** Returns the plan of a firing that a fault or a downtime of the service changes; `undefined` for other firings. */
 export function faultyFire(
   faults: FaultSource | undefined,
   schedule: Schedule,

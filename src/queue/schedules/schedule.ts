@@ -15,12 +15,12 @@ export interface ScheduleDraft {
   readonly target: PublishTarget
   readonly body: Bytes
   readonly settings: PublishSettings
-  /** Raw form of `settings`; the defaults of a URL group are applied below them at each firing. */
+  /** Options from which `settings` was parsed. Each firing merges them with the current defaults of the URL group. */
   readonly raw: RawSettings
   readonly headers: PublishHeaders | undefined
   readonly callerIp: string
   readonly region: string
-  /** `seq` of the request that created it. */
+  /** `seq` of the log entry of the request that created the schedule. */
   readonly cause?: number | undefined
 }
 
@@ -40,9 +40,9 @@ export class Schedule {
   paused = false
   /** @internal */
   timer: Timer | undefined
-  /** Timers that log the nonexistent local times before the next fire time. @internal */
+  /** Timers that log fire times that are skipped because the local time does not exist. @internal */
   gapTimers: readonly Timer[] = []
-  /** `seq` of the entry that paused it. @internal */
+  /** `seq` of the log entry that paused the schedule. @internal */
   pauseTrail: number | undefined
   lastTime: number | undefined
   nextTime: number | undefined
@@ -50,7 +50,7 @@ export class Schedule {
   lastMessages: readonly Message[] = []
   /** Reason why the latest firing published nothing. */
   error: string | undefined
-  /** `seq` of the entry that created it, which is the cause of its firings. @internal */
+  /** `seq` of the log entry that created the schedule, which is the cause of its firings. @internal */
   trail: number | undefined
   /** @internal */
   readonly cron: CronExpression

@@ -25,7 +25,10 @@ export class Schedules {
   readonly #note: NoteSetting
   readonly #faults: FaultSource | undefined
 
-  /** @param publish creates the messages of one firing; `awaited` when a drain waits for them @internal */
+  /**
+   * @param publish creates the messages of one firing; its argument `awaited` is whether a drain waits for them
+   * @internal
+   */
   constructor(
     clock: ServiceClock,
     random: Random,
@@ -55,8 +58,9 @@ export class Schedules {
   }
 
   /**
-   * Creates a schedule, or replaces the whole schedule with the same ID.
-   * @param missed earlier fire time at which it has not fired yet
+   * Creates a schedule. If its ID exists, all settings of the existing schedule are replaced.
+   * @param missed fire time of a dump, in milliseconds, that has passed without a firing; the schedule fires for it
+   * immediately
    * @internal
    */
   create(draft: ScheduleDraft, missed?: number): Schedule {
@@ -158,14 +162,18 @@ export class Schedules {
         : this.#clock.schedule(next, `schedule ${schedule.id}`, () => this.#slot(schedule, next), { background: true })
   }
 
-  /** Logs why a schedule does not fire at a local time that does not exist. */
+  /**
+   * Plans a log entry for a fire time that is skipped because clocks are set forward and the local time does not exist.
+   */
   #planGap(schedule: Schedule, { at, from, to, zone }: ClockGap): Timer {
     const because = `the clocks of ${zone} are set forward from ${from} to ${to}`
     const note = (): void => void this.#note('schedule', schedule.id, 'skipped', { because }, schedule.trail)
     return this.#clock.schedule(at, `schedule ${schedule.id}, a skipped hour`, note, { background: true })
   }
 
-  /** Handles a fire time. Fire times that passed while the state was on disk or the host slept count once. */
+  /**
+   * Handles a fire time. If several fire times passed while the state was on disk or the host slept, fires only once.
+   */
   #slot(schedule: Schedule, at: number): void {
     const { mode, isDraining: draining } = this.#clock
     const now = this.#clock.now()
@@ -191,7 +199,7 @@ export class Schedules {
 
   #fireLater(schedule: Schedule, awaited: boolean, change: string, wait: number): void {
     const fire = (): void => {
-      // The schedule may have been deleted or replaced since then.
+      // Do not fire if the schedule was deleted or replaced during the delay.
       if (this.#schedules.get(schedule.id) === schedule) this.#fire(schedule, awaited, change)
     }
     const options = awaited ? undefined : ({ awaited: false } as const)

@@ -17,7 +17,9 @@ const hopByHop = new Set([
   'upgrade',
 ])
 
-/** The service's own headers of a delivery; a forwarded header with one of these names is dropped. [queue.md 3.1] */
+/**
+ * Headers that the service sets on each delivery. A forwarded header with one of these names is dropped. [queue.md 3.1]
+ */
 export const ownDeliveryHeaders: readonly string[] = [
   'Signature',
   'Message-Id',
@@ -29,8 +31,8 @@ export const ownDeliveryHeaders: readonly string[] = [
 ]
 
 /**
- * Returns the headers that the publisher configured. A later source replaces a name of earlier ones, so explicit
- * headers come last. A name that occurs several times in one source stays a list.
+ * Returns the headers that the publisher configured, from several sources. A header of a later source replaces those
+ * with the same name in earlier ones. A header that occurs several times in one source is kept as often.
  */
 export function deliveryHeaders(
   contentType: string | undefined,

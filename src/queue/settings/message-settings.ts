@@ -4,8 +4,8 @@ import type { FieldRedaction } from './redacted-fields.js'
 import type { RetryExpression } from './retry-expression.js'
 
 /**
- * The service's own headers or query parameters: lower-case name without prefix → value, or values of forwarded
- * headers.
+ * Options from headers and query parameters of the service, by name in lower case and without prefix. Forwarded headers
+ * may have several values.
  */
 export type RawSettings = ReadonlyMap<string, HeaderValue>
 
@@ -21,7 +21,7 @@ export function joined(given: HeaderValue | undefined): string | undefined {
 
 export interface FlowControlSettings {
   readonly key: string
-  /** Limits; absent when only the key was sent. */
+  /** Limits of the key; `undefined` if the publisher sent only the key. */
   readonly limits?: FlowControlLimits | undefined
 }
 
@@ -59,6 +59,6 @@ export interface PublishSettings {
   cron: string | undefined
   scheduleId: string | undefined
   queue: string | undefined
-  /** Headers of the workflow protocol by name without prefix; the workflow engine reads them. */
+  /** Headers of the workflow protocol by name without prefix, which the workflow engine reads. */
   workflow: ReadonlyMap<string, string> | undefined
 }

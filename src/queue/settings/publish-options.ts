@@ -14,10 +14,10 @@ export interface ReadContext {
   readonly limits: ResolvedQueueLimits
 }
 
-/** Values that are collected while one set of options is read, in addition to the settings. */
+/** Values that are collected while options are read, and that become settings only together. */
 export interface Gathering {
   readonly context: ReadContext
-  /** `callback-` or `failure-callback-`, for error texts. */
+  /** Prefix of the option names in error texts: `callback-`, `failure-callback-`, or empty. */
   readonly prefix: string
   headerForward: boolean
   callbackUrl: string | undefined
@@ -29,20 +29,20 @@ export interface Gathering {
 /** Maximum number of retries that the service accepts on any plan. [queue.md, last section] */
 export const maxRetries = 999_999
 
-/** Publish option: the single source of headers, query names, defaults and documentation. */
+/** One publish option. Headers, query names, defaults and documentation are all derived from it. */
 export interface PublishOption {
-  /** Lower-case header name without prefix. The query name is the prefix and this name. */
+  /** Header name in lower case, without the prefix of the dialect. The query name is the prefix and this name. */
   readonly name: string
   readonly grammar: string
   readonly default: string
   readonly bounds?: string
-  /** Whether it may follow `Callback-` and `Failure-Callback-`. */
+  /** Whether it is also an option of callbacks, with the prefix `Callback-` or `Failure-Callback-`. */
   readonly callbacks: boolean
-  /** `schedule`: only the creation of a schedule reads it. */
+  /** `schedule`: the option is read only when a schedule is created. */
   readonly on?: 'schedule'
   readonly about: string
   read(text: string, into: PublishSettings, gathering: Gathering): void
-  /** Returns the text that parses to these settings; `undefined` where they have no value. */
+  /** Returns the value of the option as text; `undefined` if these settings do not have it. */
   write(settings: PublishSettings): string | undefined
 }
 

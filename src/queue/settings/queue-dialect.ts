@@ -1,4 +1,4 @@
-/** Spelling of one dialect, as far as the queue writes it: on deliveries and in signatures. */
+/** Spelling of one dialect in the headers and signatures of deliveries. */
 export interface DialectSpelling {
   /** Prefix of each of its headers: `Service-`. */
   readonly prefix: string
@@ -9,8 +9,8 @@ export interface DialectSpelling {
 }
 
 /**
- * Dialect in which a message is delivered, signed and called back, which is that of its publisher. If the publisher
- * used none, deliveries have the headers of all configured spellings, so that every app finds those it reads.
+ * Dialect of a publisher, which the deliveries, signatures and callbacks of its messages use. If the publisher used
+ * none, deliveries have the headers of all configured spellings, so that every app finds the headers that it reads.
  */
 export class QueueDialect {
   /** Lower-case prefixes of the service's own headers. */
@@ -18,13 +18,13 @@ export class QueueDialect {
   /** Lower-case names of the response header that forbids retries. */
   readonly nonRetryable: readonly string[]
   /**
-   * The only `User-Agent` of a delivery. With several spellings it is the last one's, the vendor's, because an app that
-   * reads it was written for the real service.
+   * `User-Agent` of deliveries, which can have only one value. With several spellings it is that of the last one, the
+   * vendor, because an app that reads it was written for the real service.
    */
   readonly userAgent: string
 
   constructor(
-    /** Name in dumps. */
+    /** Name of the dialect in dumps. */
     readonly name: string,
     readonly tongues: readonly DialectSpelling[],
   ) {
@@ -33,18 +33,19 @@ export class QueueDialect {
     this.userAgent = tongues.at(-1)?.userAgent ?? ''
   }
 
-  /** Returns the header for error texts: `Retries` → `Service-Retries`. */
+  /** Returns the name of a header for error texts: `Retries` → `Service-Retries`. */
   header(name: string): string {
     return `${this.tongues[0]?.prefix ?? ''}${name}`
   }
 
-  /** Returns the header in each spelling: `Retries` → `Service-Retries`. */
+  /** Returns the name of a header in each spelling: `Retries` → `Service-Retries`. */
   headers(name: string): readonly string[] {
     return this.tongues.map(({ prefix }) => prefix + name)
   }
 
   /**
-   * Removes the prefix: `service-retries` → `retries`; returns `undefined` for names that are not the service's own.
+   * Removes the prefix of a header name: `service-retries` → `retries`. Returns `undefined` if the name has no prefix
+   * of the dialect.
    */
   ownName(lowerName: string): string | undefined {
     const prefix = this.prefixes.find((one) => lowerName.startsWith(one))
@@ -54,7 +55,7 @@ export class QueueDialect {
 
 /** Dialects that a queue accepts. */
 export interface QueueDialects {
-  /** Dialect of requests that use no dialect. */
+  /** Dialect for requests whose headers do not show one. */
   readonly fallback: QueueDialect
   readonly all: readonly QueueDialect[]
 }

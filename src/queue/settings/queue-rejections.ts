@@ -11,13 +11,13 @@ export class QueueRejection extends Error {
 }
 
 /**
- * Error texts of the queue API. Texts that public sources quote are marked with their row in queue.md 1.13; all others
- * follow the pattern chosen there: `<thing> <id> not found`, `invalid <field>: <reason>`.
+ * Error texts of the queue API. A text that public sources quote has a reference to queue.md 1.13. All others follow
+ * the patterns that are chosen there: `<thing> <id> not found` and `invalid <field>: <reason>`.
  */
 export const refusals = {
   /** 401 [queue.md 1.13] */
   invalidToken: (): QueueRejection => new QueueRejection(401, 'unable to authenticate: invalid token'),
-  /** 404: a valid token used against the other region. [queue.md 1.13] */
+  /** 404 for a valid token of another region. [queue.md 1.13] */
   otherRegion: (user: string, region: string): QueueRejection =>
     new QueueRejection(404, `user (${user}) not found in this region (${region})`),
   /** The text of the service is not public. [queue.md 10] */
@@ -36,7 +36,7 @@ export const refusals = {
     new QueueRejection(400, `invalid ${field} url: ${reason}`),
   /** [queue.md 1.13] */
   deduplicationColon: (): QueueRejection => new QueueRejection(400, "DeduplicationId cannot contain ':'"),
-  /** Status and general form: [queue.md 1.13, choices] */
+  /** Status and form of the text are choices. [queue.md 1.13] */
   quota: (name: string, limit: number, status: number): QueueRejection =>
     new QueueRejection(status, `quota ${name} exceeded, current limit: ${limit}`),
   notFound: (thing: string, id: string): QueueRejection => new QueueRejection(404, `${thing} ${id} not found`),
@@ -45,7 +45,9 @@ export const refusals = {
   invalidCron: (reason: string): QueueRejection => new QueueRejection(400, `Invalid cron expression: ${reason}`),
   /** [workflow.md 1] */
   runNotFound: (id: string): QueueRejection => new QueueRejection(404, `workflowRun ${id} not found`),
-  /** The status makes the SDK end without an error; the text is not public. [workflow.md 5] */
+  /**
+   * With this status the SDK ends the request without an error. The text of the service is not public. [workflow.md 5]
+   */
   runOver: (id: string): QueueRejection => new QueueRejection(400, `workflowRun ${id} is not running`),
   /** [workflow-later.md 5] */
   exceedsLimit: (): QueueRejection => new QueueRejection(429, '-1 EXCEEDS_LIMIT'),

@@ -6,7 +6,7 @@ import type { HeaderList } from '../../kernel/http.js'
 export interface FieldRedaction {
   readonly body: boolean
   readonly allHeaders: boolean
-  /** Lower-case header names. */
+  /** Names of the redacted headers in lower case. */
   readonly headers: ReadonlySet<string>
 }
 

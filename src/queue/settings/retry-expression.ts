@@ -4,8 +4,8 @@ import { plural } from '../../kernel/plural.js'
 export interface RetryExpression {
   readonly text: string
   /**
-   * Returns the milliseconds before the retry after `retried` earlier ones. Never throws; the result may be negative or
-   * not finite.
+   * Returns the delay before a retry in milliseconds; it may be negative or not finite. Never throws. `retried` is the
+   * number of earlier retries, 0 for the first one.
    */
   evaluate(retried: number): number
 }
@@ -27,9 +27,9 @@ export const retryFunctions: Readonly<Record<string, readonly [arity: number, ru
   }
 
 /**
- * Parses a retry-delay expression. Grammar: numbers, `retried`, `+ - * / %`, unary minus, parentheses and the functions
- * above. At most `maxExpression` characters and `deepestExpression` levels, so that every accepted expression can be
- * evaluated.
+ * Parses a retry-delay expression. Grammar: numbers, `retried`, `+ - * / %`, unary minus, parentheses and the names in
+ * `retryFunctions`. Limits: `maxExpression` characters and `deepestExpression` levels, so that every accepted
+ * expression can be evaluated.
  * @throws SyntaxError with the reason, for the text `invalid retry delay: <reason>`
  */
 export function parseRetryExpression(text: string): RetryExpression {
@@ -40,7 +40,10 @@ export function parseRetryExpression(text: string): RetryExpression {
   return { text, evaluate }
 }
 
-/** Maximum length in characters, and maximum depth of parentheses, signs and calls; limits of this package. */
+/**
+ * Maximum length of an expression in characters, and maximum nesting depth of parentheses, signs and function calls.
+ * These are limits of this package.
+ */
 export const maxExpression = 1000
 export const deepestExpression = 100
 

@@ -1,6 +1,6 @@
 import type { SettingEntry, TrafficLog } from '../../kernel/traffic-log.js'
 
-/** Logs a change of a setting that stays in force, and returns the `seq` of the entry. */
+/** Logs a change of a lasting setting, such as a pause or a limit, and returns the `seq` of the entry. */
 export type NoteSetting = (
   of: SettingEntry['resource'],
   name: string,

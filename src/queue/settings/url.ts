@@ -6,7 +6,7 @@ export const resourceName: RegExp = /^[A-Za-z0-9_.-]+$/
 
 /**
  * Checks the name of a resource.
- * @param field field for the error text
+ * @param field name of the field for the error text
  */
 export function checkName(name: string, field: string): void {
   if (resourceName.test(name)) return
@@ -27,8 +27,10 @@ export function targetOf(destination: string): PublishTarget {
 }
 
 /**
- * Reads the target from the rest of a path, not decoded and with its query. A double slash that a proxy collapsed is
- * restored, and a percent-encoded URL is decoded. [queue.md 1.3]
+ * Parses the target of a publish. If a proxy has collapsed the double slash of the URL, restores it. Decodes a URL that
+ * is percent-encoded as a whole. [queue.md 1.3]
+ * @param raw rest of the request path, not decoded
+ * @param query query of the destination; empty if there is none
  */
 export function readTarget(
   raw: string,
@@ -45,13 +47,13 @@ export function readTarget(
   return isUrl(repaired) ? { url: repaired + tail } : targetOf(decodeSegment(raw))
 }
 
-/** URLs known to be valid. The same few occur again and again. */
+/** Cache of URLs that are valid, because most publishes have one of a few URLs. */
 const checked = new Set<string>()
 const checkedAtMost = 1000
 
 /**
  * Rejects values that are not absolute HTTP(S) URLs.
- * @param field `callback`, `failure callback`, `endpoint`
+ * @param field name of the field for the error text: `callback`, `failure callback` or `endpoint`
  */
 export function checkUrl(url: string, field: string): void {
   if (!isUrl(url)) throw refusals.invalidScheme(field)
@@ -64,7 +66,7 @@ export function checkTarget({ url, group }: PublishTarget): void {
   else if (!resourceName.test(group)) throw refusals.invalidScheme()
 }
 
-/** Checks the part of a URL after its scheme. */
+/** Checks that a URL can be parsed and has a host. */
 function checkForm(url: string, field: string): void {
   if (checked.has(url)) return
   if (!URL.canParse(url) || new URL(url).hostname === '')
@@ -72,7 +74,7 @@ function checkForm(url: string, field: string): void {
   if (checked.size < checkedAtMost) checked.add(url)
 }
 
-/** Rejects a loopback URL if the policy does. */
+/** Rejects a URL with a loopback host if the policy `rejectLoopback` is set. */
 export function checkReach(url: string, { rejectLoopback }: { readonly rejectLoopback: boolean }): void {
   if (!rejectLoopback) return
   const { hostname } = new URL(url)

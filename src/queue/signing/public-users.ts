@@ -35,7 +35,7 @@ export const devUsers: readonly [DevUser, ...DevUser[]] = [
   },
 ]
 
-/** Read-only token in the same form, which only this package uses. */
+/** Default read-only token. It has the form of the vendor's tokens, but exists only in this package. */
 export const defaultReadOnlyToken = 'eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoicmVhZE9ubHkifQ=='
 
 /** Returns the user that a token names. Tokens are base64 JSON with `UserID` and `Password`. [queue.md 10] */

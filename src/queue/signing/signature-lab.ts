@@ -15,7 +15,7 @@ import {
   signToken,
 } from './signing.js'
 
-/** Defects of a signature. Each changes one thing and leaves the rest of the signature valid. */
+/** Defects of a signature. Each defect changes one part of a signature, and the other parts stay valid. */
 export const signatureFlaws = {
   url: 'claim sub names another URL',
   body: 'claim body is the hash of another body',
@@ -37,7 +37,7 @@ export interface SignedRequest {
   readonly body?: string
 }
 
-/** Options of `queue.sign()`: what differs from a correct signature. */
+/** Options of `queue.sign()`: differences from a correct signature. */
 export interface SignOptions {
   /** Defect of the signature; none by default. */
   readonly flaw?: SignatureFlaw
@@ -47,8 +47,8 @@ export interface SignOptions {
   readonly key?: 'current' | 'next' | (string & {})
   readonly window?: SignatureWindow
   /**
-   * Dialect of the signature, `service` or `upstash`, for claim `iss`. Default: the sandbox's dialect, and for `auto`
-   * the vendor's, whose SDKs check it.
+   * Dialect of the signature, which determines the claim `iss`. Default: the dialect of the sandbox. For `auto` it is
+   * the vendor's, because the vendor's SDKs check the claim.
    */
   readonly dialect?: string
 }
@@ -96,7 +96,7 @@ function flawedClaims(flaw: SignatureFlaw | undefined, url: string, body: Bytes)
     case 'reserialized':
       return { body: bodyHash(utf8(otherSpelling(text(body)))) }
     case 'expired':
-      // Host dates and virtual times are all later than this.
+      // A time in 1970 is before any host date and any virtual time.
       return { iat: 0, exp: 1 }
     case 'not-yet-valid':
       return { nbf: 253_402_300_799 }
@@ -133,8 +133,8 @@ function keyFor(overrides: SignOptions, keys: SigningKeys): string {
 }
 
 /**
- * Returns the signature of a delivery into which a fault is injected. An impossible flaw is replaced
- * by the nearest one: `key` if there was no rotation, and `body` if the body is not JSON.
+ * Returns the signature of a delivery into which a fault is injected. A flaw that is impossible is replaced by a
+ * similar one: `key` if there were too few rotations, `body` if the body is not JSON.
  */
 export function faultySignature(
   { flaw, skewMs }: SigningFault,
@@ -153,8 +153,8 @@ export function faultySignature(
 }
 
 /**
- * Returns the times of a clock that is fast or slow. In the window `wide`, receivers use the host's date, so the
- * signature either expired long ago or is issued in the far future.
+ * Returns the time claims of a server whose clock is fast or slow by `skewMs` milliseconds. In the window `wide`,
+ * receivers compare with the host's date, so the signature expired long ago or begins in the far future.
  */
 function skewedTimes(skewMs: number, { at, window }: SigningContext): Partial<SignatureClaims> {
   if (window === 'real') {

@@ -13,7 +13,7 @@ export interface SignatureClaims {
   readonly iss: string
   /** Full destination URL. */
   readonly sub: string
-  /** Expiration in Unix seconds, as all times of a token. */
+  /** Expiration in Unix seconds. All times of a token are in seconds. */
   readonly exp: number
   readonly nbf: number
   readonly iat: number
@@ -33,10 +33,13 @@ export type SignatureWindow = 'wide' | 'real'
 export const signatureLifetime = 300
 /** Last second of the year 9999. */
 export const farFuture = 253_402_300_799
-/** First second of 2020. Receivers that check `iat`, as Python's do, reject signatures from their future. */
+/**
+ * First second of 2020. Receivers that check `iat`, such as those in Python, reject a signature that was issued later
+ * than their current date.
+ */
 export const longAgo = 1_577_836_800
 
-/** The keys that deliveries of a queue are signed with. */
+/** Keys that sign the deliveries of a queue. */
 export class SigningKeys implements SigningKeyPair {
   current: string
   next: string
@@ -101,7 +104,7 @@ export function bodyHash(body: Bytes): string {
   return hashClaim(sha256Bytes(body))
 }
 
-/** Encodes a hash with the padding that the service's own example has. */
+/** Encodes a hash as base64url with padding, as in the example of the service. */
 function hashClaim(hash: Bytes): string {
   const claim = toBase64Url(hash)
   return claim + '='.repeat((4 - (claim.length % 4)) % 4)

@@ -16,22 +16,22 @@ import { type AttemptFact, ImportError, recordsOf } from './imported-records.js'
 import { Redactor, type ReplacedSecret, type SecretKind } from './placeholders.js'
 
 export interface ImportOptions {
-  /** Dialect of the scenario. Default: `auto`, which the scenario does not state. */
+  /** Dialect of the scenario. Default: `auto`, for which the scenario has no field. */
   readonly dialect?: DialectName
-  /** Kinds of secrets that are not replaced. Default: none. */
+  /** Kinds of secrets that are kept instead of being replaced by placeholders. Default: none. */
   readonly keep?: readonly SecretKind[]
   /**
    * What the scenario expects. Default: `same`.
-   * `same`: the code under test no longer returns the recorded failure; without such code, the recorded end is
-   * reproduced. `delivered`: the messages are delivered.
+   * `same`: the code under test no longer returns the recorded failure. Without code under test, the messages end as
+   * recorded. `delivered`: the messages are delivered.
    */
   readonly expect?: 'same' | 'delivered'
   readonly name?: string
 }
 
-/** A file that was read and parsed. */
+/** Content of a file as parsed JSON. */
 export interface ImportSource {
-  /** Name for messages, and for the scenario. */
+  /** Name of the file for error messages and notes. */
   readonly name: string
   readonly value: unknown
 }
@@ -39,14 +39,17 @@ export interface ImportSource {
 export interface Imported {
   readonly scenario: Scenario
   readonly redactions: readonly ReplacedSecret[]
-  /** Assumptions about facts that are not in the records. */
+  /**
+   * Messages about assumptions that were necessary because the records do not contain a fact, and about secrets to
+   * check.
+   */
   readonly notes: readonly string[]
 }
 
 /**
  * Converts dead letters, log entries and callback bodies of the real service to a scenario.
- * The scenario contains what was recorded, and expects the code under test to do better. Records of one message are
- * merged; secrets are replaced by placeholders.
+ * The scenario contains the recorded responses, and expects that the code under test no longer fails. All records of
+ * one message are merged, and secrets are replaced by placeholders.
  * @throws ImportError when there is nothing to import
  */
 export function importDeliveries(sources: readonly ImportSource[], options: ImportOptions = {}): Imported {
@@ -164,7 +167,7 @@ class Writer {
     return Object.keys(headers).length === 0 ? undefined : headers
   }
 
-  /** Returns the names of the service's own headers in the dialect of the scenario. */
+  /** Returns the name of a header, with the prefix of the scenario's dialect if it is a header of the service. */
   #inWords(name: string): string {
     const prefix = this.options.dialect === 'neutral' ? 'Service-' : 'Upstash-'
     return name.replace(/^(?:upstash|service)-/i, prefix)
@@ -228,7 +231,7 @@ class Writer {
     const callbacks = this.#parts.flatMap(({ publish }) => [publish.callback, publish.failureCallback])
     for (const url of callbacks) if (url !== undefined && !byUrl.has(url)) byUrl.set(url, [])
     return [...byUrl].map(([url, script]) => {
-      // Messages to one destination use its script steps in the order of their attempts.
+      // All messages to one destination share one script, so its steps are in the order of their attempts.
       const steps = [...script].sort((a, b) => a.at - b.at).map(({ fault }) => fault)
       while (steps.at(-1)?.kind === 'pass') steps.pop()
       return { url, recorded: steps }
@@ -249,7 +252,7 @@ class Writer {
       steps.push(step)
     }
     const open = this.#parts.filter(({ message }) => message.state === 'OPEN')
-    // Nothing is played beyond the end of the records.
+    // If a message had not ended, stop at the end of the records, because what followed is unknown.
     if (open.length > 0) steps.push({ advanceTo: iso(Math.max(now, ...open.map(({ message }) => message.lastSeenAt))) })
     else steps.push({ drain: true })
     return steps
@@ -291,7 +294,10 @@ const networkFaults: readonly (readonly [
   ['reset', new RegExp(`${networkErrors.reset}|ECONNRESET|connection reset|unexpected EOF|\\bEOF\\b|broken pipe`, 'i')],
 ]
 
-/** Response headers about the connection, or about an encoding that the record no longer has. */
+/**
+ * Response headers that must not be replayed: they describe the connection, or an encoding of the body that the record
+ * does not have.
+ */
 const ofConnection =
   /^(?:connection|keep-alive|transfer-encoding|content-length|content-encoding|date|server|via|alt-svc|nel|report-to|cf-.*|x-vercel-.*|x-amz-.*|x-request-id|upgrade|trailer|te|vary|age|etag|strict-transport-security)$/i
 

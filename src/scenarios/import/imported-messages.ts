@@ -11,7 +11,7 @@ import {
   maxAttempts,
 } from './imported-records.js'
 
-/** One attempt with its times, recorded or estimated. */
+/** One attempt with its start and duration in milliseconds, recorded or estimated. */
 export type TimedAttempt = AttemptFact & { readonly retried: number; readonly startedAt: number; readonly took: number }
 
 /** One message, merged from all records about it. */
@@ -79,12 +79,15 @@ function joinedMessage(id: string, records: readonly Fact[], notes: string[]): I
   }
 }
 
-/** Returns the lines oldest first. The API lists the newest first, unless the request asked for another order. */
+/**
+ * Returns the log entries oldest first. The API returns the newest first unless the request asked for another order, so
+ * the given order is unknown.
+ */
 function inOrder(lines: readonly LogLine[]): readonly LogLine[] {
   const [first, last] = [lines[0], lines.at(-1)]
   if (first === undefined || last === undefined) return []
   const isReversed = first.time > last.time || (first.time === last.time && order(first.state) > order(last.state))
-  // The sort is stable, so entries of one instant keep their order.
+  // `sort()` is stable, so entries with equal times keep their order.
   return [...(isReversed ? [...lines].reverse() : lines)].sort((a, b) => a.time - b.time)
 }
 
@@ -93,7 +96,7 @@ function order(state: string): number {
   return ['CREATED', 'ACTIVE', 'CANCEL_REQUESTED', 'DELIVERED', 'ERROR', 'RETRY', 'FAILED', 'CANCELLED'].indexOf(state)
 }
 
-/** Merges facts: the first record that contains a fact determines it. */
+/** Merges the facts of all records of a message. Each fact is taken from the first record that contains it. */
 function mergedFacts(records: readonly Fact[]): MessageFacts {
   const merged: Record<string, unknown> = {}
   for (const { message } of records) {
@@ -104,7 +107,7 @@ function mergedFacts(records: readonly Fact[]): MessageFacts {
 
 type Raw = (AttemptFact | undefined)[]
 
-/** Returns the attempts by number. The log implies the number by its order; callbacks contain it. */
+/** Returns the recorded attempts by number. A callback contains the number; in the log it follows from the order. */
 function rawAttempts(records: readonly Fact[], log: readonly LogLine[]): Raw {
   const attempts: Raw = []
   let startedAt: number | undefined
@@ -117,7 +120,7 @@ function rawAttempts(records: readonly Fact[], log: readonly LogLine[]): Raw {
   for (const { reported } of records) {
     if (reported?.retried === undefined) continue
     const known = attempts[reported.retried]
-    // A callback has the headers and body of a success too, which the log omits.
+    // Add the headers and body of the callback, because the log contains none for a success.
     attempts[reported.retried] =
       known === undefined
         ? reported
@@ -132,8 +135,8 @@ function rawAttempts(records: readonly Fact[], log: readonly LogLine[]): Raw {
 }
 
 /**
- * Adds attempts to a dead letter, which contains only its last one. The others are assumed to have failed in the same
- * way.
+ * Adds the missing attempts of a failed message. A dead letter contains only the last attempt, so the others are
+ * assumed to have failed in the same way.
  */
 function completed(
   attempts: Raw,
@@ -167,7 +170,10 @@ function completed(
   }
 }
 
-/** Adds attempts before that of a callback, which contains only its own. They failed, but the reason is unknown. */
+/**
+ * Adds the missing attempts before that of a callback. A callback contains only its own attempt; earlier ones failed
+ * for an unknown reason.
+ */
 function filled(attempts: Raw, id: string, notes: string[]): void {
   for (let retried = 0; retried < attempts.length; retried++) {
     if (attempts[retried] !== undefined) continue
@@ -176,7 +182,9 @@ function filled(attempts: Raw, id: string, notes: string[]): void {
   }
 }
 
-/** Estimates the creation time of a message without any: early enough before its end for all retries. */
+/**
+ * Estimates the creation time of a message whose records do not contain it. The time is early enough for all retries.
+ */
 function earliestOf(dead: AttemptFact | undefined, attempts: readonly AttemptFact[], facts: MessageFacts): number {
   const waits = attempts
     .slice(0, -1)
@@ -205,7 +213,7 @@ export function isNonRetryable({ status, headers }: AttemptFact): boolean {
   )
 }
 
-/** Estimates the wait before the next attempt, with the rules of the service. */
+/** Estimates the delay before the next attempt in milliseconds, by the rules of the service. */
 function waitAfter(attempt: AttemptFact, retried: number, expression: string | undefined, at: number): number {
   const headers = attempt.headers.map(([name, value]): [string, string] => [name, value])
   return retryWait(
@@ -218,7 +226,7 @@ function waitAfter(attempt: AttemptFact, retried: number, expression: string | u
   ).delay
 }
 
-/** Returns `undefined` for an expression that the service would not have accepted. */
+/** Parses a retry expression; `undefined` if it is not valid. */
 export function parsedExpression(expression: string): RetryExpression | undefined {
   try {
     return parseRetryExpression(expression)

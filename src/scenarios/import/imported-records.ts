@@ -1,13 +1,15 @@
 import { type Bytes, fromBase64, utf8 } from '../../kernel/bytes.js'
 import type { HeaderList } from '../../kernel/http.js'
 
-// Tolerant parser for JSON of the service's API: a dead letter, a log entry, the body of a callback, or a page of
-// them.
-// Each becomes facts about one message. [queue.md 1.5, 4.3, 5.4, 5.5]
+// Parses JSON of the service's API: a dead letter, a log entry, the body of a callback, or a page of them. Each record
+// becomes facts about one message. Unknown and invalid fields are ignored. [queue.md 1.5, 4.3, 5.4, 5.5]
 
 /** Facts about one attempt. */
 export interface AttemptFact {
-  /** Number of the attempt, 0 for the first. Absent in the log, whose order implies it. */
+  /**
+   * Number of the attempt, 0 for the first. The log does not contain it; there it follows from the order of the
+   * entries.
+   */
   readonly retried?: number | undefined
   readonly status: number
   readonly error?: string | undefined
@@ -17,7 +19,7 @@ export interface AttemptFact {
   readonly endedAt?: number | undefined
 }
 
-/** Facts about a message as it was published. */
+/** Facts about the publish of a message. */
 export interface MessageFacts {
   readonly url?: string | undefined
   readonly method?: string | undefined
@@ -56,13 +58,13 @@ export interface Fact {
   readonly messageId: string
   readonly message: MessageFacts
   readonly log?: LogLine
-  /** Attempt that a callback reports. */
+  /** Attempt that the callback reports, if the record is a callback. */
   readonly reported?: AttemptFact
-  /** Last attempt of a dead letter. */
+  /** Last attempt, if the record is a dead letter. */
   readonly dead?: AttemptFact
 }
 
-/** Maximum number of attempts per message that an import distinguishes. */
+/** Maximum number of attempts that an import reads or assumes per message. */
 export const maxAttempts = 1000
 
 /** Thrown when a file contains no records of the service. */
@@ -190,7 +192,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** Returns a whole number in a reasonable range; ignores anything else. */
+/** Returns a whole number from `least` to 1,000,000; `undefined` for any other value. */
 function countOf(value: unknown, least = 0): number | undefined {
   const number = numberOf(value)
   return number !== undefined && Number.isInteger(number) && number >= least && number <= 1_000_000 ? number : undefined
@@ -221,7 +223,7 @@ function urlOf(value: unknown): string | undefined {
   return url !== undefined && /^https?:\/\//.test(url) && URL.canParse(url) ? url : undefined
 }
 
-/** Some sources write times as strings. [queue.md 5.4, 16] */
+/** Returns a number. Accepts strings, too, because some sources write times as strings. [queue.md 5.4, 16] */
 function numberOf(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined
@@ -251,7 +253,7 @@ function bytesOf(clear: unknown, encoded: unknown): Bytes {
   return bytes ?? utf8(typeof clear === 'string' ? clear : '')
 }
 
-/** Logs and callbacks contain base64. Any other text is used unchanged. */
+/** Decodes a base64 body of a log entry or callback. A text that is not base64 is used unchanged. */
 function base64Body(value: unknown): Bytes | undefined {
   if (typeof value !== 'string') return undefined
   return (/^[\w+/=-]*$/.test(value) ? fromBase64(value) : undefined) ?? utf8(value)

@@ -7,12 +7,11 @@ import { issuedKey, rewritePrivateKeys } from '../../secrets/secret-shapes.js'
 import { SecretTexts } from '../../secrets/texts.js'
 
 // Keeps secrets of a production log out of files under version control. Each secret is replaced by a numbered
-// placeholder.
-// Equal secrets get the same placeholder, so that the file still shows which values were equal.
+// placeholder. Equal secrets get the same placeholder, so that the file still shows which values were equal.
 
 export type SecretKind = 'header' | 'cookie' | 'url' | 'field' | 'jwt' | 'key' | 'card' | 'email' | 'ip'
 
-/** What each kind covers. The documentation shows this table. */
+/** Description of the values that each kind covers, which the documentation shows as a table. */
 export const secretKinds: Readonly<Record<SecretKind, string>> = {
   header:
     'values of headers that authenticate: `Authorization`, `X-Api-Key`, names with token, secret, password, signature or key',
@@ -45,11 +44,14 @@ const patterns: readonly (readonly [SecretKind, RegExp])[] = [
 
 const privateAddress = /^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|192\.0\.2|198\.51\.100|203\.0\.113)\./
 
-/** Maximum nesting of JSON in which each secret gets its own place and placeholder. */
+/**
+ * Maximum nesting depth of JSON in which each secret gets a placeholder. In deeper JSON, secrets are removed without
+ * one.
+ */
 const deepest = 500
 const texts = new SecretTexts()
 
-/** Replaces secrets and records what it replaced. */
+/** Replaces secrets with placeholders and records each replacement. */
 export class Redactor {
   readonly redactions: ReplacedSecret[] = []
   readonly #kept: ReadonlySet<string>
@@ -65,7 +67,7 @@ export class Redactor {
     const at = `${place}.${name}`
     if (/^(?:set-)?cookie$/i.test(name)) return this.#cookies(value, at, /^set/i.test(name))
     if (!isSecretName(name)) return this.text(value, at)
-    // The scheme is not a secret, and receivers check it.
+    // Keep the scheme, such as `Bearer`, because it is not a secret and receivers check it.
     const [, scheme = '', secret = value] = /^((?:Bearer|Basic|Digest|Token)\s+)(.+)$/i.exec(value) ?? []
     return scheme + this.#replace('header', secret, at)
   }
@@ -105,7 +107,7 @@ export class Redactor {
 
   /** Redacts a body. In JSON and forms, field names identify secrets. */
   body(body: string, place: string): string {
-    // Deeper nesting than people write by hand is redacted without placeholders.
+    // Redact JSON that is nested too deeply without placeholders, because placeholders require a recursive search.
     if (isDeeper(body, deepest)) return this.#kept.has('field') ? body : this.text(texts.text(body), place)
     const json = parsed(body)
     if (json !== undefined) {
@@ -119,7 +121,7 @@ export class Redactor {
     return this.text(marked, place)
   }
 
-  /** Redacts everything that is recognized by its format alone. */
+  /** Redacts secrets that are recognized by their format, without a field name. */
   text(value: string, place: string): string {
     let clean = rewritePrivateKeys(value, (key) => this.#replace('key', key, place))
     for (const [kind, pattern] of patterns) {
@@ -148,7 +150,7 @@ export class Redactor {
     )
   }
 
-  /** Redacts a string within JSON. It may be a URL, JSON, or base64 of the body that a callback reports on. */
+  /** Redacts a string within JSON. The string may itself be a URL, JSON, or the base64 body in a callback. */
   #jsonText(value: string, place: string): string {
     if (/^https?:\/\//.test(value)) return this.url(value, place)
     if (parsed(value) !== undefined) return this.body(value, place)
@@ -188,8 +190,8 @@ function isPlaceholder(value: string): boolean {
 }
 
 /**
- * Returns whether a number has the check digit of payment cards. One in ten other numbers has it too, so times in
- * milliseconds are excluded.
+ * Returns whether a number has the check digit of payment cards. One in ten other numbers also has it, so numbers that
+ * look like times in milliseconds are excluded.
  */
 function isCardNumber(given: string): boolean {
   const digits = given.replace(/\D/g, '')

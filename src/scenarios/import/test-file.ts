@@ -17,8 +17,8 @@ interface HandlerStub {
 
 /**
  * Returns a test file for an imported scenario.
- * The user fills in the code under test. Until then the test fails with a message that explains it, and then it fails
- * as production did until the code is fixed.
+ * The user must add the code under test. Until then, the test fails with a message that says so. After that, the test
+ * fails as production did until the code is fixed.
  */
 export function testFileText({ scenario, notes }: Imported, { runner, language }: TestFileOptions): string {
   const title = plainText(scenario.name)
