@@ -19,7 +19,7 @@ function walk({ key, steps }: KeyTimeline, findings: Findings): void {
   let allowed = Number.POSITIVE_INFINITY
   for (const { is, story, entry, place } of steps) {
     if (is === 'limits') allowed = limitOf(entry, 'parallelism')
-    // A reset sets the counter to 0, although the deliveries continue.
+    // A reset sets the counter to 0, even while deliveries are running.
     else if (is === 'reset' || is === 'service') running.clear()
     else if (is === 'release') running.delete(story!)
     else if (is === 'take') {

@@ -293,7 +293,7 @@ export class Publisher {
       contentBasedDeduplication: false,
     }
     const settings = overrides.size === 0 ? base : this.settings(overrides, dialect, {}, base)
-    // Deliveries keep the dialect of the original publisher, whatever dialect the retry request uses.
+    // Deliveries keep the dialect of the original publisher, even if the retry request uses another one.
     settings.words = message.settings.words
     settings.queue = message.settings.queue
     this.options.courier.deadLetters.delete(letter)

@@ -126,7 +126,7 @@ describe('a mistake in a scenario file is reported with line, column and the nea
     expect(complaint('')).toBe('outage.yaml:1:1: The file is empty.')
     expect(complaint('# nothing\n')).toBe('outage.yaml:1:1: The file is empty.')
     expect(complaint('7\n')).toContain('must be an object (got 7)')
-    expect(complaint('name: nothing happens\n')).toContain('nothing happens in it')
+    expect(complaint('name: nothing happens\n')).toContain('must not be empty. Add faults')
   })
 })
 

@@ -640,7 +640,7 @@ describe('defineScenario()', () => {
       () => defineScenario({ name: 'a', steps: [{ publish: { to: orders, retrys: 1 } as never }] }),
       /steps\[0\]\.publish\.retrys: there is no "retrys"\. Did you mean "retries"\?/,
     ],
-    ['no rules', () => defineScenario('a', []), /nothing happens in it/],
+    ['no rules', () => defineScenario('a', []), /must not be empty\. Add faults/],
   ])('rejects %s', (_, define, why) => {
     expect(define).toThrow(TypeError)
     expect(define).toThrow(why)

@@ -252,7 +252,7 @@ export class Destinations {
     const called = `destinations.respond(${JSON.stringify(String(at))})`
     if (given === undefined || given === null) {
       throw new TypeError(
-        `${called}: the second argument must be a status, { status, headers, body }, or a function (delivery) => that returns one of these (got ${given}).`,
+        `${called}: the second argument must be a status, { status, headers, body }, or a function of the delivery that returns one of these (got ${given}).`,
       )
     }
     const handler = typeof given === 'function' ? this.#calls(given) : this.#gives(given, called)

@@ -95,7 +95,7 @@ export function failedOutcome(error: string): RawOutcome {
 }
 
 export function hostname(url: string): string {
-  // A host name may end in a dot, which stands for the DNS root.
+  // A host name may end in the dot of the DNS root, which must not affect comparisons.
   return URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : url
 }
 

@@ -15,7 +15,7 @@ export function messageText(queue: QueueEngine, id: string): string {
   if (message === undefined) return unknown(queue, id)
   const forecast = forecastsOf(queue, [message]).get(message)
   const place = `Message ${message.id} to ${shownUrl(message.url)}${ofRun(message)} ${state(queue, message)}.`
-  // Shorten an ID that the first sentence already contains in full.
+  // Shorten an ID that `place` already contains in full.
   const named = (other: string): string => (place.includes(other) ? `${other.slice(0, 7)}…` : other)
   return isTold(message, forecast) ? place : `${place} ${forecastText(forecast!, named)}`
 }
