@@ -117,7 +117,7 @@ function withIds(
 function tallied(expected: string, found: number, wanted: number): ExpectationVerdict {
   return found === wanted
     ? { holds: true, expected }
-    : { holds: false, expected, explanation: found === 1 ? 'There is 1.' : `There are ${found}.` }
+    : { holds: false, expected, explanation: `The actual number is ${found}.` }
 }
 
 function fieldsText(pattern: Readonly<Record<string, unknown>>): string {

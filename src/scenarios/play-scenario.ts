@@ -229,7 +229,7 @@ class Player implements StepContext {
   }
 
   differs(sentence: string): void {
-    this.#findings.push({ path: this.#place, holds: false, expected: 'the response', explanation: sentence })
+    this.#findings.push({ path: this.#place, holds: false, expected: 'the expected response', explanation: sentence })
   }
 
   #judge(expectation: Expectation, place: string): void {

@@ -104,7 +104,7 @@ function wrongWith(recorded: Recorded, now: readonly AttemptEntry[]): Wrong | un
   if (isDelivered) return undefined
   if (last !== undefined) return { attempt: last, ordinal: ended.length, verdict: 'It fails, but not as recorded.' }
   if (recorded.attempts.length === 0) return undefined
-  return { attempt: undefined, ordinal: 0, verdict: 'The message was never delivered to it.' }
+  return { attempt: undefined, ordinal: 0, verdict: 'The message was never delivered to the code under test.' }
 }
 
 function explained(recorded: Recorded, url: string, { attempt, ordinal, verdict }: Wrong): string {

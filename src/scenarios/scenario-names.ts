@@ -72,7 +72,7 @@ export function nameProblems(scenario: Scenario): readonly ScenarioProblem[] {
         ? `Did you mean ${JSON.stringify(near)}?`
         : names.length > 0
           ? `Known: ${names.join(', ')}.`
-          : 'None exists at this point.'
+          : `No ${nouns[kind]} exists at this point of the scenario.`
     problems.push({ place, sentence: `there is no ${nouns[kind]} ${JSON.stringify(name)}. ${hint}` })
   }
   for (const [index, { to }] of (given.schedules ?? []).entries())

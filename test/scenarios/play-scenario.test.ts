@@ -300,7 +300,7 @@ const expectationStories: Readonly<Record<ExpectationName, readonly [holds: unkn
     { url: 'https://bank.test/refunds' },
     /Expected an outbound request/,
   ],
-  reached: [{ url: 'https://shop.test/*', times: 4 }, { url: orders, times: 1 }, /There are 2\./],
+  reached: [{ url: 'https://shop.test/*', times: 4 }, { url: orders, times: 1 }, /The actual number is 2\./],
   executed: [{ argv: ['INCR', 'n'], times: 1 }, { argv: ['INCR', 'n'], times: 0 }, /found 1/],
   key: [{ name: 'n', value: '1' }, { name: 'n', absent: true }, /n/],
   deadLetters: [1, 0, /There is 1\./],

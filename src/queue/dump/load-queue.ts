@@ -366,6 +366,6 @@ function loadLetter(queue: QueueEngine, dumped: DumpedDeadLetter): void {
 function checkPast(queue: QueueEngine, thing: string, happened: string, at: number): void {
   if (at <= queue.now()) return
   throw new TypeError(
-    `The ${shortened(thing)} of the dump ${happened} at ${iso(at)}, but the clock of the sandbox is at ${iso(queue.now())}. Load the dump into a sandbox whose startAt is not earlier.`,
+    `The ${shortened(thing)} of the dump ${happened} at ${iso(at)}, but the clock of the sandbox is at ${iso(queue.now())}. Load the dump into a sandbox whose startAt is not before that time.`,
   )
 }

@@ -155,7 +155,7 @@ export interface DumpedLogEntry {
 }
 
 /**
- * Deduplication key in its window: until then, a publish with the same key counts as a duplicate of this message or
+ * Deduplication key whose window has not ended. A publish with the same key counts as a duplicate of this message or
  * schedule.
  */
 export interface DumpedDuplicate {

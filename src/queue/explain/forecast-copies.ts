@@ -7,7 +7,7 @@ import type { FlowControlLimits, PublishSettings } from '../settings/message-set
 
 // State of a forecast: copies of messages, keys and queues. Changing them does not affect the engine.
 
-/** Condition for the start of an attempt. */
+/** Reason why the start time of an attempt is unknown: a missing response, or a pause without a known end. */
 export type Cause =
   | {
       readonly kind: 'answer'

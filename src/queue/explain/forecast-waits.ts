@@ -24,7 +24,9 @@ function holderText(queue: QueueEngine, lane: FifoQueue<Message>, holder: Messag
   if (holder.cancelRequested) return `canceled, which ends it at ${timeText(holder.nextAttemptAt)}`
   if (delivery.is === 'held') {
     const key = settings.flowControl?.key
-    return key === undefined ? 'waiting for a free delivery of the plan' : `waiting for flow-control key ${key}`
+    return key === undefined
+      ? 'waiting, because the plan allows no further delivery in flight'
+      : `waiting for flow-control key ${key}`
   }
   if (lane.paused && delivery.is === 'parked') return 'due, and held by the pause'
   return `waiting until ${timeText(holder.nextAttemptAt)} for ${turn(holder)}${worst(queue, holder)}`

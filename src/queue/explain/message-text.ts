@@ -37,8 +37,8 @@ function unknown({ courier: { byId }, limits }: QueueEngine, id: string): string
 }
 
 /**
- * Whether the first sentence already contains the forecast, because it names the time of the next attempt or the
- * current one.
+ * Whether the description of the state already contains the forecast: the time of the next attempt, or the current
+ * attempt.
  */
 function isTold(message: Message, forecast: Forecast | undefined): boolean {
   const { is } = message.delivery
@@ -110,7 +110,7 @@ function blocked(queue: QueueEngine, message: Message, { by, since }: Held): str
   const name = message.settings.flowControl?.key
   const key = name === undefined ? undefined : queue.flow.keys.get(name)
   if (key === undefined || by === 'plan') {
-    return `all ${queue.limits.globalParallelism} parallel calls of the plan are taken`
+    return `the plan allows at most ${queue.limits.globalParallelism} deliveries in flight, and this number is reached`
   }
   const ahead = key.waiting().indexOf(message)
   const reasons = limitsText(queue, key)

@@ -175,7 +175,7 @@ class Writer {
 
   #body(body: ImportedMessage['facts']['body'], place: string): Pick<PublishStep, 'body' | 'bodyBase64'> {
     if (body === undefined) {
-      this.notes.push(`${place} is not in the records: the scenario sends none.`)
+      this.notes.push(`${place} is not in the records, so the scenario publishes an empty body.`)
       return {}
     }
     if (body === '') return {}
@@ -218,7 +218,7 @@ class Writer {
   #networkFault(error: string, place: string): DeliveryFault {
     for (const [kind, pattern] of networkFaults) if (pattern.test(error)) return { kind }
     this.notes.push(
-      `${place} got no response${error === '' ? ', and the records contain no reason' : ` (${this.redactor.text(error, place)})`}: assumed to be a connection reset.`,
+      `${place} got no response${error === '' ? ', and the records contain no reason' : ` (${this.redactor.text(error, place)})`}: the scenario assumes a connection reset.`,
     )
     return { kind: 'reset' }
   }
