@@ -61,7 +61,7 @@ export class Routes {
     return route
   }
 
-  /** Removes one registration, or all of them. */
+  /** Removes the registration of a pattern, or without a pattern all registrations. */
   off(given?: string | URL): void {
     this.#routes = given === undefined ? [] : this.#routes.filter(({ text }) => text !== String(given))
   }

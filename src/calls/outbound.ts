@@ -234,7 +234,7 @@ export class Outbound {
   }
 
   /**
-   * Removes one registration, or all of them.
+   * Removes the registration of a pattern, or without a pattern all registrations.
    * @example
    * sandbox.outbound.respond('https://bank.test/*', 200)
    * sandbox.outbound.off('https://bank.test/*')

@@ -43,7 +43,7 @@ export interface PlayOptions {
    * ignored.
    */
   readonly elsewhere?: (url: string) => boolean
-  /** Returns the position of a place of the scenario in its file: `outage.yaml:7:5`. */
+  /** Returns the file, line and column of a value of the scenario, given by its path: `outage.yaml:7:5`. */
   readonly lineOf?: (place: ValuePath) => string
   /** Whether unhandled deliveries, unused script steps and unused faults fail the play. Default: true. */
   readonly strict?: boolean

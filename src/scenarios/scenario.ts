@@ -169,7 +169,7 @@ function dumpProblems({ given }: Scenario): readonly ScenarioProblem[] {
  * const outage = defineScenario('checkout outage', [
  *   { on: 'queue.delivery', match: { url: 'https://shop.test/*' }, times: 2, fault: fault.hang() },
  * ])
- * @throws TypeError that names every place with a problem
+ * @throws TypeError with every problem and its location
  */
 export function defineScenario(name: string, faults: readonly FaultRule[] | FaultRule): Scenario
 export function defineScenario(scenario: Scenario): Scenario
@@ -183,7 +183,11 @@ function calledBy(given: unknown): string {
   return typeof name === 'string' ? `The scenario ${JSON.stringify(name)}` : 'The scenario'
 }
 
-/** @throws TypeError that names every place with a problem */
+/**
+ * Checks a scenario and returns it as plain data.
+ * @param called subject of the error message, such as `The scenario "outage"`
+ * @throws TypeError with every problem and its location
+ */
 export function checkedScenario(given: unknown, called: string = calledBy(given)): Scenario {
   const plain = asPlainData(given, called)
   const problems = scenarioProblems(plain)

@@ -66,7 +66,7 @@ export interface DestinationsOptions {
    * `error`.
    */
   readonly unhandled?: 'error' | number | undefined
-  /** Whether redirects are followed instead of counting as a failure. */
+  /** Whether a redirect is followed. If not, the redirect response counts as a failure. */
   readonly followRedirects?: boolean | undefined
   /** Tracks the code that runs during an attempt, so that its outbound requests have a cause. */
   readonly callers?: WorkTracker | undefined
@@ -301,7 +301,7 @@ export class Destinations {
   }
 
   /**
-   * Removes one registration, or all of them.
+   * Removes the registration of a pattern, or without a pattern all registrations.
    * @example
    * sandbox.destinations.respond('https://shop.test/*', 503)
    * sandbox.destinations.off('https://shop.test/*')

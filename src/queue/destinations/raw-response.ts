@@ -80,7 +80,10 @@ function jsonOf(body: unknown): string {
 
 const plainStatuses = new Map<number, RawOutcome>()
 
-/** Returns a response that has only a status. It is shared, because fast destinations send millions of them. */
+/**
+ * Returns a response that has only a status. Responses with the same status share one object, because a fast
+ * destination may send millions.
+ */
 export function plainStatus(status: number): RawOutcome {
   let reply = plainStatuses.get(status)
   if (reply === undefined) {

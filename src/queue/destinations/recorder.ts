@@ -2,7 +2,7 @@ import { bindMethods } from '../../kernel/bind-methods.js'
 import { shownUrl } from '../../secrets/urls.js'
 import type { Attempt } from '../message/message-entries.js'
 
-/** Requests that arrived at a destination or an external host, in order. */
+/** Recorded requests to a destination or an external host, in the order of arrival. */
 export interface Recorder<Request = Attempt> {
   /** Recorded requests, oldest first. */
   readonly requests: readonly Request[]

@@ -1,7 +1,7 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import { Attempt } from '../message/message-entries.js'
 
-/** The same attempt at another URL. */
+/** Copy of an attempt for the target URL of a redirect. */
 export class RedirectedAttempt extends Attempt {
   readonly #url: string
   readonly #method: string

@@ -46,7 +46,7 @@ export interface DumpedStep {
   readonly stepType: string
   readonly concurrent: number
   readonly createdAt: number
-  /** ID of the latest message about it. */
+  /** ID of the latest message about this step. */
   readonly message?: string | undefined
   readonly result?: DumpedStepBody | undefined
   readonly plan?: DumpedStepBody | undefined

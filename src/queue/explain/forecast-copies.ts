@@ -103,7 +103,10 @@ interface UnknownAfter {
   ahead: number
 }
 
-/** Flow-control key whose deliveries are known until one of them depends on a response. */
+/**
+ * Flow-control key of a forecast. The times of its deliveries are known until a delivery depends on an unknown
+ * response.
+ */
 export class KeyCopy extends FlowKey<ForecastMessage> {
   /** Time in milliseconds at which the key checks its wait list again; `undefined` if no check is planned. */
   wake: { readonly at: number } | undefined

@@ -98,7 +98,7 @@ export class Message {
   timer: Timer | undefined
   /** FIFO queue that contains it. @internal */
   lane: FifoQueue<Message> | undefined
-  /** Whether a drain waits for it; `false` if a schedule published it while time was draining. @internal */
+  /** Whether a drain waits for the message. `false` if a schedule published it during a drain. @internal */
   awaited: boolean
   /** Number of callbacks that have not ended; a FIFO queue waits for them. @internal */
   openCallbacks = 0

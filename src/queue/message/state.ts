@@ -48,8 +48,8 @@ abstract class StateFacts {
 type ManualRequest = 'attempt' | 'end'
 
 /**
- * Message whose attempt is due at `due`. If a cancel was requested, it ends at that time instead. [queue.md 4.2] The
- * delivery scheduler has a timer for it.
+ * Message whose attempt is due at `due`. If a cancel was requested, the message ends at that time without an attempt.
+ * [queue.md 4.2] The delivery scheduler has a timer for it.
  */
 export class Planned extends StateFacts {
   readonly is = 'planned'

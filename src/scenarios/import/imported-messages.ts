@@ -14,7 +14,7 @@ import {
 /** One attempt with its start and duration in milliseconds, recorded or estimated. */
 export type TimedAttempt = AttemptFact & { readonly retried: number; readonly startedAt: number; readonly took: number }
 
-/** One message, merged from all records about it. */
+/** One message with the facts from all of its records. */
 export interface ImportedMessage {
   readonly id: string
   readonly facts: MessageFacts
@@ -178,7 +178,9 @@ function filled(attempts: Raw, id: string, notes: string[]): void {
   for (let retried = 0; retried < attempts.length; retried++) {
     if (attempts[retried] !== undefined) continue
     attempts[retried] = { status: 500, headers: [], body: utf8(''), retried }
-    notes.push(`${id}: attempt ${retried + 1} is not in the records: assumed to have failed with status 500.`)
+    notes.push(
+      `${id}: attempt ${retried + 1} is not in the records, so the import assumes that it failed with status 500.`,
+    )
   }
 }
 
