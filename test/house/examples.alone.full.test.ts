@@ -7,7 +7,7 @@ import ts from 'typescript'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { needsAnotherProgram, sceneBefore } from '../support/example-scenes.js'
 import { scopeNames, scopeOf } from '../support/example-scope.js'
-import { exportedNames, type PublicFunction, programOf, publicFunctions, root } from '../support/public-api.js'
+import { exportedNames, type PublicFunction, programOf, publicMembers, root } from '../support/public-api.js'
 
 // Each name that is exported has a summary, each function and method that users can call also has an example in its
 // JSDoc, and each example compiles and runs.
@@ -21,7 +21,7 @@ interface Example {
 }
 
 const published = programOf()
-const functions = publicFunctions(published)
+const { functions, fields } = publicMembers(published)
 
 /** Lines of an example as statements of a function. */
 function statements(example: string): string {
@@ -66,6 +66,11 @@ describe('the public API', () => {
     const names = exportedNames(published)
     expect(names.length).toBeGreaterThan(300)
     expect(names.filter(({ summary }) => summary === '').map(({ name }) => name)).toEqual([])
+  })
+
+  test('consists of fields with a summary', () => {
+    expect(fields.length).toBeGreaterThan(1000)
+    expect(fields.filter(({ summary }) => summary === '').map(({ name, place }) => `${name} ${place}`)).toEqual([])
   })
 
   test('consists of functions with an example', () => {

@@ -60,10 +60,20 @@ export function programOf(extra: Readonly<Record<string, string>> = {}): ts.Prog
   return ts.createProgram([...sources, ...Object.keys(extra)], { ...options, noUnusedLocals: false }, host)
 }
 
-/** Every function and method that can be reached from the published entries, once each. */
-export function publicFunctions(program: ts.Program): PublicFunction[] {
+/** A field of an object that users of the package write or read. */
+export interface PublicField {
+  /** `PublishOptions.retries`. */
+  readonly name: string
+  /** `src/kernel/clock.ts:185`. */
+  readonly place: string
+  readonly summary: string
+}
+
+/** Every function, method and field that can be reached from the published entries, once each. */
+export function publicMembers(program: ts.Program): { functions: PublicFunction[]; fields: PublicField[] } {
   const checker = program.getTypeChecker()
   const found = new Map<ts.Symbol, PublicFunction>()
+  const fields = new Map<ts.Symbol, PublicField>()
   const visited = new Set<ts.Symbol>()
 
   const isOurs = (node: ts.Node): boolean => {
@@ -75,15 +85,28 @@ export function publicFunctions(program: ts.Program): PublicFunction[] {
   const isInternal = (symbol: ts.Symbol): boolean =>
     symbol.getJsDocTags(checker).some(({ name }) => name === 'internal')
 
+  const described = (name: string, symbol: ts.Symbol, declaration: ts.Declaration): PublicField => {
+    const source = declaration.getSourceFile()
+    const line = source.getLineAndCharacterOfPosition(declaration.getStart()).line + 1
+    return {
+      name,
+      place: `${source.fileName.slice(root.length)}:${line}`,
+      summary: ts.displayPartsToString(symbol.getDocumentationComment(checker)).trim(),
+    }
+  }
+
+  const addField = (name: string, symbol: ts.Symbol): void => {
+    const declaration = symbol.declarations?.find(isOurs)
+    if (declaration === undefined || fields.has(symbol) || isInternal(symbol)) return
+    fields.set(symbol, described(name, symbol, declaration))
+  }
+
   const add = (name: string, symbol: ts.Symbol): void => {
     const declaration = symbol.declarations?.find(isOurs)
     if (declaration === undefined || found.has(symbol) || isInternal(symbol)) return
-    const source = declaration.getSourceFile()
-    const file = source.fileName.slice(root.length)
+    const place = described(name, symbol, declaration)
     found.set(symbol, {
-      name,
-      place: `${file}:${source.getLineAndCharacterOfPosition(declaration.getStart()).line + 1}`,
-      summary: ts.displayPartsToString(symbol.getDocumentationComment(checker)).trim(),
+      ...place,
       examples: symbol
         .getJsDocTags(checker)
         .filter((tag) => tag.name === 'example')
@@ -94,7 +117,7 @@ export function publicFunctions(program: ts.Program): PublicFunction[] {
           .filter(({ tagName }) => tagName.text === 'example')
           .map(({ comment }) => ts.getTextOfJSDocComment(comment) ?? ''),
       ),
-      isRemote: file.startsWith('src/client/') && !/^connect$/.test(name),
+      isRemote: place.place.startsWith('src/client/') && !/^connect$/.test(name),
     })
   }
 
@@ -111,6 +134,17 @@ export function publicFunctions(program: ts.Program): PublicFunction[] {
     visit(node)
   }
 
+  /** The fields of the object types that a type alias consists of. */
+  const fieldsIn = (name: string, type: ts.TypeNode): void => {
+    if (ts.isUnionTypeNode(type) || ts.isIntersectionTypeNode(type)) for (const one of type.types) fieldsIn(name, one)
+    if (ts.isParenthesizedTypeNode(type)) fieldsIn(name, type.type)
+    if (!ts.isTypeLiteralNode(type)) return
+    for (const { name: written } of type.members) {
+      const symbol = written && checker.getSymbolAtLocation(written)
+      if (symbol !== undefined && !ts.isComputedPropertyName(written!)) addField(`${name}.${symbol.name}`, symbol)
+    }
+  }
+
   const addType = (symbol: ts.Symbol): void => {
     const { name } = symbol
     if (visited.has(symbol) || engineTypes.has(name) || isInternal(symbol)) return
@@ -118,6 +152,7 @@ export function publicFunctions(program: ts.Program): PublicFunction[] {
     for (const declaration of symbol.declarations?.filter(isOurs) ?? []) {
       if (!ts.isClassDeclaration(declaration) && !ts.isInterfaceDeclaration(declaration)) {
         namedIn(declaration)
+        if (ts.isTypeAliasDeclaration(declaration)) fieldsIn(name, declaration.type)
         continue
       }
       for (const clause of declaration.heritageClauses ?? []) namedIn(clause)
@@ -129,6 +164,7 @@ export function publicFunctions(program: ts.Program): PublicFunction[] {
         if (isMethod && !isCalledElsewhere && !conversions.has(own.name) && !ts.isComputedPropertyName(member.name)) {
           add(`${name}.${own.name}`, own)
         }
+        if (!isMethod && !ts.isComputedPropertyName(member.name!)) addField(`${name}.${own.name}`, own)
         if (ts.isPropertyDeclaration(member) && member.type !== undefined) namedIn(member.type)
         else if (!ts.isPropertyDeclaration(member)) namedIn(member)
       }
@@ -167,7 +203,7 @@ export function publicFunctions(program: ts.Program): PublicFunction[] {
     if (module === undefined) continue
     for (const symbol of checker.getExportsOfModule(module)) addValue(symbol.name, resolved(symbol))
   }
-  return [...found.values()]
+  return { functions: [...found.values()], fields: [...fields.values()] }
 }
 
 function isPublic(member: ts.ClassElement | ts.TypeElement): boolean {
