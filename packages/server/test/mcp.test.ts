@@ -146,7 +146,7 @@ describe('an agent that is connected to a server', () => {
     expect((await agent.call('list_tenants')).text).toContain('w2')
     expect((await agent.call('get_key', { key: 'here', tenant: 'w2' })).text).toContain('yes')
     const slip = await agent.call('publish_message', { to: shop, tenant: 'w3' })
-    expect(slip).toMatchObject({ isError: true, text: expect.stringContaining('no tenant of this name') })
+    expect(slip).toMatchObject({ isError: true, text: expect.stringContaining('no tenant with this name') })
     expect(agent.server.tenants).not.toContain('w3')
   })
 
@@ -165,7 +165,7 @@ describe('an agent that is connected to a server', () => {
       [{ form: 'nonsense', entry: seq }, /"form" must be one of curl/],
       [{ form: 'curl' }, /exactly one/],
       [{ form: 'curl', entry: 1, message: 'm' }, /exactly one/],
-      [{ form: 'curl', entry: 4711 }, /no such entry/],
+      [{ form: 'curl', entry: 4711 }, /no entry with this number/],
       [{ form: 'curl', message: 'msg_nobody' }, /no message with this ID/],
       [{ form: 'curl', from: 2, to: 1 }, /"to" must be at or after/],
     ] as const) {
@@ -251,7 +251,7 @@ describe('a wrong call of a tool', () => {
     ['forecast_message', { id: 'msg_nobody' }, /There is no message.*list_messages/],
     ['list_messages', { region: 'atlantis' }, /us-east-1/],
     ['list_entries', { type: 'nonsense' }, /no entry type/],
-    ['get_key', { key: 'k', tenant: '../main' }, /no tenant of this name/],
+    ['get_key', { key: 'k', tenant: '../main' }, /no tenant with this name/],
     ['run_command', { command: ['NOPE'] }, /Command is not available/],
     ['add_fault', { rules: { on: 'store.comand', fault: { kind: 'reset' } } }, /store\.command/],
     ['find_failing_seed', {}, /either "scenario" or/],
