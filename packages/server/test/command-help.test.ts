@@ -8,7 +8,7 @@ import {
   typedOption,
   usageLine,
 } from '../src/programs/command-help.js'
-import { programs } from '../src/programs/programs.js'
+import { groups, programs } from '../src/programs/programs.js'
 
 const commands = Object.entries(programs)
 
@@ -66,11 +66,11 @@ describe('list of commands', () => {
       expect(lines.some((line) => line.startsWith(`  ${name} `) && line.endsWith(`  ${description}`))).toBe(true)
   })
 
-  test('contains only the commands of a group when one is given', () => {
-    expect(
-      overview('campaign')
-        .split('\n')
-        .filter((line) => line.startsWith('  ')),
-    ).toHaveLength(2)
+  test.each(Object.entries(groups))('describes %s, and contains only its subcommands', (group, description) => {
+    const [first, ...lines] = overview(group).split('\n')
+    expect(first).toBe(description)
+    expect(description).toMatch(/^[A-Z].{0,68}[^.]$/)
+    const subcommands = commands.filter(([name]) => name.split(' ')[0] === group)
+    expect(lines.filter((line) => line.startsWith('  '))).toHaveLength(subcommands.length)
   })
 })

@@ -4,8 +4,8 @@ import { parseArgs } from 'citty'
 import { nearestName } from '../../../../src/kernel/nearest-name.js'
 import { plural } from '../../../../src/kernel/plural.js'
 import { consoleText } from '../../../../src/report/safe-text.js'
-import { helpOf, overview, usageLine } from './command-help.js'
-import { programs } from './programs.js'
+import { helpOf, inGroup, overview, usageLine } from './command-help.js'
+import { groups, programs } from './programs.js'
 
 /** Runs a command line and returns its exit code, or `undefined` when the process continues to run. */
 async function main(argv: readonly string[]): Promise<number | undefined> {
@@ -14,7 +14,7 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
     if (name === '--help' || name === '-h' || name === 'help') return print(overview())
     if (name === '--version' || name === '-v') return print(ownManifest().version)
     const row = Object.hasOwn(programs, name) ? programs[name] : undefined
-    if (row === undefined && isGroup(name)) {
+    if (row === undefined && Object.hasOwn(groups, name)) {
       if (['--help', '-h', 'help'].includes(rest[0] ?? '')) return print(overview(name))
       throw new UsageError(
         `${name}: its subcommand is missing or unknown. Write ${inGroup(name)
@@ -40,22 +40,14 @@ async function main(argv: readonly string[]): Promise<number | undefined> {
 }
 
 /**
- * Splits a command line into the name of the command and its arguments. In a group such as `campaign`, the name
- * includes the subcommand.
+ * Splits a command line into the name of the command and its arguments. For a command such as `campaign`, the
+ * name includes the subcommand.
  */
 function commandOf([name = '--help', ...rest]: readonly string[]): { name: string; rest: string[] } {
   const [second] = rest
-  if (!isGroup(name) || second === undefined || second === 'help' || second.startsWith('-')) return { name, rest }
+  if (!Object.hasOwn(groups, name) || second === undefined || second === 'help' || second.startsWith('-'))
+    return { name, rest }
   return { name: `${name} ${second}`, rest: rest.slice(1) }
-}
-
-/** Returns whether a name is the name of a group of subcommands. */
-function isGroup(name: string): boolean {
-  return inGroup(name).length > 0
-}
-
-function inGroup(name: string): string[] {
-  return Object.keys(programs).filter((one) => one.startsWith(`${name} `))
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type Option, type OptionGroup, optionGroups, type Program } from '@stuntdouble/command-line'
-import { about, type CommandEntryPoint, exitCodes, programs } from './programs.js'
+import { about, type CommandEntryPoint, exitCodes, groups, programs } from './programs.js'
 
 /** Maximum width of a line of help text, in columns. */
 export const helpColumns = 100
@@ -85,12 +85,18 @@ function helpText(
   return sections.join('\n\n')
 }
 
-/** Returns the list of commands. @param group only the commands whose names begin with this word */
+/** Returns the names of the subcommands of a command. */
+export function inGroup(group: string): string[] {
+  return Object.keys(programs).filter((name) => name.startsWith(`${group} `))
+}
+
+/** Returns the list of commands. @param group command whose subcommands are listed instead */
 export function overview(group?: string): string {
-  const shown = Object.entries(programs).filter(([name]) => group === undefined || name.startsWith(`${group} `))
+  const names = group === undefined ? Object.keys(programs) : inGroup(group)
+  const shown = names.map((name) => [name, programs[name]!] as const)
   const width = Math.max(...shown.map(([name]) => name.length))
   return [
-    about.description,
+    group === undefined ? about.description : groups[group],
     `Usage: stuntdouble ${group === undefined ? '' : `${group} `}COMMAND [OPTIONS]`,
     `Commands\n${shown.map(([name, { description }]) => `  ${name.padEnd(width)}  ${description}`).join('\n')}`,
     '"stuntdouble COMMAND --help" describes one command.',

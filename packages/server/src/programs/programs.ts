@@ -13,7 +13,12 @@ export interface CommandEntryPoint {
   load(): Promise<{ readonly program: Program }>
 }
 
-/** All commands, by name. A name with two words is a subcommand. */
+/** Summaries of the commands that have subcommands. */
+export const groups: Readonly<Record<string, string>> = {
+  campaign: 'Run a check many times, on several processors or machines',
+}
+
+/** All commands, by name. A name with two words is a subcommand of one of the {@link groups}. */
 export const programs: Readonly<Record<string, CommandEntryPoint>> = {
   init: {
     description: 'Write the setup file and a first test into a project',
