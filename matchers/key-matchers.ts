@@ -1,7 +1,7 @@
 import { type Bytes, text, utf8 } from '../src/kernel/bytes.js'
 import { type Duration, formatDuration } from '../src/kernel/duration.js'
 import { nearestName } from '../src/kernel/nearest-name.js'
-import type { Entry } from '../src/kernel/traffic-log.js'
+import type { Entry, EntryOf } from '../src/kernel/traffic-log.js'
 import type { Redaction } from '../src/report/redaction.js'
 import { quoted } from '../src/report/safe-text.js'
 import { compare, ValueDifference } from './compare-values.js'
@@ -140,8 +140,13 @@ function endlessHint(key: string, { entries, redaction }: MatcherInput): string 
   const { since, ended } = withoutTtl(entries, utf8(key)) ?? {}
   if (since === undefined) return `${name} has no TTL. Set one, for example with EXPIRE.`
   return ended === undefined
-    ? `${name} has no TTL, because #${since.seq} set none. Set one in that command, or with EXPIRE.`
+    ? `${name} has no TTL, because #${since.seq} set none. ${takesTtl(since) ? 'Set one in that command, or with EXPIRE.' : 'Set one with EXPIRE.'}`
     : `${name} has no TTL, because #${since.seq} removed the one that #${ended.seq} had set. Set it again, or keep it with KEEPTTL.`
+}
+
+/** Returns whether a command that writes a key has an option for its TTL. */
+function takesTtl({ argv: [name] }: EntryOf<'command'>): boolean {
+  return /^(?:SET|HSETEX|MSETEX)$/i.test(name ?? '')
 }
 
 /** Returns whether an entry is a command or an event about the key. */

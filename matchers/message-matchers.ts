@@ -120,7 +120,7 @@ function duplicateHints(evidence: MatcherInput, nearest: readonly EntryOf<'publi
     if (before === undefined) continue
     const gap = formatDuration(entry.at - before.at)
     return [
-      `${evidence.name(entry.messageId)} was published ${gap} after #${before.seq}, when the deduplication window had ended. Publish it sooner, or set policy.deduplicationWindow.`,
+      `${evidence.name(entry.messageId)} was published ${gap} after #${before.seq}, when the deduplication window had ended. Publish it within the window, or set a longer policy.deduplicationWindow.`,
     ]
   }
   const name = evidence.name(first.messageId)

@@ -4,7 +4,7 @@ import * as asItWas from './raw-body/broken.ts'
 import * as mended from './raw-body/fixed.ts'
 import { story } from './story.ts'
 
-const cause = /signature is valid for the bytes that were sent\. .*Verify the raw text/
+const cause = /signature is valid for the bytes that were sent\. .*verify await request\.text\(\)/
 
 story('raw-body', { asItWas, mended, cause }, (test, app) => {
   test('accepts signed prices', async ({ sandbox: { clock, destinations, queue } }) => {

@@ -152,13 +152,13 @@ export function deliveredHints(
   if (last === undefined) return []
   const attempts = plural(last.maxRetries + 1, 'attempt')
   return [
-    `${evidence.name(id)} has no dead letter, because attempt ${last.retried + 1} (#${last.seq}) delivered it. Make all of its ${attempts} fail to get one.`,
+    `${evidence.name(id)} has no dead letter, because attempt ${last.retried + 1} (#${last.seq}) delivered it. A dead letter needs all ${attempts} to fail.`,
   ]
 }
 
 /** Returns how to verify a signature. Frameworks that parse a body give the app other bytes than those that were signed. */
 function whatVerifyingTakes(body: Bytes): string {
   return changesWhenRewritten(body) === true
-    ? 'Its body changes when it is parsed and serialized again. Verify the raw text, await request.text(), not JSON.stringify(await request.json()).'
+    ? 'Its body changes when it is parsed and serialized again, so an app that verifies JSON.stringify(await request.json()) rejects it: verify await request.text(). If the app does so already, check its signing keys and URL.'
     : 'Verify with the keys of this sandbox, which are in sandbox.env, and with the URL that the message was published to.'
 }

@@ -1,9 +1,10 @@
 import { formatDuration } from '../../src/kernel/duration.js'
+import { plural } from '../../src/kernel/plural.js'
 import type { Queue } from '../../src/queue/direct-queue.js'
 import type { Forecast, ForecastBlocker } from '../../src/queue/explain/forecast.js'
 import { plainText } from '../../src/report/safe-text.js'
 import { timeSeenFrom } from '../../src/report/shown-times.js'
-import { blockOf, type MessageLifecycle, stateOf, waitOf } from '../message-lifecycle.js'
+import { blockOf, MessageLifecycle, stateOf, waitOf } from '../message-lifecycle.js'
 import type { MatcherInput } from '../received.js'
 
 // Returns until when messages wait. The queue's forecast is used if there is a queue, and otherwise the log.
@@ -43,7 +44,7 @@ export function waitHint(evidence: MatcherInput, story: MessageLifecycle): strin
   if (forecast.at <= now) return notMoved(name)
   const reason = reasonOf(story, forecast.at)
   const place = waitOf(story)?.until === forecast.at ? '' : placeIn(evidence, story.id)
-  return untilHint(name, forecast.at, now, reason === '' ? place.slice(2) : reason + place)
+  return untilHint(story, name, forecast.at, now, reason === '' ? place.slice(2) : reason + place)
 }
 
 const placed = / (?:flow-control key|in queue) [^:]+(: .*)\. Its next attempt /s
@@ -60,22 +61,29 @@ function loggedHint(name: string, story: MessageLifecycle, now: number): string 
   const block = blockOf(story)
   if (block !== undefined) return `${name} waits: ${plainText(block)}.`
   const wait = waitOf(story)
-  return wait === undefined || wait.until <= now ? notMoved(name) : untilHint(name, wait.until, now, wait.reason)
+  return wait === undefined || wait.until <= now ? notMoved(name) : untilHint(story, name, wait.until, now, wait.reason)
 }
 
 function notMoved(name: string): string {
   return `${name} is due, but the clock has not moved. Await sandbox.clock.drain() first.`
 }
 
-function untilHint(name: string, until: number, now: number, reason: string): string {
-  const why = reason === '' ? '' : ` (${plainText(reason)})`
-  return `${name} waits ${formatDuration(until - now)}, until ${timeSeenFrom(until, now)}${why}. ${move(until - now)}`
+function untilHint(story: MessageLifecycle, name: string, until: number, now: number, reason: string): string {
+  const left = formatDuration(until - now)
+  const isTurn = reason.startsWith(turn)
+  const why = reason === '' ? '' : isTurn ? `, for ${plainText(reason)}` : ` (${plainText(reason)})`
+  const failed = failedText(story)
+  return `${name} waits ${left}, until ${timeSeenFrom(until, now)}${why}.${failed === '' ? '' : ` So far, ${failed}.`} Await sandbox.clock.advance('${left}') or clock.drain() for its next attempt.`
 }
 
-/** Returns the call that moves the clock far enough. */
-function move(left: number): string {
-  return `Await sandbox.clock.advance('${formatDuration(left)}') or clock.drain() first.`
+/** Returns how many attempts of a message have failed: `4 of 6 attempts failed`. Then its handler may need a fix, not more time. */
+function failedText({ attempts, last }: MessageLifecycle): string {
+  if (last === undefined || attempts.length === 0) return ''
+  return `${attempts.length} of ${plural(last.maxRetries + 1, 'attempt')} failed`
 }
+
+/** Start of the reason why a message waits for messages before it. */
+const turn = 'its turn in'
 
 /** Returns the reason for a wait that ends at a known time. */
 function reasonOf(story: MessageLifecycle, until: number): string {
@@ -83,8 +91,8 @@ function reasonOf(story: MessageLifecycle, until: number): string {
   if (wait?.until === until) return wait.reason
   const { flow, published } = story
   const key = flow?.flowControlKey ?? published?.flowControlKey
-  if (key !== undefined) return `its turn in flow-control key ${key}`
-  return published?.queue === undefined ? '' : `its turn in queue ${published.queue}`
+  if (key !== undefined) return `${turn} flow-control key ${key}`
+  return published?.queue === undefined ? '' : `${turn} queue ${published.queue}`
 }
 
 /** Returns the limit that holds a message, without values that have changed since: `: flow-control key k holds it, rate 5 of 5; `. */
@@ -105,7 +113,7 @@ function causeText(
     return `${plainText(what)} is paused, so it starts no delivery. Resume it first.`
   }
   const earliest = notBefore > now ? ` It starts no earlier than ${timeSeenFrom(notBefore, now)}.` : ''
-  return `${answersText(evidence, because)}.${earliest} Await sandbox.clock.drain() first.`
+  return `${answersText(evidence, because)}.${earliest} Await sandbox.clock.drain() to make all attempts.`
 }
 
 const maxNamed = 3
@@ -122,5 +130,8 @@ function answersText(
   const more = names.length - maxNamed
   const listed = `${names.slice(0, maxNamed).join(', ')}${more > 0 ? ` and ${more} others` : ''}`
   if (!first) return `it depends on the response to ${listed}`
-  return names.length === 1 ? `${listed} must finish first` : `one of ${listed} must finish first`
+  if (names.length > 1) return `one of ${listed} must finish first`
+  const [id] = messageIds
+  const failed = id === undefined ? '' : failedText(new MessageLifecycle(id, evidence.forMessage(id)))
+  return `${listed} must finish first${failed === '' ? '' : `, and ${failed}`}`
 }

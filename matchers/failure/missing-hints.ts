@@ -52,9 +52,12 @@ export function guarded({ evidence, attemptOf }: Log): Circumstance[] {
     const maker = makers.get(key)
     // With GET, the reply is null although this command created the key.
     if (maker === entry) continue
-    const since = maker === undefined ? '' : `, created by #${maker.seq} at ${timeSeenFrom(maker.at, entry.at)}`
+    const since =
+      maker === undefined
+        ? ''
+        : `: #${maker.seq} created it at ${timeSeenFrom(maker.at, entry.at)}, and it was not deleted`
     refused.set(key, {
-      sentence: `#${entry.seq} ${commandLine(entry.argv, evidence.redaction)} had no effect, because the key already existed${since}. Delete the key first, or let it expire.`,
+      sentence: `#${entry.seq} ${commandLine(entry.argv, evidence.redaction)} had no effect, because the key already existed${since}. If the command must take effect, delete the key before it.`,
       seqs: [entry.seq],
       explainsMissing: true,
       messageId,
@@ -77,7 +80,8 @@ const maxLetters = 3
 
 /** Returns dead letters that the failure is not about, because their effects are missing. */
 export function failedForGood({ evidence, isOwn }: Log): Circumstance[] {
-  const letters = evidence.ofType('dead-letter').filter(({ seq }) => isOwn?.(seq) !== true)
+  const all = evidence.ofType('dead-letter')
+  const letters = all.filter(({ seq }) => isOwn?.(seq) !== true)
   if (letters.length === 0) return []
   const alike = grouped(letters, ({ kind, url, status, error }) => {
     return `${kind} ${urlText(url, evidence.redaction)}, ${responseText(status, error, evidence.redaction)}`
@@ -86,18 +90,19 @@ export function failedForGood({ evidence, isOwn }: Log): Circumstance[] {
   const more = alike.size > maxLetters ? `; and others` : ''
   return [
     {
-      sentence: `${plural(letters.length, 'message')} went to the dead-letter queue: ${told.join('; ')}${more}.`,
+      sentence: `${plural(letters.length, letters.length < all.length ? 'other message' : 'message')} went to the dead-letter queue: ${told.join('; ')}${more}.`,
       seqs: letters.map(({ seq }) => seq),
       explainsMissing: true,
     },
   ]
 }
 
-/** Returns `failure callback msg_xTq… to https://…, 503 Service Unavailable`, with a number for several to one URL. */
+/** Returns `failure callback msg_xTq… to https://…, 503 Service Unavailable (#12)`, or the number of messages to one URL. */
 function letterText({ name, redaction }: MatcherInput, letters: readonly EntryOf<'dead-letter'>[]): string {
-  const [{ kind, messageId, url, status, error }] = letters as [EntryOf<'dead-letter'>]
+  const [{ seq, kind, messageId, url, status, error }] = letters as [EntryOf<'dead-letter'>]
   const noun = kind.replace('-', ' ')
   const what =
     letters.length > 1 ? plural(letters.length, noun) : `${kind === 'message' ? '' : `${noun} `}${name(messageId)}`
-  return `${what} to ${urlText(url, redaction)}, ${responseText(status, error, redaction)}`
+  const entry = letters.length > 1 ? `from #${seq}` : `#${seq}`
+  return `${what} to ${urlText(url, redaction)}, ${responseText(status, error, redaction)} (${entry})`
 }

@@ -147,7 +147,7 @@ function stillWaiting(event: string, waits: readonly StepLifecycle[]): string {
 }
 
 function sendOrDrain(event: string): string {
-  return `Send it with workflow.notify(${event}, data), or let it time out with clock.drain()`
+  return `Send it with sandbox.workflow.notify(${event}, data), or await sandbox.clock.drain() for its timeout`
 }
 
 function eventText({ wait }: StepLifecycle): string {

@@ -30,6 +30,7 @@ export function latency(
     : { kind: 'latency', waitMs, jitterMs: milliseconds(jitter) }
 }
 
+/** Options of `fault.status()`. */
 export interface StatusOptions {
   readonly headers?: HeaderRecord
   /** Response body: a string, or a value that is serialized as JSON. */

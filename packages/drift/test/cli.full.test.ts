@@ -49,7 +49,7 @@ test('prints what it is going to do, and exits with code 0 without differences',
   expect(out).toMatch(/^stuntdouble drift \d+\.\d+\.\d+ compares the double with a real service\.\n/)
   expect(out).toMatch(/The data store at 127\.0\.0\.1:\d+: about \d+ requests/)
   expect(out).toContain('Never sent to it: FLUSHDB, FLUSHALL')
-  expect(out).toMatch(/begins with sd_drift_[a-z2-9]{10}_ and is deleted at the end/)
+  expect(out).toMatch(/begin with sd_drift_[a-z2-9]{10}_, and deletes them/)
   expect(out).toMatch(/\d+ responses compared: \d+ the same, 0 known differences, 0 new differences\.\n$/)
   expect(between.asked[0]!.headers['user-agent']).toMatch(/^stuntdouble-drift\/\d/)
 })

@@ -1,6 +1,6 @@
 import { formatDuration } from '../../kernel/duration.js'
 import { plural } from '../../kernel/plural.js'
-import type { SettingEntry } from '../../kernel/traffic-log.js'
+import type { EntryOf, SettingEntry } from '../../kernel/traffic-log.js'
 import type { FlowKey } from '../delivery/flow-key.js'
 import { retryWait } from '../delivery/retry.js'
 import type { FifoQueue } from '../message/fifo-queue.js'
@@ -72,23 +72,23 @@ export function limitsText(queue: QueueEngine, key: FlowKey): string {
   return reasons.join('; ')
 }
 
-/**
- * Returns the pauses of a FIFO queue or key that are in the traffic log, oldest first, in milliseconds. If the latest
- * one continues, it has no `to`.
- */
-function pausesOf(
-  queue: QueueEngine,
-  of: SettingEntry['resource'],
-  name: string,
-): { readonly from: number; to?: number }[] {
-  const pauses: { readonly from: number; to?: number }[] = []
+/** A pause of a FIFO queue or flow-control key, with the log entries of its start and end. */
+interface Pause {
+  readonly from: EntryOf<'setting'>
+  /** `undefined` while the pause continues. */
+  to?: EntryOf<'setting'>
+}
+
+/** Returns the pauses of a FIFO queue or key that are in the traffic log, oldest first. */
+function pausesOf(queue: QueueEngine, of: SettingEntry['resource'], name: string): Pause[] {
+  const pauses: Pause[] = []
   for (const entry of queue.traffic.ofType('setting')) {
     if (entry.resource !== of || entry.name !== name) continue
     const last = pauses.at(-1)
     const isPaused = entry.change === 'paused' || entry.value?.paused === true
     const isResumed = entry.change === 'resumed' || entry.value?.paused === false
-    if (isPaused && (last === undefined || last.to !== undefined)) pauses.push({ from: entry.at })
-    else if (isResumed && last !== undefined) last.to ??= entry.at
+    if (isPaused && (last === undefined || last.to !== undefined)) pauses.push({ from: entry })
+    else if (isResumed && last !== undefined) last.to ??= entry
   }
   return pauses
 }
@@ -96,13 +96,15 @@ function pausesOf(
 /** Returns ` since 09:00:30`, if the traffic log contains the start of the pause. */
 export function pausedSince(queue: QueueEngine, of: SettingEntry['resource'], name: string): string {
   const last = pausesOf(queue, of, name).at(-1)
-  return last === undefined || last.to !== undefined ? '' : ` since ${timeText(last.from)}`
+  return last === undefined || last.to !== undefined ? '' : ` since ${timeText(last.from.at)}`
 }
 
-/** Returns how much earlier pauses have extended a wait since the time `since`: `; the pause cost up to 20 s`. */
+/** Returns how much pauses have extended a wait since the time `since`: `; the pause from #40 to #52 added up to 20s`. */
 export function pauseCost(queue: QueueEngine, of: SettingEntry['resource'], name: string, since: number): string {
-  const over = pausesOf(queue, of, name).filter(({ to }) => to !== undefined && to > since)
-  const cost = over.reduce((sum, { from, to }) => sum + to! - Math.max(from, since), 0)
+  const over = pausesOf(queue, of, name).filter(({ to }) => to !== undefined && to.at > since)
+  const cost = over.reduce((sum, { from, to }) => sum + to!.at - Math.max(from.at, since), 0)
   if (cost === 0) return ''
-  return `; the ${over.length === 1 ? 'pause' : 'pauses'} cost up to ${formatDuration(cost)}`
+  const first = `from #${over[0]!.from.seq} to #${over[0]!.to!.seq}`
+  const pauses = over.length === 1 ? `the pause ${first}` : `${over.length} pauses, the first ${first},`
+  return `; ${pauses} added up to ${formatDuration(cost)}`
 }

@@ -83,7 +83,7 @@ test('a hostile header value arrives byte for byte, and a hostile name is omitte
     }),
   )
   expect(crlf).not.toContain('evil')
-  expect(crlf).toMatch(/^# Left out: 2 header/)
+  expect(crlf).toMatch(/^# .*: 2 header/)
 })
 
 test('a hostile path arrives percent-encoded where a URL requires it', async () => {

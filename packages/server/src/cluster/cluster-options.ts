@@ -74,7 +74,7 @@ const besides: Readonly<Record<string, string>> = {
   redisPort: 'A cluster forwards only HTTP to the node that owns a tenant, and --redis-port needs the Redis protocol.',
   engine: 'A cluster keeps the data of the store in journals, and --real-redis keeps it in the Redis of one tenant.',
   scenario:
-    'A cluster cannot start its tenants with --scenario, because their journals would not contain it. Play the scenario, or send its steps to the control API.',
+    'A cluster cannot start its tenants with --scenario, because their journals would not contain it. Omit --scenario, and play the scenario or send its steps to the control API.',
 }
 
 function isOrigin(url: string): boolean {

@@ -510,7 +510,7 @@ describe.skipIf(isMissing)('invalid options of a node', () => {
   test.each([
     [['--state', '/tmp/x.json'], {}, /keeps its tenants in Redis, and --state/],
     [['--redis-port', '0'], {}, /--redis-port needs the Redis protocol/],
-    [['--scenario', scenario], {}, /start its tenants with a scenario/],
+    [['--scenario', scenario], {}, /--scenario/],
     [[], { STUNTDOUBLE_CLUSTER_SECRET: '' }, /at least 16 characters/],
     [['--cluster-lease', '100'], {}, /from 500 to 60000/],
     [['--cluster-node-url', 'here'], {}, /http:\/\/10\.0\.0\.5:4010/],
