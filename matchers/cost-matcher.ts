@@ -21,7 +21,9 @@ export interface CostPattern {
   readonly bandwidth?: CountRange
   /** Billed commands of the store, including each command in pipelines, transactions and scripts. */
   readonly commands?: CountRange
+  /** Billed commands of the store that cannot change data, such as `GET`. */
   readonly reads?: CountRange
+  /** Billed commands of the store that can change data, such as `SET`. */
   readonly writes?: CountRange
   /** Bytes in arguments of commands. */
   readonly bytesIn?: CountRange

@@ -81,6 +81,7 @@ export { commandOf, entryOf, messageTo }
 
 /** Result of a matcher for its runner. */
 export interface MatcherResult {
+  /** Whether the value in `expect()` matches, without regard to `.not`. */
   readonly pass: boolean
   message(): string
   /** Data of a failure. Runners keep it in the error that they create from the message. */

@@ -25,6 +25,7 @@ export interface KeyPattern {
   readonly value?: unknown
   /** Remaining time: `'1h'`, milliseconds, or `null` for a key that does not expire. */
   readonly ttl?: Or<Duration | null>
+  /** Type of the key, as the command `TYPE` replies. */
   readonly type?: Or<KeyType>
 }
 

@@ -3,10 +3,12 @@ import type { Entry } from '../src/kernel/traffic-log.js'
 // The types that each matcher accepts in expect(). At run time, matchers check the same and throw errors.
 
 interface Log {
+  /** Entries of the traffic log, oldest first. */
   readonly entries: readonly object[]
 }
 
 interface WithTraffic {
+  /** Traffic log of the sandbox, which the matchers read. */
   readonly traffic: Log
 }
 
@@ -14,27 +16,59 @@ interface WithTraffic {
 export type LogSubject = WithTraffic | Log | readonly Pick<Entry, 'seq' | 'type'>[]
 
 /** A log subject other than a store, which is the only one that runs commands. */
-export type QueueSubject = (WithTraffic & { readonly run?: never }) | Exclude<LogSubject, WithTraffic>
+export type QueueSubject =
+  | (WithTraffic & {
+      /** Always absent. The field excludes a store, which has a method `run()`. */
+      readonly run?: never
+    })
+  | Exclude<LogSubject, WithTraffic>
 
 /** A log subject other than a queue, which is the only one that has dead letters. */
-export type StoreSubject = (WithTraffic & { readonly deadLetters?: never }) | Exclude<LogSubject, WithTraffic>
+export type StoreSubject =
+  | (WithTraffic & {
+      /** Always absent. The field excludes a queue, which has dead letters. */
+      readonly deadLetters?: never
+    })
+  | Exclude<LogSubject, WithTraffic>
 
 /** A sandbox or a store, which have current keys. A log has no keys, and a view of the past has keys of its instant. */
-export type KeySubject = WithTraffic & { readonly deadLetters?: never; readonly now?: never }
+export type KeySubject = WithTraffic & {
+  /** Always absent. The field excludes a queue, which has dead letters. */
+  readonly deadLetters?: never
+  /** Always absent. The field excludes a view of the past, which has a time `now`. */
+  readonly now?: never
+}
 
 /** A sandbox or a queue, which have schedules now. Logs and views of the past do not. */
-export type ScheduleSubject = WithTraffic & { readonly run?: never; readonly now?: never }
+export type ScheduleSubject = WithTraffic & {
+  /** Always absent. The field excludes a store, which has a method `run()`. */
+  readonly run?: never
+  /** Always absent. The field excludes a view of the past, which has a time `now`. */
+  readonly now?: never
+}
 
 /** The queue or its log, a recorder, or one received request. */
 export type SignedSubject =
   | QueueSubject
-  | { readonly requests: readonly object[] }
-  | { readonly url: string; readonly headers: object }
+  | {
+      /** Recorded deliveries of a recorder, oldest first. */
+      readonly requests: readonly object[]
+    }
+  | {
+      /** URL to which the delivery was sent, which the signature contains. */
+      readonly url: string
+      /** Headers of the delivery, including the signature. */
+      readonly headers: object
+    }
 
-export type IdleSubject = WithTraffic & { readonly clock: object }
+export type IdleSubject = WithTraffic & {
+  /** Clock of the sandbox, with the waiting timers and the running work. */
+  readonly clock: object
+}
 
 /** The result of an exploration. */
 export interface ExploredSubject {
+  /** Whether the property holds in every run. */
   readonly holds: boolean
   table(): string
   report(): string

@@ -19,11 +19,13 @@ import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verd
 
 /** Fields of an outbound request of the app. All given fields must match. */
 export interface OutboundPattern {
+  /** HTTP method of the request, in upper case. */
   readonly method?: Text
   /** URL as it arrived; `*` matches any characters. */
   readonly url?: Text
   /** Headers as they arrived; the credentials of `authorization` are `***`. */
   readonly headers?: Or<Readonly<Record<string, Text | number | undefined>>>
+  /** Body: a text is compared as text, an object or list partially with the parsed JSON, bytes with bytes. */
   readonly body?: unknown
   /** Status that the app received; 0 without a response. */
   readonly status?: Or<number>

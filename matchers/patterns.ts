@@ -14,26 +14,41 @@ export interface PublishedPattern {
   readonly body?: unknown
   /** Headers for the destination; names are case-insensitive. */
   readonly headers?: Or<Readonly<Record<string, Text | number | undefined>>>
+  /** HTTP method of the delivery, in upper case. */
   readonly method?: Text
+  /** Maximum number of retries. */
   readonly retries?: Or<number>
+  /** Delay of the first attempt: `'90s'` or milliseconds; 0 without a delay. */
   readonly delay?: Or<Duration>
   /** Instant of the first attempt: ISO text, `Date` or milliseconds since the epoch. */
   readonly notBefore?: Or<string | number | Date>
   /** Whether it is a duplicate. Default: `false`, so duplicates do not count as published. */
   readonly deduplicated?: Or<boolean>
+  /** ID by which a duplicate is recognized. `undefined` matches messages without one. */
   readonly deduplicationId?: Text | undefined
+  /** Name of the URL group to which it was published. `undefined` matches messages to a URL. */
   readonly urlGroup?: Text | undefined
+  /** Name of the endpoint in the URL group. `undefined` matches messages without one. */
   readonly endpointName?: Text | undefined
+  /** Name of the FIFO queue. `undefined` matches messages outside of FIFO queues. */
   readonly queue?: Text | undefined
+  /** ID of the schedule that published it, `scd_…`. `undefined` matches messages of no schedule. */
   readonly scheduleId?: Text | undefined
+  /** Key of its flow control. `undefined` matches messages without flow control. */
   readonly flowControlKey?: Text | undefined
   /** One of the labels. */
   readonly label?: Text | undefined
+  /** All labels, in their order. `undefined` matches messages without labels. */
   readonly labels?: Or<readonly Text[]> | undefined
+  /** URL of its callback; `*` matches any characters. `undefined` matches messages without one. */
   readonly callback?: Text | undefined
+  /** URL of its failure callback; `*` matches any characters. `undefined` matches messages without one. */
   readonly failureCallback?: Text | undefined
+  /** Kind of the message: `message`, `callback` or `failure-callback`. */
   readonly kind?: Or<MessageKind>
+  /** ID of the message, `msg_…`. */
   readonly messageId?: Text
+  /** For a callback: ID of the message whose delivery it reports. `undefined` matches other messages. */
   readonly sourceMessageId?: Text | undefined
 }
 
@@ -42,12 +57,17 @@ export type DeduplicatedPattern = Omit<PublishedPattern, 'deduplicated'>
 
 /** Fields of one attempt in a list of attempts. */
 export interface AttemptItem {
+  /** Status of the response; 0 without a response. */
   readonly status?: Or<number>
+  /** Text of the failure: a network error, a timeout or the status line. `undefined` matches no failure. */
   readonly error?: Text | undefined
+  /** State of the message after the attempt; `ACTIVE` while the attempt runs. */
   readonly state?: Or<AttemptState>
+  /** Number of retries up to this attempt; 0 for the first attempt. */
   readonly retried?: Or<number>
   /** Milliseconds since the Unix epoch. */
   readonly at?: Or<number>
+  /** Description of the part that the queue did not see: `the handler ran, its response was lost`. */
   readonly note?: Text | undefined
   /** Milliseconds until the next attempt. */
   readonly delayMs?: Or<number> | undefined
@@ -60,19 +80,29 @@ export type AttemptState = 'ACTIVE' | 'DELIVERED' | 'RETRY' | 'FAILED' | 'CANCEL
 
 /** Fields of one attempt. */
 export interface AttemptPattern {
+  /** URL of the destination; `*` matches any characters. */
   readonly to?: Text
+  /** HTTP method of the delivery, in upper case. */
   readonly method?: Text
   /** Status of the response; 0 without a response. */
   readonly status?: Or<number>
+  /** State of the message after the attempt; `ACTIVE` while the attempt runs. */
   readonly state?: Or<AttemptState>
+  /** Text of the failure: a network error, a timeout or the status line. `undefined` matches no failure. */
   readonly error?: Text | undefined
+  /** Number of retries up to this attempt; 0 for the first attempt. */
   readonly retried?: Or<number>
+  /** Kind of the message: `message`, `callback` or `failure-callback`. */
   readonly kind?: Or<MessageKind>
+  /** Headers of the delivery; names are case-insensitive. */
   readonly headers?: Or<Readonly<Record<string, Text | number | undefined>>>
+  /** Body: a text is compared as text, an object or list partially with the parsed JSON, bytes with bytes. */
   readonly body?: unknown
   /** Body of the response. */
   readonly response?: unknown
+  /** ID of the delivered message, `msg_…`. */
   readonly messageId?: Text
+  /** ID of the workflow run that the attempt belongs to, `wfr_…`. `undefined` matches attempts outside of workflows. */
   readonly workflowRunId?: Text | undefined
 }
 
@@ -84,7 +114,9 @@ export interface DeliveredPattern extends PublishedPattern {
   readonly state?: Or<LifecycleState>
   /** Status of the last attempt. */
   readonly status?: Or<number>
+  /** Failure of the last attempt: a network error, a timeout or the status line. `undefined` matches no failure. */
   readonly error?: Text | undefined
+  /** Number of retries up to the last attempt; 0 if no attempt was a retry. */
   readonly retried?: Or<number>
   /** Body of the last response. */
   readonly response?: unknown
@@ -94,12 +126,15 @@ export interface DeliveredPattern extends PublishedPattern {
 
 /** Fields that a dead letter must have. */
 export interface DeadLetterPattern extends Omit<DeliveredPattern, 'state' | 'deliveredAt'> {
+  /** ID of the dead letter in the form `<milliseconds>-<n>`. */
   readonly dlqId?: Text
 }
 
 /** Fields of a callback: of its message, and of the JSON in its body, whose bodies are decoded from base64. */
 export interface CallbackPattern {
+  /** URL of the callback; `*` matches any characters. */
   readonly to?: Text
+  /** Kind: `callback` reports one attempt, `failure-callback` the final failure. Default: both. */
   readonly kind?: Or<'callback' | 'failure-callback'>
   /** State of the callback. Default: `DELIVERED`. */
   readonly state?: Or<LifecycleState>
@@ -107,20 +142,40 @@ export interface CallbackPattern {
   readonly attempts?: DeliveredPattern['attempts']
   /** Response status of the source message's destination. */
   readonly status?: Or<number>
+  /** Number of retries of the source message up to the reported attempt. */
   readonly retried?: Or<number>
+  /** Maximum number of retries of the source message. */
   readonly maxRetries?: Or<number>
   /** Response body of the source message's destination. */
   readonly body?: unknown
+  /** Body of the source message. */
   readonly sourceBody?: unknown
+  /** Response headers of the source message's destination: `{ 'Content-Type': ['text/plain'] }`. */
   readonly headers?: unknown
+  /** Headers of the source message: `{ 'Content-Type': ['text/plain'] }`. */
   readonly sourceHeaders?: unknown
+  /** ID of the source message, `msg_…`. */
   readonly sourceMessageId?: Text
+  /** For a failure callback: ID of the dead letter, `<milliseconds>-<n>`. `undefined` matches other callbacks. */
   readonly dlqId?: Text | undefined
+  /** URL of the source message's destination. `*` has no special meaning. */
   readonly url?: Text
+  /** HTTP method of the source message, in upper case. */
   readonly method?: Text
+  /** Name of the source message's URL group. `undefined` matches callbacks without one. */
   readonly topicName?: Text | undefined
+  /** Name of the source message's endpoint in its URL group. `undefined` matches callbacks without one. */
   readonly endpointName?: Text | undefined
+  /** ID of the schedule that published the source message, `scd_…`. `undefined` matches callbacks without one. */
   readonly scheduleId?: Text | undefined
+  /**
+   * Earliest time of the source message's first attempt: a string of milliseconds since the epoch, or a number with
+   * `policy.callbackTimestampType`.
+   */
   readonly notBefore?: unknown
+  /**
+   * Creation time of the source message: a string of milliseconds since the epoch, or a number with
+   * `policy.callbackTimestampType`.
+   */
   readonly createdAt?: unknown
 }

@@ -5,8 +5,18 @@ export type CountRange =
   | number
   | `${'>=' | '<=' | '>' | '<'}${number}`
   | `${number}..${number}`
-  | { readonly min: number; readonly max?: number }
-  | { readonly min?: number; readonly max: number }
+  | {
+      /** Minimum, included. */
+      readonly min: number
+      /** Maximum, included. Default: no limit. */
+      readonly max?: number
+    }
+  | {
+      /** Minimum, included. Default: 0. */
+      readonly min?: number
+      /** Maximum, included. */
+      readonly max: number
+    }
 
 export interface Bounds {
   readonly min: number

@@ -19,11 +19,15 @@ import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verd
 
 /** Fields of an HTTP request to one of the services. All given fields must match. */
 export interface RequestPattern {
+  /** Service that received the request: `store`, `queue` or `stats`. */
   readonly service?: Or<ServiceName>
+  /** HTTP method of the request, in upper case. */
   readonly method?: Text
   /** URL as it arrived; `*` matches any characters. */
   readonly url?: Text
+  /** Headers as they arrived; the credentials of `authorization` are `***`. */
   readonly headers?: Or<Readonly<Record<string, Text | number | undefined>>>
+  /** Body: a text is compared as text, an object or list partially with the parsed JSON, bytes with bytes. */
   readonly body?: unknown
   /** Status of the response; 0 when the connection was broken. */
   readonly status?: Or<number>

@@ -30,11 +30,15 @@ import { type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** Fields of one step in a list of steps. */
 export interface WorkflowStepItem {
+  /** Name of the step, as the code of the workflow gives it. */
   readonly name?: Text
   /** Type of the step, such as `Run`, `SleepFor`, `Call` or `Wait`. */
   readonly type?: Text
+  /** State of the step. `planned`: it will run in parallel with others. `waiting`: it waits for an event. */
   readonly state?: Or<StepState>
+  /** Number of delivery attempts that ran the step. */
   readonly attempts?: Or<number>
+  /** Value that the code after the step receives: its return value, event data, or the response of a call. */
   readonly result?: unknown
 }
 
@@ -42,7 +46,9 @@ export interface WorkflowStepItem {
 export interface WorkflowRunPattern {
   /** URL of the workflow; `*` matches any characters. */
   readonly workflow?: Text
+  /** ID of the workflow run, `wfr_…`. */
   readonly runId?: Text
+  /** State of the run: `started` until it ends, then its outcome. */
   readonly state?: Or<RunLifecycleState>
   /** Names of its steps in order, or partial steps `[{ name: 'charge', attempts: 2 }]`. */
   readonly steps?: Or<readonly (string | WorkflowStepItem)[]>
@@ -54,7 +60,9 @@ export interface WorkflowRunPattern {
 
 /** Fields of a step of a workflow run. */
 export interface WorkflowStepPattern extends Omit<WorkflowStepItem, 'name'> {
+  /** URL of the workflow; `*` matches any characters. */
   readonly workflow?: Text
+  /** ID of the workflow run, `wfr_…`. */
   readonly runId?: Text
 }
 
@@ -62,7 +70,9 @@ export interface WorkflowStepPattern extends Omit<WorkflowStepItem, 'name'> {
 export interface WorkflowWaitPattern {
   /** Name of the step. */
   readonly step?: Text
+  /** URL of the workflow; `*` matches any characters. */
   readonly workflow?: Text
+  /** ID of the workflow run, `wfr_…`. */
   readonly runId?: Text
   /** Outcome of the wait: `received`, `timed-out`, or `waiting` if it has not ended. */
   readonly outcome?: Or<WaitOutcome>

@@ -33,18 +33,33 @@ import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verd
 export interface SchedulePattern {
   /** URL of the destination, or name of a URL group; `*` matches any characters. */
   readonly to?: Text
+  /** Cron expression as it was set, such as `0 3 * * *`. */
   readonly cron?: Text
+  /** ID of the schedule: `scd_…`, or the ID that the app chose. */
   readonly scheduleId?: Text
+  /** Whether the schedule is paused. */
   readonly paused?: Or<boolean>
+  /** HTTP method of its deliveries, in upper case. */
   readonly method?: Text
+  /** Headers for the destination; names are case-insensitive. */
   readonly headers?: Or<Readonly<Record<string, Text | number | undefined>>>
+  /** Body: a text is compared as text, an object or list partially with the parsed JSON, bytes with bytes. */
   readonly body?: unknown
+  /** Maximum number of retries of each message. */
   readonly retries?: Or<number>
+  /** Delay of the first attempt of each message: `'90s'` or milliseconds; 0 without a delay. */
   readonly delay?: Or<Duration>
+  /** URL of the callback of its messages; `*` matches any characters. `undefined` matches schedules without one. */
   readonly callback?: Text | undefined
+  /**
+   * URL of the failure callback of its messages; `*` matches any characters. `undefined` matches schedules without one.
+   */
   readonly failureCallback?: Text | undefined
+  /** One of the labels of its messages. `undefined` matches schedules without labels. */
   readonly label?: Text | undefined
+  /** Key of the flow control of its messages. `undefined` matches schedules without flow control. */
   readonly flowControlKey?: Text | undefined
+  /** Name of the FIFO queue of its messages. `undefined` matches schedules without one. */
   readonly queue?: Text | undefined
   /** Next fire time: ISO text, `Date` or milliseconds since the epoch. */
   readonly next?: Or<string | number | Date> | undefined

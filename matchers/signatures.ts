@@ -28,7 +28,9 @@ import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verd
 
 /** Signing keys of a receiver. */
 export interface ReceiverKeys {
+  /** Current signing key, `sig_…`. */
   readonly current: string
+  /** Signing key that becomes the current one with the next rotation, `sig_…`. */
   readonly next: string
   /** Keys that were current before, the latest first. */
   readonly former?: readonly string[]
@@ -36,8 +38,11 @@ export interface ReceiverKeys {
 
 /** Fields of a delivery with a valid signature. All given fields must match. */
 export interface SignaturePattern {
+  /** URL of the destination; `*` matches any characters. */
   readonly to?: Text
+  /** ID of the delivered message, `msg_…`. */
   readonly messageId?: Text
+  /** Kind of the message: `message`, `callback` or `failure-callback`. */
   readonly kind?: Or<MessageKind>
   /** Key that signed the delivery: its present role, or the key itself. Default: the current or the next key. */
   readonly key?: 'current' | 'next' | 'former' | (string & {})

@@ -34,18 +34,26 @@ const ways = [
 
 /** Fields of a step by type of entry. */
 interface StepPatterns {
+  /** Fields of an HTTP request to one of the services. */
   readonly request: RequestPattern
+  /** Fields of an outbound request of the app. */
   readonly outbound: OutboundPattern
+  /** Fields of a command that the store ran. */
   readonly command: {
     /** Arguments of the command, as in `toHaveExecuted`. */
     readonly argv?: readonly CommandArgPattern[]
     readonly via?: Or<EntryOf<'command'>['via']>
     readonly error?: Text | undefined
   }
+  /** Fields of a change of a key: its name, and the event, such as `set` or `expired`. */
   readonly keyspace: { readonly key?: Text; readonly event?: Text }
+  /** Fields of a published message. */
   readonly published: PublishedPattern
+  /** Fields of a delivery attempt. */
   readonly attempt: AttemptPattern
+  /** Fields of a change of a message that is not an attempt, such as a cancellation. */
   readonly message: { readonly state?: Text; readonly messageId?: Text; readonly reason?: Text | undefined }
+  /** Fields of a dead letter. */
   readonly 'dead-letter': {
     readonly to?: Text
     readonly status?: Or<number>
@@ -54,20 +62,29 @@ interface StepPatterns {
     readonly dlqId?: Text
     readonly messageId?: Text
   }
+  /** Fields of the start or end of a workflow run. */
   readonly workflow: { readonly runId?: Text; readonly state?: Text; readonly to?: Text }
+  /** Fields of a new step of a workflow run. */
   readonly step: {
     readonly runId?: Text
     readonly stepName?: Text
     readonly stepType?: Text
     readonly stepId?: Or<number>
   }
+  /** Fields of the start of a step's wait for an event. */
   readonly wait: { readonly runId?: Text; readonly stepName?: Text; readonly eventId?: Text }
+  /** Fields of an event for workflow runs. */
   readonly notify: { readonly eventId?: Text; readonly runId?: Text | undefined }
+  /** Fields of the start of a workflow run by a step of another run. */
   readonly invoke: { readonly runId?: Text; readonly stepName?: Text; readonly invokedRunId?: Text; readonly to?: Text }
+  /** Fields of an injected fault. */
   readonly fault: { readonly point?: Text; readonly fault?: Text; readonly target?: Text }
 }
 
-type StepOf<T extends EntryType> = { readonly type: T } & (T extends keyof StepPatterns
+type StepOf<T extends EntryType> = {
+  /** Type of the entry, such as `attempt`. */
+  readonly type: T
+} & (T extends keyof StepPatterns
   ? StepPatterns[T]
   : { readonly [Name in Exclude<keyof EntryOf<T>, 'type' | 'seq' | 'at' | 'cause' | 'region'>]?: unknown })
 

@@ -19,6 +19,7 @@ import type { MatcherInput } from './received.js'
 
 /** Result of a matcher, for `expect(…)`, `expect(…).not` and searches. */
 export interface Verdict {
+  /** Whether the value in `expect()` matches, without regard to `.not`. */
   readonly pass: boolean
   /** `seq` of the matching entries. */
   readonly matched: readonly number[]

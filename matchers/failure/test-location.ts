@@ -2,12 +2,15 @@ import { plainText } from '../../src/report/safe-text.js'
 
 /** Location of a test, as its runner reports it. */
 export interface TestLocation {
+  /** Test runner, whose command runs the test again. */
   readonly runner: 'vitest' | 'jest' | 'playwright'
   /** Path, absolute or relative to the directory in which the runner was started. */
   readonly file: string
   /** Names of the suites, outermost first, and of the test. */
   readonly names?: readonly string[]
+  /** Line of the test in the file, from 1. Only Playwright provides it. */
   readonly line?: number | undefined
+  /** Name of the runner's project; absent if there is none or the runner does not report it. */
   readonly project?: string | undefined
 }
 

@@ -122,14 +122,26 @@ export class RemoteSandbox implements AsyncDisposable {
     bindMethods(RemoteSandbox)
   }
 
+  /** The virtual clock: `advance`, `advanceTo`, `drain`, `pending`, `settle`. */
   readonly clock: RemoteClock
+  /** The data store, for direct commands. */
   readonly store: RemoteStore
+  /** The message queue of the home region: messages, schedules, URL groups, dead letters, signing keys. */
   readonly queue: RemoteQueue
+  /** The workflows of the home region: runs with their states and results, events, and stubs of steps. */
   readonly workflow: RemoteWorkflows
+  /** The destinations of deliveries: responses, recorders and scripts by URL. */
   readonly destinations: RemoteDestinations
+  /**
+   * The external hosts of outbound requests: responses, recorders and scripts by URL. Deliveries of the queue go to
+   * `destinations`.
+   */
   readonly outbound: RemoteOutbound
+  /** The usage statistics. They are counted from the traffic, scripted or overridden. */
   readonly stats: RemoteStatistics
+  /** The fault rules of the sandbox. */
   readonly faults: RemoteFaults
+  /** The traffic log: every request, command, delivery and clock move, in order. */
   readonly traffic: RemoteTraffic
   readonly #wire: ControlClient
   #facts: TenantFacts

@@ -91,13 +91,21 @@ export class RemoteDestinations {
 
 /** A delivery that a recorder on the server has recorded. */
 export interface RecordedDelivery {
+  /** ID of the delivered message, `msg_…`. */
   readonly messageId: string
+  /** Kind of the message: `message`, `callback` or `failure-callback`. */
   readonly kind: string
+  /** URL of the destination. */
   readonly url: string
+  /** HTTP method of the delivery. */
   readonly method: string
+  /** Virtual time of the attempt, in milliseconds since the epoch. */
   readonly at: number
+  /** Number of retries up to this attempt; 0 for the first attempt. */
   readonly retried: number
+  /** Headers of the delivery, in their order. */
   readonly headers: HeaderList
+  /** Body of the delivery: a string with one character per byte. */
   readonly body: MessageView['body']
 }
 

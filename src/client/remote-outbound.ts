@@ -104,11 +104,19 @@ export class RemoteOutbound {
 
 /** An outbound request that a recorder on the server has recorded. Credentials are replaced by `***`. */
 export interface RecordedOutbound {
+  /** URL as received. */
   readonly url: string
+  /** HTTP method of the request. */
   readonly method: string
+  /** Virtual time of the request, in milliseconds since the epoch. */
   readonly at: number
+  /** Headers as received. The value of `authorization` is replaced by its scheme and `***`. */
   readonly headers: HeaderList
+  /** Body of the request: a string with one character per byte. */
   readonly body: MessageView['body']
+  /**
+   * Number of times that the handler of the request ran: 0 if a fault replaced it, 2 if a fault repeated the request.
+   */
   readonly handlerRuns: number
   /** Status that the app received; 0 if there was no response, absent until the request ends. */
   readonly status?: LoggedOutboundResponse['status']

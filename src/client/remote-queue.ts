@@ -42,8 +42,11 @@ export class RemoteQueue implements Remote<Queue, Same> {
     bindMethods(RemoteQueue)
   }
 
+  /** Signing keys of deliveries: `current`, `next`, `former`, `pair()`, `rotate()`. */
   readonly signingKeys: RemoteKeys
+  /** Schedules: `list()`, `fire(id)`, `upcoming(id, { from, to })`. */
   readonly schedules: RemoteSchedules
+  /** URL groups: `addEndpoints(name, endpoints)`, `list()`, `delete(name)`. */
   readonly urlGroups: RemoteUrlGroups
   readonly #wire: ControlClient
   readonly #refresh: () => Promise<void>
@@ -257,10 +260,12 @@ class RemoteKeys implements Remote<Queue['signingKeys'], 'current' | 'next' | 'f
     this.#refresh = refresh
   }
 
+  /** Current signing key, `sig_…`. */
   get current(): Promise<string> {
     return this.#all().then(({ current }) => current)
   }
 
+  /** Signing key that becomes the current one with the next rotation, `sig_…`. */
   get next(): Promise<string> {
     return this.#all().then(({ next }) => next)
   }

@@ -13,7 +13,10 @@ import { storeInternals } from '../store/store-internals.js'
 import type { Workflow } from '../workflow/direct-workflows.js'
 import type { StatusSnapshot } from './status-snapshot.js'
 
-type WithTraffic<T> = T & { readonly traffic: Traffic }
+type WithTraffic<T> = T & {
+  /** Traffic log of the sandbox, which the matchers read. */
+  readonly traffic: Traffic
+}
 type QueueSnapshot = WithTraffic<
   Pick<Queue, 'region' | 'messages' | 'deadLetters' | 'schedules' | 'signingKeys' | 'explain' | 'forecast'>
 >
@@ -21,23 +24,31 @@ type WorkflowsSnapshot = Pick<Workflow, 'runs' | 'getRun' | 'unused'>
 
 /** A copy of a tenant at one instant, with the members of a sandbox that matchers read. */
 export class SandboxSnapshot {
+  /** Copy of the traffic log: every request, command, delivery and clock move, in order. */
   readonly traffic: Traffic
+  /** Copy of the data store. Its commands do not change the tenant. */
   readonly store: WithTraffic<Pick<Store, 'run' | 'get' | 'dump' | 'cost'>>
   /** The queue of the home region. */
   readonly queue: QueueSnapshot
   /** Queues of the regions that were used. The home region is the first. */
   readonly queues: readonly QueueSnapshot[]
+  /** The workflows of the home region. */
   readonly workflow: WorkflowsSnapshot
+  /** Workflows of the regions that were used. The home region is the first. */
   readonly workflows: readonly WorkflowsSnapshot[]
+  /** Virtual time of the copy, its waiting timers, and labels of the work that was running. */
   readonly clock: {
     now(): number
     readonly pending: readonly { readonly at: number; readonly label: string; readonly background: boolean }[]
     readonly running: readonly string[]
   }
+  /** Fault rules with their counters, and the rules that were never injected. */
   readonly faults: { readonly rules: readonly FaultRuleStatus[]; readonly unused: readonly UnusedFault[] }
+  /** Unhandled deliveries and unused scripts of `sandbox.destinations`. */
   readonly destinations: StatusSnapshot['destinations']
 
   readonly #regional: (region: QueueRegion) => QueueSnapshot
+  /** Registered patterns, unhandled requests and unused scripts of `sandbox.outbound`. */
   readonly outbound: StatusSnapshot['outbound']
 
   /** @internal */

@@ -18,6 +18,7 @@ export class RemoteStatistics implements Promised<Stats, 'forbid' | 'clear'> {
     bindMethods(RemoteStatistics)
   }
 
+  /** Statistics of the queue. */
   readonly queue: RemoteReport<QueueReport, QueueStatistics>
   readonly #wire: ControlClient
 

@@ -174,6 +174,7 @@ export class RemoteWorkflowRun
     bindMethods(RemoteWorkflowRun)
   }
 
+  /** ID of the workflow run, `wfr_…`. */
   readonly id: string
   readonly #wire: ControlClient
 
@@ -183,10 +184,12 @@ export class RemoteWorkflowRun
     this.id = id
   }
 
+  /** URL of the workflow, to which the steps of the run are delivered. */
   get url(): Promise<string> {
     return this.#asked('url')
   }
 
+  /** State of the run, in the spelling of the service: `RUN_STARTED`, `RUN_SUCCESS`, `RUN_FAILED` or `RUN_CANCELED`. */
   get state(): Promise<RunView['state']> {
     return this.#asked('state')
   }

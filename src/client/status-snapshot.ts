@@ -12,17 +12,27 @@ import type { StoreCost } from '../store/meter.js'
 
 /** JSON form of a copy of a tenant. */
 export interface StatusSnapshot {
+  /** Traffic log as a trace, to which no redaction is applied. */
   readonly trace: Trace
+  /** The whole state, as `dump()` returns it. */
   readonly state: SandboxDump
+  /** Tokens that clients authenticate with. */
   readonly tokens: SandboxTokens
+  /** Dialect of the sandbox: its names for the service's headers, parameters and variables. */
   readonly dialect: Dialect
+  /** Policy of the sandbox, including the defaults. */
   readonly policy: ResolvedPolicy
+  /** Billed commands and bytes of the store since the start or the last reset. */
   readonly cost: StoreCost
   /** Cost of the data store at each mark of the log. */
   readonly costs: readonly (readonly [TrafficMark, StoreCostTotals])[]
+  /** The waiting timers, earliest first. */
   readonly pending: readonly { readonly at: number; readonly label: string; readonly background: boolean }[]
+  /** Labels of the work that is running. */
   readonly running: readonly string[]
+  /** The rules with their counters, in the order in which they are evaluated. */
   readonly faults: readonly FaultRuleStatus[]
+  /** Rules that were never injected, each with the line of the code that added it. */
   readonly unused: readonly UnusedFault[]
   /** Messages about unused workflow stubs, one list per region. The home region is the first. */
   readonly unusedStubs: readonly (readonly string[])[]

@@ -9,12 +9,15 @@ import { TimelineWriter } from './timeline-writer.js'
 
 /** One entry of a tree, with the entries that it caused. */
 export interface CausalNode {
+  /** Log entry at this node. */
   readonly entry: Entry
+  /** Nodes of the entries that resulted from this one, oldest first. All attempts of a message are siblings. */
   readonly children: readonly CausalNode[]
 }
 
 /** A message as a tree: the entries that led to it, the entries about it, and the entries that resulted from these. */
 export interface CausalTree {
+  /** ID of the message that the tree is about, `msg_…`. */
   readonly messageId: string
   /**
    * Roots of the tree. Usually the only root is the request that published the message, or the entry of its publish.

@@ -14,10 +14,12 @@ export class DecodedBody {
     this.raw = raw
   }
 
+  /** Number of bytes of the body. */
   get size(): number {
     return this.raw.length
   }
 
+  /** The body as a new array of bytes. */
   get bytes(): Uint8Array<ArrayBuffer> {
     return toArray(this.raw)
   }

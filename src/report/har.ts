@@ -14,15 +14,19 @@ export interface HarOptions {
 }
 
 interface Pair {
+  /** Name of the header or query parameter. */
   readonly name: string
+  /** Value of the header or query parameter, with secrets hidden. */
   readonly value: string
 }
 
 /** One request with its response in an HTTP archive. */
 export interface HarEntry {
+  /** Virtual time of the request, in ISO 8601. */
   readonly startedDateTime: string
   /** Duration in milliseconds of virtual time. */
   readonly time: number
+  /** The request, with secrets hidden. */
   readonly request: {
     readonly method: string
     readonly url: string
@@ -34,6 +38,7 @@ export interface HarEntry {
     readonly headersSize: number
     readonly bodySize: number
   }
+  /** The response, with secrets hidden. Without one, `status` is 0 and `_error` contains the reason. */
   readonly response: {
     readonly status: number
     readonly statusText: string
@@ -46,40 +51,60 @@ export interface HarEntry {
     readonly bodySize: number
     readonly _error?: string
   }
+  /** Always an empty object, which the HAR standard requires. */
   readonly cache: object
+  /** Durations in milliseconds of virtual time. `wait` is the whole duration, and the others are 0. */
   readonly timings: { readonly send: number; readonly wait: number; readonly receive: number }
+  /** For an attempt: its kind, reason and note. For an outbound request: its possible causes and note. */
   readonly comment?: string
+  /** Type of the resource for browser tools that read the archive; always `fetch`. */
   readonly _resourceType: 'fetch'
   /**
    * Kind of the entry: a request that the sandbox received, a delivery attempt of the queue, or an outbound request of
    * the app.
    */
   readonly _type: 'request' | 'attempt' | 'outbound'
+  /** `seq` of the entry in the traffic log. */
   readonly _seq: number
+  /** `seq` of the entry that led to this one; absent if there is none. */
   readonly _cause?: number
+  /** For an attempt: ID of the message, `msg_…`. */
   readonly _messageId?: string
+  /** For a request to the store: the commands that it ran, as text with secrets hidden. */
   readonly _commands?: readonly string[]
 }
 
 interface HarPostData {
+  /** Value of the header `content-type`; `application/octet-stream` without one. */
   readonly mimeType: string
+  /** Always an empty list, because the body is not parsed as a form. */
   readonly params: readonly never[]
+  /** The body as text, or in base64 if `_encoding` is set. */
   readonly text: string
   /** `base64` for a request body that is not text. The HAR standard defines an encoding only for response bodies. */
   readonly _encoding?: 'base64'
+  /** Note that the body is in base64; absent for a body that is text. */
   readonly comment?: string
 }
 
 interface HarContent {
+  /** Number of bytes of the body; 0 for a stream and without a response. */
   readonly size: number
+  /**
+   * Value of the header `content-type`. Without one: `application/octet-stream`, or `x-unknown` if there is no body.
+   */
   readonly mimeType: string
+  /** The body as text, or in base64 if `encoding` is set; absent for a stream and without a response. */
   readonly text?: string
+  /** `base64` for a response body that is not text. */
   readonly encoding?: 'base64'
+  /** Note that the body of a stream was not captured; absent otherwise. */
   readonly comment?: string
 }
 
 /** An HTTP archive (HAR 1.2). */
 export interface Har {
+  /** Content of the archive: its version, its creator and the requests with their responses. */
   readonly log: {
     readonly version: '1.2'
     readonly creator: { readonly name: string; readonly version: string; readonly comment: string }

@@ -10,8 +10,13 @@ import { plainReply } from './decoded.js'
 import { hidden, hiddenInRun, type Redaction } from './redaction.js'
 import type { TrafficContext } from './traffic-context.js'
 
-/** An entry as plain JSON without details that differ between runs. `at` is the time since the first entry. */
-export type NormalizedEntry = { readonly at: string; readonly type: string } & { readonly [field: string]: unknown }
+/** An entry as plain JSON without details that differ between runs. */
+export type NormalizedEntry = {
+  /** Time since the first entry, such as `T+12s`. */
+  readonly at: string
+  /** Type of the entry, such as `attempt`. */
+  readonly type: string
+} & { readonly [field: string]: unknown }
 
 /** Headers that a client or the queue adds automatically, which are omitted. */
 const noise =

@@ -10,25 +10,48 @@ import { timeOf } from './shown-times.js'
 import { EntryWriter, type TraceEntry } from './trace.js'
 import type { Traffic } from './traffic-view.js'
 
-/** One difference between two traces. `fields` is set if both traces have an entry about the same subject. */
+/** One difference between two traces. */
 export type EntryDiff =
-  | { readonly kind: 'removed'; readonly before: Entry }
-  | { readonly kind: 'added'; readonly after: Entry }
-  | { readonly kind: 'changed'; readonly before: Entry; readonly after: Entry; readonly fields: readonly FieldChange[] }
+  | {
+      /** Only the first trace has the entry. */
+      readonly kind: 'removed'
+      /** Entry of the first trace. */
+      readonly before: Entry
+    }
+  | {
+      /** Only the second trace has the entry. */
+      readonly kind: 'added'
+      /** Entry of the second trace. */
+      readonly after: Entry
+    }
+  | {
+      /** Both traces have an entry about the same subject, but the fields differ. */
+      readonly kind: 'changed'
+      /** Entry of the first trace. */
+      readonly before: Entry
+      /** Entry of the second trace. */
+      readonly after: Entry
+      /** Fields with different values. */
+      readonly fields: readonly FieldChange[]
+    }
 
-/** A field with different values. A value is `undefined` if the entry does not have the field. */
+/** A field with different values. */
 export interface FieldChange {
   /** Path of the field: `outcome.status`, `headers.content-type`, `body.id`, and so on. */
   readonly path: string
+  /** Value in the first trace; `undefined` if the field is absent. */
   readonly before: unknown
+  /** Value in the second trace; `undefined` if the field is absent. */
   readonly after: unknown
 }
 
 /** The difference between two traces. */
 export interface TraceDiff {
+  /** Whether both traces are equal, so that `context` and `changes` are empty. */
   readonly equal: boolean
   /** Differences between the two sandboxes, such as `seed`. */
   readonly context: readonly FieldChange[]
+  /** Entries that only one trace has, and entries with different fields, in their order. */
   readonly changes: readonly EntryDiff[]
 }
 

@@ -18,13 +18,19 @@ export interface TraceOptions {
 
 /** The traffic as plain JSON. The same entries always give the same bytes. */
 export interface Trace {
+  /** Name of the file format, by which `loadTrace()` recognizes a trace. */
   readonly format: 'stuntdouble/trace'
+  /** Version of the file format. */
   readonly version: 1
+  /** The sandbox's seed; absent if it is unknown. */
   readonly seed?: number | string
   /** Virtual time at which the trace was written, in milliseconds since the Unix epoch. */
   readonly now?: number
+  /** Prefix of the service's own headers in the sandbox's dialect: `Service-`. */
   readonly headerPrefix?: string
+  /** Base URLs of the services. */
   readonly addresses?: Readonly<Record<string, unknown>>
+  /** Entries of the traffic log, oldest first. */
   readonly entries: readonly TraceEntry[]
 }
 
@@ -34,9 +40,13 @@ export interface Trace {
  * integer }`.
  */
 export type TraceEntry = {
+  /** Type of the entry, such as `attempt`. */
   readonly type: string
+  /** Number of the entry in the log, counted from 1. */
   readonly seq: number
+  /** Virtual time in milliseconds since the epoch. */
   readonly at: number
+  /** `seq` of the entry that led to this one; absent if there is none. */
   readonly cause?: number
 } & {
   readonly [field: string]: unknown

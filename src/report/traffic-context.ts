@@ -27,9 +27,17 @@ export interface TrafficContext {
 
 /** Billed totals of the store: commands, and bytes of their arguments and replies. */
 export interface StoreCostTotals {
+  /**
+   * Number of commands, including those in pipelines, transactions and scripts; a transaction counts two more.
+   * [store.md 4]
+   */
   readonly commands: number
+  /** Number of commands that cannot change data, such as `GET`. */
   readonly reads: number
+  /** Number of commands that can change data, such as `SET`. */
   readonly writes: number
+  /** Number of bytes in the arguments of commands. */
   readonly bytesIn: number
+  /** Number of bytes in replies. */
   readonly bytesOut: number
 }

@@ -23,10 +23,16 @@ import { type Trace, type TraceOptions, traceOf } from './trace.js'
 import type { StoreCostTotals, TrafficContext } from './traffic-context.js'
 
 /** A position in the log, after all entries that exist when it is created. */
-export type TrafficMark = number & { readonly __mark?: never }
+export type TrafficMark = number & {
+  /** Marker for the compiler, which no value has at run time. */
+  readonly __mark?: never
+}
 
 /** Fields that an entry must have, compared with `===`. */
-export type EntryPattern<T extends EntryType = EntryType> = { readonly type: T } & {
+export type EntryPattern<T extends EntryType = EntryType> = {
+  /** Type of the entry, such as `attempt`. */
+  readonly type: T
+} & {
   readonly [Field in keyof EntryOf<T>]?: EntryOf<T>[Field]
 }
 
@@ -116,10 +122,12 @@ export class Traffic {
     return this
   }
 
+  /** Entries of this view, oldest first. */
   get entries(): readonly Entry[] {
     return this.#traffic.after(this.#after)
   }
 
+  /** Number of entries in this view. */
   get size(): number {
     return this.entries.length
   }

@@ -305,11 +305,15 @@ function shown(value: unknown): string {
   return typeof value === 'string' ? quoted(value) : String(value)
 }
 
-/** State of a workflow run. All times are virtual, in milliseconds since the Unix epoch. */
+/** State of a workflow run. */
 export interface RunView {
+  /** ID of the workflow run, `wfr_…`. */
   readonly id: string
+  /** URL of the workflow, to which the steps of the run are delivered. */
   readonly url: string
+  /** State of the run, in the spelling of the service: `RUN_STARTED`, `RUN_SUCCESS`, `RUN_FAILED` or `RUN_CANCELED`. */
   readonly state: VendorRunState
+  /** Virtual time of the creation, in milliseconds since the epoch. */
   readonly createdAt: number
   /** Virtual time of the end, in milliseconds since the epoch; `undefined` until the run ends. */
   readonly completedAt?: number | undefined
@@ -349,15 +353,19 @@ export type RunEffects = MethodEffects<
 
 /** One workflow run. Each field is read when it is accessed, so it shows the present state. */
 export class WorkflowRun extends ReadonlyView implements RunView {
+  /** ID of the workflow run, `wfr_…`. */
   declare readonly id: string
+  /** URL of the workflow, to which the steps of the run are delivered. */
   declare readonly url: string
+  /** State of the run, in the spelling of the service: `RUN_STARTED`, `RUN_SUCCESS`, `RUN_FAILED` or `RUN_CANCELED`. */
   declare readonly state: VendorRunState
-  /** Virtual milliseconds since the epoch. */
+  /** Virtual time of the creation, in milliseconds since the epoch. */
   declare readonly createdAt: number
   /** Virtual time of the end, in milliseconds since the epoch; `undefined` until the run ends. */
   declare readonly completedAt: number | undefined
   /** Parsed JSON that the run returned; `undefined` until the run ends, or if it returned nothing. */
   declare readonly result: unknown
+  /** Returns the present fields of the run as a plain object. */
   declare toJSON: () => RunView
 
   static {

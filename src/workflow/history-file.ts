@@ -9,6 +9,7 @@ import { readStep, type StepBody } from './step.js'
 
 /** Error for input that is not a workflow run. Its message names the accepted input. */
 export class RunHistoryError extends TypeError {
+  /** Name of the class, for code that cannot use `instanceof`. */
   override readonly name = 'RunHistoryError'
 }
 

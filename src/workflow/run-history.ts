@@ -14,9 +14,14 @@ export type Unknown = 'redacted' | 'truncated' | 'omitted' | 'maybe-undefined'
 
 /** One entry of the list of a run, as `GET /v2/workflows/runs/{id}` returns it. */
 export interface RunHistoryEntry {
+  /** ID of the message that delivers the entry, `msg_…`. */
   readonly messageId: string
   /** Submitted body in base64. */
   readonly body: string
+  /**
+   * Origin of the entry: `step`, `toCallback` (a call to a third party), `fromCallback` (its callback) or `stepConfig`
+   * (settings of the next step).
+   */
   readonly callType: string
   /** Reason why the value of this entry (the result of a step, or the payload) is unknown; absent if it is known. */
   readonly unknown?: Unknown
@@ -24,9 +29,13 @@ export interface RunHistoryEntry {
 
 /** Fields that identify a step, independent of its result. */
 export interface StepIdentity {
+  /** Number of the step in the run; 0 for the plan of a parallel step. */
   readonly stepId: number
+  /** Name of the step, as the code of the workflow gives it. */
   readonly stepName: string
+  /** Type of the step: `Run`, `SleepFor`, `Call`, `Wait` … */
   readonly stepType: string
+  /** Number of steps that run in parallel, including this one. */
   readonly concurrent: number
   /** Step ID that the result will have, if this is the plan of a parallel step. */
   readonly targetStep?: number | undefined
@@ -34,9 +43,13 @@ export interface StepIdentity {
 
 /** The history of a run so far, as plain JSON. You can replay it against another version of the code. */
 export interface RunHistory {
+  /** Name of the file format, by which a run history is recognized. */
   readonly format: 'stuntdouble/history'
+  /** Version of the file format. */
   readonly version: 1
+  /** URL of the workflow, to which the steps of the run were delivered. */
   readonly url: string
+  /** ID of the workflow run, `wfr_…`. */
   readonly runId: string
   /** Creation time in milliseconds since the Unix epoch. */
   readonly createdAt?: number

@@ -9,7 +9,9 @@ export interface StubError {
    * after `retryAfter`. Default: `Error`.
    */
   readonly name?: string | undefined
+  /** Error text that the response of the endpoint contains. */
   readonly message: string
+  /** Stack trace that the response of the endpoint contains. Default: none. */
   readonly stack?: string | undefined
   /** Delay of the retry in seconds, for `WorkflowRetryAfterError`. */
   readonly retryAfter?: number | undefined

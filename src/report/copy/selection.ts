@@ -10,6 +10,7 @@ export interface CopySelection {
   readonly entry?: number
   /** `seq` of the first and of the last entry, inclusive. */
   readonly range?: readonly [from: number, to: number]
+  /** ID of the selected message, `msg_…`. */
   readonly message?: string
 }
 
@@ -22,6 +23,7 @@ export interface CopyContext {
    * calls.
    */
   readonly headerPrefix?: string
+  /** The sandbox's seed, which copied tests and scenarios contain. */
   readonly seed?: number | string
   /** Failed assertion, if a test failed. */
   readonly failure?: { readonly message: string; readonly nearest?: number }
