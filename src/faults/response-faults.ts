@@ -31,6 +31,7 @@ export function latency(
 }
 
 export interface StatusOptions {
+  /** Headers of the response, by name. Several headers with the same name have a list of values. */
   readonly headers?: HeaderRecord
   /** Response body: a string, or a value that is serialized as JSON. */
   readonly body?: unknown
