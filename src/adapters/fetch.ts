@@ -4,6 +4,7 @@ import { layOver, methodOf } from './fetch-layers.js'
 import { refuseLookups } from './lookup.js'
 
 interface StrayNoter {
+  /** Called with a message about each blocked request to a real host. */
   readonly noteStray?: (sentence: string) => void
 }
 type Caller = Partial<Pick<Sandbox, 'outbound'>>

@@ -56,7 +56,9 @@ export interface OutboundOptions {
 
 /** Unused steps of a script. */
 export interface UnusedScript {
+  /** URL pattern of the script, as the test registered it. */
   readonly pattern: string
+  /** Unused steps in their order. `kind` is that of a fault, or `response` or `handler`. */
   readonly steps: readonly { readonly kind: string }[]
 }
 

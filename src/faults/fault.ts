@@ -15,57 +15,155 @@ export type ResponseStep =
   | LatencyFault
   | StatusFault
   | RateLimitedFault
-  | { readonly kind: 'non-retryable'; readonly body?: string }
-  | { readonly kind: 'pass' }
+  | {
+      /** The fault is a response 489 that forbids retries. */
+      readonly kind: 'non-retryable'
+      /** Body of the response as text. Default: no body. */
+      readonly body?: string
+    }
+  | {
+      /** No fault: the request or delivery passes unchanged. */
+      readonly kind: 'pass'
+    }
 
-/** A response with this status. Without `body`, the affected service's own error body is sent. */
+/** A response with this status. */
 export interface StatusFault {
+  /** The fault is a response with this status. */
   readonly kind: 'status'
+  /** HTTP status of the response, from 200 to 599. */
   readonly status: number
+  /** Headers of the response, by name. Several headers with the same name have a list of values. */
   readonly headers?: HeaderRecord
+  /** Body as text. Default: the affected service's own error body, or none for a delivery or a status below 300. */
   readonly body?: string
 }
 
 type LatencyFault =
-  | { readonly kind: 'latency'; readonly waitMs: number; readonly jitterMs?: number }
-  | { readonly kind: 'latency'; readonly minMs: number; readonly maxMs: number }
+  | {
+      /** The fault is an additional wait of about `waitMs`. */
+      readonly kind: 'latency'
+      /** Additional milliseconds of virtual time. */
+      readonly waitMs: number
+      /** Maximum random deviation from `waitMs` in both directions, in milliseconds. Default 0. */
+      readonly jitterMs?: number
+    }
+  | {
+      /** The fault is an additional wait of random length. */
+      readonly kind: 'latency'
+      /** Minimum of the random wait, in milliseconds of virtual time. */
+      readonly minMs: number
+      /** Maximum of the random wait, in milliseconds of virtual time. */
+      readonly maxMs: number
+    }
 
-/** Form of `Retry-After` in a 429 response: seconds, an HTTP date, or no such header. */
+/** `Retry-After` of a 429 response. */
 export interface RetryAfter {
+  /** Form of the header: whole seconds, an HTTP date, or no such header. */
   readonly form: 'seconds' | 'date' | 'none'
+  /** Milliseconds until the limit is reset. Other headers of the response contain the resulting time, too. */
   readonly waitMs: number
 }
 
 /** A response 429 with the headers of one of the three limits. */
 export interface RateLimitedFault {
+  /** The fault is a response 429. */
   readonly kind: 'rate-limited'
+  /** Exceeded limit, whose headers the response has. `chat`: of a chat model. `daily`: per day. `burst`: per second. */
   readonly limit: 'chat' | 'daily' | 'burst'
+  /** Value of the `Retry-After` header. Default: no such header. */
   readonly retryAfter?: RetryAfter
 }
 
 export type ConnectionStep =
-  | { readonly kind: 'reset' }
-  | { readonly kind: 'refused' }
-  | { readonly kind: 'unresolved-host' }
-  | { readonly kind: 'bad-certificate' }
-  | { readonly kind: 'hang'; readonly forMs?: number }
+  | {
+      /** The fault is a reset of the connection. */
+      readonly kind: 'reset'
+    }
+  | {
+      /** The fault is a refused connection. */
+      readonly kind: 'refused'
+    }
+  | {
+      /** The fault is a host name that DNS does not resolve. */
+      readonly kind: 'unresolved-host'
+    }
+  | {
+      /** The fault is an invalid TLS certificate. */
+      readonly kind: 'bad-certificate'
+    }
+  | {
+      /** The fault is a connection without any response. */
+      readonly kind: 'hang'
+      /** Milliseconds until the connection closes. Default: the timeout of a delivery, or 5 minutes for a request. */
+      readonly forMs?: number
+    }
 
 export type BodyStep =
-  | { readonly kind: 'half-open'; readonly forMs?: number }
-  | { readonly kind: 'truncate'; readonly afterBytes: number }
-  | { readonly kind: 'corrupt-json' }
-  | { readonly kind: 'slow-body'; readonly bytesPerSecond: number }
-  | { readonly kind: 'wrong-content-type'; readonly type: string }
-export type BodyFault = { readonly kind: 'error-reply'; readonly error: string }
+  | {
+      /** The fault is a response with headers but without its body. */
+      readonly kind: 'half-open'
+      /** Milliseconds until the connection closes. Default: the timeout of a delivery, or 5 minutes for a request. */
+      readonly forMs?: number
+    }
+  | {
+      /** The fault is a connection that breaks within the response body. */
+      readonly kind: 'truncate'
+      /** Number of bytes of the response body that arrive. */
+      readonly afterBytes: number
+    }
+  | {
+      /** The fault is a complete response body that is not valid JSON. */
+      readonly kind: 'corrupt-json'
+    }
+  | {
+      /** The fault is a response body that arrives slowly. */
+      readonly kind: 'slow-body'
+      /** Number of bytes that arrive per second of virtual time. */
+      readonly bytesPerSecond: number
+    }
+  | {
+      /** The fault is a response with another `Content-Type`. */
+      readonly kind: 'wrong-content-type'
+      /** Value of the `Content-Type` header, such as `text/html`. */
+      readonly type: string
+    }
+export type BodyFault = {
+  /** The fault is an error reply to a store command. */
+  readonly kind: 'error-reply'
+  /** Text of the error reply, such as `OOM command not allowed`. */
+  readonly error: string
+}
 
 export type OrderStep =
-  | { readonly kind: 'lost-ack' }
-  | { readonly kind: 'late-response'; readonly byMs?: number }
+  | {
+      /** The fault is a lost response after the request was processed. */
+      readonly kind: 'lost-ack'
+    }
+  | {
+      /** The fault is a response that arrives too late. */
+      readonly kind: 'late-response'
+      /**
+       * Milliseconds between the timeout of a delivery and its response, or added to the response of a request. Default
+       * 1000.
+       */
+      readonly byMs?: number
+    }
   | DuplicateFault
   | DelayFault
-export type OrderFault = { readonly kind: 'reorder'; readonly withinMs: number } | { readonly kind: 'drop' }
+export type OrderFault =
+  | {
+      /** The fault is a delivery that waits until a later delivery has started. */
+      readonly kind: 'reorder'
+      /** Maximum wait in milliseconds of virtual time. */
+      readonly withinMs: number
+    }
+  | {
+      /** The fault is a delivery, fire or event that is dropped. */
+      readonly kind: 'drop'
+    }
 
 interface DuplicateFault {
+  /** The fault is a repeated request, delivery, fire or event. */
   readonly kind: 'duplicate'
   /** Number of additional deliveries or requests. Default 1. */
   readonly copies?: number
@@ -76,24 +174,74 @@ interface DuplicateFault {
 }
 
 interface DelayFault {
+  /** The fault is a delivery or fire that begins later. */
   readonly kind: 'delay'
+  /** Delay in milliseconds of virtual time. */
   readonly waitMs: number
+  /** Fault that follows the delay, only in a script. Default: the delivery continues normally. */
   readonly then?: DeliveryFault
 }
 
 export type CredentialStep =
-  | { readonly kind: 'bad-signature'; readonly flaw: SignatureFault }
-  | { readonly kind: 'clock-skew'; readonly byMs: number }
-export type CredentialFault = { readonly kind: 'revoked-token' } | { readonly kind: 'quota-exceeded' }
+  | {
+      /** The fault is a delivery with a defect in its signature. */
+      readonly kind: 'bad-signature'
+      /** Defect of the signature: a name from `signatureFlaws`, or `rotated` for a signature with the next key. */
+      readonly flaw: SignatureFault
+    }
+  | {
+      /** The fault is a signing clock that differs from the clock of the receiver. */
+      readonly kind: 'clock-skew'
+      /** Milliseconds by which the signing clock is ahead. Negative if it is behind. */
+      readonly byMs: number
+    }
+export type CredentialFault =
+  | {
+      /** The fault is a token that is rejected as if it had been revoked. */
+      readonly kind: 'revoked-token'
+    }
+  | {
+      /** The fault is an exceeded quota of the plan. */
+      readonly kind: 'quota-exceeded'
+    }
 
 export type StreamFault =
-  | { readonly kind: 'cut-stream'; readonly afterEvents: number }
-  | { readonly kind: 'stall-stream'; readonly afterEvents: number; readonly forMs?: number }
+  | {
+      /** The fault is an event stream that breaks off. */
+      readonly kind: 'cut-stream'
+      /** Number of events that arrive before the break. Confirmations of subscriptions do not count. */
+      readonly afterEvents: number
+    }
+  | {
+      /** The fault is an event stream that stalls but stays open. */
+      readonly kind: 'stall-stream'
+      /** Number of events that arrive before the stall. Confirmations of subscriptions do not count. */
+      readonly afterEvents: number
+      /** Duration of the stall in milliseconds of virtual time. Default: the stall never ends. */
+      readonly forMs?: number
+    }
 
 export type ServiceFault =
-  | { readonly kind: 'stale-read'; readonly versions: number }
-  | { readonly kind: 'restart'; readonly downMs?: number }
-  | { readonly kind: 'outage'; readonly region?: string; readonly status?: number }
+  | {
+      /** The fault is a read that returns earlier values of its keys. */
+      readonly kind: 'stale-read'
+      /** Number of latest changes of the keys that the read does not see, from 1 to 1000. */
+      readonly versions: number
+    }
+  | {
+      /** The fault is a restart of the service. */
+      readonly kind: 'restart'
+      /** Milliseconds of virtual time for which the service is down. Default 0. */
+      readonly downMs?: number
+    }
+  | {
+      /** The fault is an unavailable service or region. */
+      readonly kind: 'outage'
+      /** Region of the queue that is unavailable. Default: the whole service. */
+      readonly region?: string
+      /** HTTP status of the responses, from 200 to 599. Default: connections are refused. */
+      readonly status?: number
+    }
 
 /** A fault of one delivery or of its response. A destination's script accepts these faults as steps. */
 export type DeliveryFault = ResponseStep | ConnectionStep | BodyStep | OrderStep | CredentialStep
@@ -110,9 +258,11 @@ export type FaultOf<K extends FaultKind> = Extract<Fault, { kind: K }>
 
 /** Conditions of a rule. A rule matches if all given conditions hold. */
 export interface FaultMatch {
+  /** Service that receives the request, or `queue` for deliveries and schedules. */
   readonly service?: 'store' | 'queue' | 'stats'
   /** Path of the API below the service's base URL; `*` matches any characters: `/v2/publish/*`. */
   readonly path?: string
+  /** HTTP method of the request or the delivery, in any case. */
   readonly method?: string
   /** URL of the request or the destination; `*` matches any characters. Without `?`, any query matches. */
   readonly url?: string
@@ -120,18 +270,27 @@ export interface FaultMatch {
   readonly command?: string
   /** Key of the command, as a Redis pattern: `*`, `?`, `[a-z]`. */
   readonly key?: string
+  /** Name of the URL group of the message, the schedule or the request. */
   readonly urlGroup?: string
+  /** Name of the endpoint in its URL group. Only deliveries can match. */
   readonly endpointName?: string
+  /** Name of the FIFO queue of the message, the schedule or the request. */
   readonly queue?: string
+  /** One of the labels of the message. */
   readonly label?: string
   /** Headers of the request or the message: names in any case; `*` matches any characters. */
   readonly headers?: Readonly<Record<string, string>>
   /** Number of the delivery attempt, 1 for the first, or a range that includes both ends. */
   readonly attempt?: number | { readonly from?: number; readonly to?: number }
+  /** ID of the message that is delivered or that the request names (`msg_…`). */
   readonly messageId?: string
+  /** Name of the sandbox, as it was when the rule was added. */
   readonly tenant?: string
+  /** Flow-control key of the message, the schedule or the request. */
   readonly flowControlKey?: string
+  /** ID of the schedule that fires, that published the message, or that the request names. */
   readonly scheduleId?: string
+  /** Region of the queue: `us-east-1` or `eu-central-1`. */
   readonly region?: string
   /** URL of the workflow; `*` matches any characters. */
   readonly workflow?: string
@@ -152,36 +311,67 @@ type RequestOrDelivery = Exclude<RequestInjectionPoint, 'stream.open'> | Deliver
 
 /** Injection points at which each kind of fault has an effect. The compiler compares this type with the definitions. */
 interface PointsByKind {
+  /** Injection points at which the fault can add a wait. */
   latency: RequestOrDelivery | 'stream.open' | 'stream.event' | 'schedule.fire'
+  /** Injection points at which the fault can replace a response. */
   status: RequestOrDelivery | 'stream.open'
+  /** Injection points at which the fault can respond 429: requests to the queue, outbound requests and deliveries. */
   'rate-limited': Exclude<RequestOrDelivery, 'store.request' | 'stats.request'>
+  /** Injection points at which the fault can forbid retries, which only deliveries have. */
   'non-retryable': DeliveryInjectionPoint
+  /** Injection points at which the fault can end the evaluation of rules: all points. */
   pass: InjectionPoint
+  /** Injection points at which the fault can reset a connection: all points except fires of schedules. */
   reset: Exclude<InjectionPoint, 'schedule.fire'>
+  /** Injection points at which the fault can refuse a connection. */
   refused: RequestOrDelivery | 'stream.open'
+  /** Injection points at which the fault can make a DNS lookup fail. */
   'unresolved-host': RequestOrDelivery | 'stream.open'
+  /** Injection points at which the fault can present an invalid certificate. */
   'bad-certificate': RequestOrDelivery | 'stream.open'
+  /** Injection points at which the fault can prevent a response. */
   hang: RequestOrDelivery | 'stream.open'
+  /** Injection points at which the fault can hold back a response body. */
   'half-open': RequestOrDelivery
+  /** Injection points at which the fault can cut a response body. */
   truncate: RequestOrDelivery
+  /** Injection points at which the fault can damage a response body or an event. */
   'corrupt-json': RequestOrDelivery | 'stream.event'
+  /** Injection points at which the fault can slow down a response body. */
   'slow-body': RequestOrDelivery
+  /** Injection points at which the fault can replace the `Content-Type`. */
   'wrong-content-type': RequestOrDelivery | 'stream.open'
+  /** Injection point of store commands, because only commands have error replies. */
   'error-reply': 'store.command'
+  /** Injection points at which the fault can lose a response or reply. */
   'lost-ack': RequestOrDelivery | 'store.command'
+  /** Injection points at which the fault can delay a response. */
   'late-response': RequestOrDelivery
+  /** Injection points at which the fault can repeat a request, delivery, fire or event. */
   duplicate: Exclude<RequestOrDelivery, 'stats.request'> | 'schedule.fire' | 'stream.event'
+  /** Injection points at which the fault can change the order of deliveries. */
   reorder: DeliveryInjectionPoint
+  /** Injection points at which the fault can delay a delivery or a fire. */
   delay: DeliveryInjectionPoint | 'schedule.fire'
+  /** Injection points at which the fault can drop a delivery, a fire or an event. */
   drop: DeliveryInjectionPoint | 'schedule.fire' | 'stream.event'
+  /** Injection points at which the fault can damage a signature, which only deliveries have. */
   'bad-signature': DeliveryInjectionPoint
+  /** Injection points at which the fault can change the time of a signature, which only deliveries have. */
   'clock-skew': DeliveryInjectionPoint
+  /** Injection points at which the fault can reject the token of a request. */
   'revoked-token': ServiceRequest | 'outbound.request' | 'stream.open'
+  /** Injection points at which the fault can report an exceeded quota: requests to store or queue, and commands. */
   'quota-exceeded': 'store.command' | Exclude<ServiceRequest, 'stats.request'>
+  /** Injection point of opened event streams, because only they can break off. */
   'cut-stream': 'stream.open'
+  /** Injection point of opened event streams, because only they can stall. */
   'stall-stream': 'stream.open'
+  /** Injection point of store commands, because only commands read keys. */
   'stale-read': 'store.command'
+  /** Injection points at which the fault can restart a service. */
   restart: ServiceRequest | DeliveryInjectionPoint
+  /** Injection points at which the fault can make a service or region unavailable. */
   outage: RequestOrDelivery
 }
 
@@ -197,6 +387,7 @@ export type FaultAt<P extends InjectionPoint> = {
 export interface FaultConditions {
   /** Name for error messages and for `faults.remove(name)`. */
   readonly name?: string
+  /** Conditions of the rule, which must all hold. Default: no conditions. */
   readonly match?: FaultMatch
   /** Start of the period in which the rule applies: ISO text, or a duration after the rule was added. */
   readonly from?: Duration | string

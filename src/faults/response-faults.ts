@@ -32,6 +32,7 @@ export function latency(
 
 /** Options of `fault.status()`. */
 export interface StatusOptions {
+  /** Headers of the response, by name. Several headers with the same name have a list of values. */
   readonly headers?: HeaderRecord
   /** Response body: a string, or a value that is serialized as JSON. */
   readonly body?: unknown

@@ -17,6 +17,7 @@ export interface InvariantOptions {
 export interface InvariantReport {
   /** Names of the invariants that were checked. */
   readonly checked: readonly string[]
+  /** Violations that were found, at most 10 per invariant. Empty if all checked invariants hold. */
   readonly violations: readonly InvariantViolation[]
   /** Statements that could not be checked, for example because the log has dropped the entries that they need. */
   readonly unknown: readonly { readonly invariant: string; readonly reason: string }[]
@@ -94,7 +95,9 @@ function namesOf(given: string | readonly string[]): readonly string[] {
 
 /** Error for a violated invariant, caused by the engine or by a fault that the invariant does not expect. */
 export class InvariantError extends Error {
+  /** Name of the error class: `InvariantError`. */
   override readonly name = 'InvariantError'
+  /** Violations that caused the error. */
   declare readonly violations: readonly InvariantViolation[]
 
   /** @param render function that returns entries as text @internal */

@@ -3,7 +3,10 @@
  * The string works as a Map key, compares like `memcmp`, slices like `GETRANGE`, and costs one byte per character in
  * JavaScript engines. The functions of this file convert from and to UTF-8 at the edges.
  */
-export type Bytes = string & { readonly __bytes: unique symbol }
+export type Bytes = string & {
+  /** Mark that exists only in the type, so that the compiler does not accept other strings. */
+  readonly __bytes: unique symbol
+}
 
 const encoder = new TextEncoder()
 const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

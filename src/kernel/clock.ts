@@ -24,6 +24,7 @@ export type { AdvanceOptions, ClockMove } from './move.js'
 
 /** The clock as services see it. All times are milliseconds since the epoch. */
 export interface ServiceClock {
+  /** Mode of the clock, which decides when time moves: `manual`, `auto` or `real`. */
   readonly mode: ClockMode
   now(): number
   schedule(at: number, label: string, run: TimerRun | TimerTarget, options?: TimerOptions): Timer
@@ -167,6 +168,7 @@ export class Clock implements ServiceClock {
     clockInternals.attach(this, { core: this.#core, hints })
   }
 
+  /** Mode of the clock, which decides when time moves: `manual`, `auto` or `real`. */
   get mode(): ClockMode {
     return this.#core.mode.name
   }

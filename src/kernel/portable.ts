@@ -1,7 +1,12 @@
 import { type Bytes, fromBase64, isUtf8, text, toBase64, utf8 } from './bytes.js'
 
 /** Bytes as JSON: text if they are valid UTF-8, otherwise base64. */
-export type PortableString = string | { readonly base64: string }
+export type PortableString =
+  | string
+  | {
+      /** Bytes in base64, because they are not valid UTF-8. */
+      readonly base64: string
+    }
 
 export function portableString(bytes: Bytes): PortableString {
   return isUtf8(bytes) ? text(bytes) : { base64: toBase64(bytes) }

@@ -21,8 +21,11 @@ export interface TimerOptions {
 
 /** A timer of the virtual clock. */
 export interface Timer {
+  /** Virtual time at which the timer fires, in milliseconds since the epoch. */
   readonly at: number
+  /** Description of the work, such as `delivery to https://shop.test/orders`. */
   readonly label: string
+  /** Whether `drain()` does not wait for the timer, for example because it is recurring. */
   readonly background: boolean
   /**
    * Removes the timer, so that it never fires.
@@ -39,6 +42,7 @@ export type PendingTimer = Pick<Timer, 'at' | 'label' | 'background'>
 
 /** Work that the clock waits for. */
 export interface Task {
+  /** Description of the work, such as `delivery to https://shop.test/orders`. */
   readonly label: string
   /**
    * Waits for a duration of virtual time, or until the signal is aborted. While any part of a task sleeps, the clock

@@ -4,11 +4,13 @@ import type { HeaderList } from './http.js'
 import type { PortableString } from './portable.js'
 import { weightOf, weightOfHeaders, weightOfText, weightOfWords } from './weight.js'
 
-/** Fields of every log entry. `cause` is the `seq` of the entry that led to this one. */
+/** Fields of every log entry. */
 export interface EntryBase {
+  /** Number of the entry in the log. The first entry has number 1, and each later entry has a higher number. */
   readonly seq: number
   /** Virtual time in milliseconds since the epoch. */
   readonly at: number
+  /** `seq` of the entry that led to this one. Absent or 0 if there is none. */
   readonly cause?: number
   /** Region of the queue that wrote the entry; absent for the home region and for entries without a region. */
   readonly region?: string
@@ -17,20 +19,25 @@ export interface EntryBase {
 /** The name of one of the three services. */
 export type ServiceName = 'store' | 'queue' | 'stats'
 
-/** An HTTP request that the sandbox received. `response` is set once it was sent. */
+/** An HTTP request that the sandbox received. */
 export interface RequestEntry {
+  /** The entry is an HTTP request to a service of the sandbox. */
   readonly type: 'request'
+  /** Service that received the request. */
   readonly service: ServiceName
+  /** HTTP method in upper case. */
   readonly method: string
   /** URL as received. Tokens in the query are replaced by `***`. */
   readonly url: string
   /** Headers as received. The value of `authorization` is replaced by its scheme and `***`. */
   readonly headers: HeaderList
+  /** Body of the request. Empty if there is none. */
   readonly body: Bytes
   /** Redaction of the request; set when the request is found to belong to a run with redacted steps. */
   redact?: RedactedFields
   /** Note for the developer who sent the request, about its dialect or its token. */
   note?: string
+  /** Response to the request. Absent until it was sent. */
   response?: LoggedResponse
   /** `seq` of the last entry before the response, which is its position in the timeline. */
   endedAfterSeq?: number
@@ -38,9 +45,11 @@ export interface RequestEntry {
 
 /** The response to a request, as the traffic log has it. */
 export interface LoggedResponse {
+  /** Virtual time of the response, in milliseconds since the epoch. */
   readonly at: number
   /** HTTP status; 0 if a fault lost the response or broke the connection. */
   readonly status: number
+  /** Headers of the response. Empty if a fault lost the response or broke the connection. */
   readonly headers: HeaderList
   /** Body; `undefined` for a stream. */
   readonly body: Bytes | undefined
@@ -51,12 +60,15 @@ export interface LoggedResponse {
  * attempt whose code sent it.
  */
 export interface OutboundEntry {
+  /** The entry is a request of the app to an external host. */
   readonly type: 'outbound'
+  /** HTTP method in upper case. */
   readonly method: string
   /** URL as received. */
   readonly url: string
   /** Headers as received. The value of `authorization` is replaced by its scheme and `***`. */
   readonly headers: HeaderList
+  /** Body of the request. Empty if there is none. */
   readonly body: Bytes
   /**
    * `seq` of all attempts in flight that may have sent the request, if several are possible. The entry then has no
@@ -69,6 +81,7 @@ export interface OutboundEntry {
   handlerRuns: number
   /** Kind of the fault of a script step. Faults of rules have entries of their own. */
   fault?: string
+  /** Response that the app received. Absent until then. */
   response?: LoggedOutboundResponse
   /** `seq` of the last entry before the app received the response. */
   endedAfterSeq?: number
@@ -76,9 +89,11 @@ export interface OutboundEntry {
 
 /** Response to an outbound request, as the app received it. */
 export interface LoggedOutboundResponse {
+  /** Virtual time of the response, in milliseconds since the epoch. */
   readonly at: number
   /** HTTP status; 0 without a response. */
   readonly status: number
+  /** Headers of the response. Empty without a response. */
   readonly headers: HeaderList
   /** Body; `undefined` for a stream. */
   readonly body: Bytes | undefined
@@ -88,13 +103,19 @@ export interface LoggedOutboundResponse {
   readonly note?: string
 }
 
-/** A command that the data store ran. If it failed, `error` is set instead of `reply`. */
+/** A command that the data store ran. */
 export interface CommandEntry {
+  /** The entry is a command of the data store. */
   readonly type: 'command'
+  /** Arguments of the command, beginning with its name. */
   readonly argv: readonly Bytes[]
+  /** Name of the store user that ran the command, such as `default`. */
   readonly user: string
+  /** Way in which the command arrived. `resp`: over the Redis protocol. `direct`: by a call of `sandbox.store`. */
   readonly via: 'request' | 'pipeline' | 'transaction' | 'resp' | 'direct'
+  /** Reply of the command. Absent if the command failed. */
   readonly reply?: unknown
+  /** Text of the error reply. Absent if the command succeeded. */
   readonly error?: string
   /**
    * Milliseconds of virtual time for which the command blocked, as `BLPOP` can. The entry is written when the wait
@@ -105,10 +126,13 @@ export interface CommandEntry {
   readonly note?: string
 }
 
-/** A change of a key. `event` is the name of the keyspace notification (`set`, `del`, `expired` …). */
+/** A change of a key. */
 export interface KeyspaceEntry {
+  /** The entry is a change of a key of the data store. */
   readonly type: 'keyspace'
+  /** Name of the keyspace notification: `set`, `del`, `expired` … */
   readonly event: string
+  /** Key that changed. */
   readonly key: Bytes
 }
 
@@ -117,28 +141,47 @@ export type MessageKind = 'message' | 'callback' | 'failure-callback'
 
 /** A message that the queue accepted or recognized as a duplicate. */
 export interface PublishedEntry {
+  /** The entry is a message that the queue accepted or recognized as a duplicate. */
   readonly type: 'published'
+  /** ID of the message (`msg_…`). A duplicate has the ID of the first message. */
   readonly messageId: string
+  /** Kind of the message: published by the app, a callback or a failure callback. */
   readonly kind: MessageKind
+  /** URL of the destination. */
   readonly url: string
+  /** HTTP method of the delivery. */
   readonly method: string
+  /** Content-Type and forwarded headers, as the destination receives them. */
   readonly headers: HeaderList
+  /** Body of the message. Empty if there is none. */
   readonly body: Bytes
+  /** Maximum number of retries after the first attempt. */
   readonly maxRetries: number
+  /** Earliest virtual time of the first attempt, in milliseconds since the epoch. */
   readonly notBefore: number
+  /** Whether the message is a duplicate, which is not delivered. */
   readonly deduplicated: boolean
+  /** Name of the URL group to which the message was published. Absent if there is none. */
   readonly urlGroup?: string
+  /** Name of the endpoint in the URL group. Absent if it has none. */
   readonly endpointName?: string
+  /** Name of the FIFO queue of the message. Absent if there is none. */
   readonly queue?: string
+  /** ID of the schedule that published the message. Absent if no schedule did. */
   readonly scheduleId?: string
+  /** Flow-control key of the message. Absent if it has none. */
   readonly flowControlKey?: string
+  /** Labels of the message. Absent if it has none. */
   readonly labels?: readonly string[]
+  /** URL that receives a callback after each attempt. Absent if the publisher set none. [queue.md 5.4] */
   readonly callback?: string
+  /** URL that receives the failure callback if the message fails. Absent if the publisher set none. [queue.md 5.4] */
   readonly failureCallback?: string
   /** Retry-delay expression of the message, exactly as the publisher sent it. */
   readonly retryDelay?: string
   /** ID by which a duplicate is recognized. */
   readonly deduplicationId?: string
+  /** Set if the queue recognizes duplicates of the message by their content. [queue.md 2.2] */
   readonly contentBasedDeduplication?: true
   /** For a callback: ID of the message whose delivery it reports. */
   readonly sourceMessageId?: string
@@ -148,7 +191,9 @@ export interface PublishedEntry {
 
 /** Parts of a message that no rendering shows. */
 export interface RedactedFields {
+  /** Whether the body is redacted. */
   readonly body: boolean
+  /** Whether all headers are redacted. */
   readonly allHeaders: boolean
   /** Names of redacted headers, in lower case. */
   readonly headers: ReadonlySet<string>
@@ -159,19 +204,29 @@ export interface RedactedFields {
  * @template Key type of a key with its value, as in dumps; log entries do not specify its fields
  */
 export interface StoreDiff<Key extends object = object> {
+  /** Keys that only the later state has. */
   readonly added: readonly Key[]
+  /** Keys that only the earlier state has. */
   readonly removed: readonly Key[]
+  /** Keys whose value, type or expiration differs, with their content before and after the change. */
   readonly changed: readonly { readonly key: PortableString; readonly before: Key; readonly after: Key }[]
 }
 
-/** A delivery attempt. `outcome` is set once it has ended. */
+/** A delivery attempt. */
 export interface AttemptEntry {
+  /** The entry is an attempt to deliver a message. */
   readonly type: 'attempt'
+  /** ID of the message (`msg_…`). */
   readonly messageId: string
+  /** Kind of the message: published by the app, a callback or a failure callback. */
   readonly kind: MessageKind
+  /** URL of the destination. */
   readonly url: string
+  /** HTTP method of the delivery. */
   readonly method: string
+  /** Number of the retry: 0 for the first attempt, 1 for the first retry. */
   readonly retried: number
+  /** Maximum number of retries after the first attempt. */
   readonly maxRetries: number
   /** Reason for the attempt: `first attempt`, `retry 2 of 3`, `delivered now on request` … */
   readonly reason: string
@@ -179,7 +234,9 @@ export interface AttemptEntry {
   readonly waitReason?: string | undefined
   /** ID of the workflow run that the attempt belongs to. */
   readonly workflowRunId?: string | undefined
+  /** Headers that the destination receives, including the signature. */
   readonly headers: HeaderList
+  /** Body that the destination receives. Empty for GET. */
   readonly body: Bytes
   /** Parts of the message that the publisher redacted. */
   readonly redact?: RedactedFields | undefined
@@ -190,6 +247,7 @@ export interface AttemptEntry {
   fault?: string
   /** Changes of the data store during the delivery; only with `traffic.recordStoreChanges()`. */
   store?: StoreDiff
+  /** Result of the attempt. Absent until it has ended. */
   outcome?: AttemptOutcome | undefined
   /** `seq` of the last entry before the attempt ended, which is the position of its end in the timeline. */
   endedAfterSeq?: number
@@ -197,13 +255,17 @@ export interface AttemptEntry {
 
 /** How a delivery attempt ended. */
 export interface AttemptOutcome {
+  /** Virtual time at which the attempt ended, in milliseconds since the epoch. */
   readonly at: number
   /** HTTP status; 0 without a response. */
   readonly status: number
   /** Text of the failure: a network error, a timeout or the status line. */
   readonly error?: string
+  /** Headers of the response. Empty without a response. */
   readonly headers: HeaderList
+  /** Body of the response, truncated to the maximum message size. Empty without a response. */
   readonly body: Bytes
+  /** State of the message after the attempt. `RETRY`: another attempt follows. `FAILED`: no attempt follows. */
   readonly state: 'DELIVERED' | 'RETRY' | 'FAILED' | 'CANCELLED'
   /** For RETRY: the next attempt, its delay, and the rule for it. */
   readonly next?: { readonly at: number; readonly delayMs: number; readonly reason: string }
@@ -213,50 +275,77 @@ export interface AttemptOutcome {
 
 /** A change of a message that is not an attempt: canceled, delivered now, expired … */
 export interface MessageEntry {
+  /** The entry is a change of a message outside its attempts. */
   readonly type: 'message'
+  /** ID of the message (`msg_…`). */
   readonly messageId: string
+  /**
+   * Change of the message. `WAITING`: its delivery is held back. `DELIVER_REQUESTED`: it is delivered now on request.
+   */
   readonly state: 'CANCEL_REQUESTED' | 'CANCELLED' | 'WAITING' | 'DELIVER_REQUESTED'
+  /** Reason for the change, such as `queue orders is paused`. Absent for cancellations. */
   readonly reason?: string
 }
 
 /** Entry of a message that became a dead letter. */
 export interface DeadLetterEntry {
+  /** The entry is a message that became a dead letter. */
   readonly type: 'dead-letter'
+  /** ID of the message (`msg_…`). */
   readonly messageId: string
+  /** ID of the dead letter, in the form `<milliseconds>-<n>`. */
   readonly dlqId: string
+  /** Kind of the message: published by the app, a callback or a failure callback. */
   readonly kind: MessageKind
+  /** URL of the destination. */
   readonly url: string
+  /** HTTP status of the last attempt, or 0 without a response. */
   readonly status: number
+  /** Text of the last failure: a network error, a timeout or the status line. */
   readonly error?: string
 }
 
 /** Start or end of a workflow run. */
 export interface WorkflowEntry {
+  /** The entry is the start or the end of a workflow run. */
   readonly type: 'workflow'
+  /** ID of the workflow run (`wfr_…`). */
   readonly runId: string
+  /** URL of the workflow. */
   readonly url: string
+  /** New state of the workflow run, as the service spells it. */
   readonly state: 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'
 }
 
 /** A new step of a workflow run. The step has finished, or it is planned to run in parallel with others. */
 export interface StepEntry {
+  /** The entry is a new step of a workflow run. */
   readonly type: 'step'
+  /** ID of the workflow run (`wfr_…`). */
   readonly runId: string
   /** ID of the message that delivers the step to the endpoint. */
   readonly messageId: string
+  /** Number of the step in its workflow run. The first step after `init` has number 1. */
   readonly stepId: number
+  /** Name of the step in the code of the workflow. */
   readonly stepName: string
   /** Type of the step: `Run`, `SleepFor`, `Call`, `Wait` … */
   readonly stepType: string
+  /** Set if the step is only planned, to run in parallel with others. Absent if it has finished. */
   readonly planned?: true
 }
 
 /** Start of a workflow step's wait for an event. */
 export interface WaitEntry {
+  /** The entry is the start of a wait for an event. */
   readonly type: 'wait'
+  /** ID of the workflow run (`wfr_…`). */
   readonly runId: string
+  /** Number of the step in its workflow run. The first step after `init` has number 1. */
   readonly stepId: number
+  /** Name of the step in the code of the workflow. */
   readonly stepName: string
+  /** ID of the event for which the step waits. */
   readonly eventId: string
   /** Virtual time in milliseconds at which the wait times out. */
   readonly until: number
@@ -264,12 +353,15 @@ export interface WaitEntry {
 
 /** An event for workflow runs. */
 export interface NotifyEntry {
+  /** The entry is an event that was sent to workflow runs. */
   readonly type: 'notify'
+  /** ID of the event. */
   readonly eventId: string
   /** IDs of the runs that were waiting for the event. */
   readonly runIds: readonly string[]
   /** ID of the only run to which the event is sent. */
   readonly runId?: string
+  /** Data of the event. Empty if there is none. */
   readonly body: Bytes
   /** Redacted parts, from the runs that receive the event. */
   readonly redact?: RedactedFields
@@ -279,19 +371,27 @@ export interface NotifyEntry {
 
 /** Start of a workflow run by a step of another run. */
 export interface InvokeEntry {
+  /** The entry is the start of a workflow run by a step of another run. */
   readonly type: 'invoke'
+  /** ID of the workflow run that contains the step (`wfr_…`). */
   readonly runId: string
+  /** Number of the step in its workflow run. The first step after `init` has number 1. */
   readonly stepId: number
+  /** Name of the step in the code of the workflow. */
   readonly stepName: string
+  /** ID of the workflow run that the step started (`wfr_…`). */
   readonly invokedRunId: string
+  /** URL of the workflow that the step started. */
   readonly url: string
 }
 
-/** A change of a setting. `resource` is its kind, `name` identifies it. */
+/** A change of a setting. */
 export interface SettingEntry {
+  /** The entry is a change of a setting. */
   readonly type: 'setting'
   /** Kind of setting. `service`: the whole message queue was reset or loaded. `store`: the data store was loaded. */
   readonly resource: 'schedule' | 'queue' | 'flow-control' | 'signing-keys' | 'service' | 'store'
+  /** ID of the schedule, name of the FIFO queue, or flow-control key. A fixed word for other kinds. */
   readonly name: string
   /** Kind of change: `created`, `paused`, `skipped`, `limited`, `rotated` … */
   readonly change: string
@@ -301,9 +401,13 @@ export interface SettingEntry {
 
 /** Injection of a fault rule. */
 export interface FaultEntry {
+  /** The entry is the injection of a rule's fault. */
   readonly type: 'fault'
+  /** Injection point at which the rule matched, such as `queue.delivery`. */
   readonly point: string
+  /** Kind of the fault, such as `lost-ack`. */
   readonly fault: string
+  /** Affected URL, URL group, command or channel. */
   readonly target: string
   /** Name of the rule, if it has one. */
   readonly rule?: string
@@ -316,8 +420,11 @@ export interface FaultEntry {
  * starts immediately has no entry.
  */
 export interface FlowControlEntry {
+  /** The entry is the start or the end of a wait for flow control. */
   readonly type: 'flow-control'
+  /** Decision of the queue. `held`: the message must wait. `admitted`: its wait is over. */
   readonly decision: 'held' | 'admitted'
+  /** ID of the message (`msg_…`). */
   readonly messageId: string
   /** Flow-control key; absent if the message waited because of the limit for all attempts in flight. */
   readonly flowControlKey?: string
@@ -330,7 +437,9 @@ export interface FlowControlEntry {
 
 /** A clock move by the test. Consecutive moves with nothing between them share one entry. */
 export interface ClockEntry {
+  /** The entry is a clock move by the test. */
   readonly type: 'clock'
+  /** Method of the clock that moved time. */
   readonly move: 'advance' | 'advanceTo' | 'drain'
   /** Virtual time at the end of the move; absent while it runs. */
   to?: number
@@ -342,11 +451,13 @@ export interface ClockEntry {
 
 /** The first entry of a full log, which represents all dropped entries. */
 export interface DroppedEntry {
+  /** The entry represents all entries that a full log dropped. */
   readonly type: 'dropped'
   /** Number of entries that were dropped so far. */
   readonly count: number
   /** The limit that was reached, in the unit that `unit` names. */
   readonly limit: number
+  /** Unit of `limit`: number of entries, or bytes of memory. */
   readonly unit: 'entries' | 'bytes'
 }
 

@@ -5,19 +5,31 @@ import type { Duration } from '../kernel/duration.js'
  * is unlimited. [queue.md 5.6]
  */
 export interface QueueLimits {
+  /** Maximum number of publish requests per virtual day, `undefined` for no limit. */
   readonly messagesPerDay: number | undefined
+  /** Maximum size in bytes of the body of a message. Longer bodies of responses are truncated. */
   readonly maxMessageSize: number
+  /** Maximum delay of a message, `undefined` for no limit. */
   readonly maxDelay: Duration | undefined
   /** Maximum time for which the queue waits for a destination's response. */
   readonly maxTimeout: Duration
+  /** Maximum number of retries that a publisher can set. */
   readonly maxRetries: number
+  /** Maximum number of schedules. */
   readonly schedules: number
+  /** Maximum number of FIFO queues. */
   readonly queues: number
+  /** Maximum parallelism that a FIFO queue can have. */
   readonly queueParallelism: number
+  /** Maximum number of deliveries in flight at the same time. */
   readonly globalParallelism: number
+  /** Maximum number of URL groups. */
   readonly urlGroups: number
+  /** Maximum number of endpoints in one URL group. */
   readonly endpointsPerGroup: number
+  /** Duration for which log entries of messages and ended workflow runs can be read. */
   readonly logRetention: Duration
+  /** Duration for which dead letters can be read. */
   readonly dlqRetention: Duration
 }
 
@@ -209,8 +221,9 @@ export interface Policy {
   handlerStallTimeout: Duration | undefined
   /** IP address of a publisher whose request has no `X-Forwarded-For`. */
   callerIp: string
-  /** Number of entries per page of the log, both default and maximum. [queue.md 1.10, 16] */
+  /** Default number of entries per page of the log. [queue.md 1.10, 16] */
   logPageSize: number
+  /** Maximum number of entries per page of the log. [queue.md 1.10, 16] */
   maxLogPageSize: number
   /** Number of entries per page of the dead-letter queue, both default and maximum. [queue.md 1.9] */
   dlqPageSize: number
@@ -307,6 +320,7 @@ export type ResolvedQueueLimits = InMilliseconds<QueueLimits, QueueLimitDuration
 
 /** The policies that apply, with durations in milliseconds. */
 export interface ResolvedPolicy extends Omit<InMilliseconds<Policy, PolicyDuration>, 'queueLimits'> {
+  /** Limits that replace single limits of the plan, with durations in milliseconds. [queue.md 5.6] */
   queueLimits: Partial<ResolvedQueueLimits>
 }
 

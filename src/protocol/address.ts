@@ -7,9 +7,11 @@ export const defaultRegion: QueueRegion = 'eu-central-1'
 
 /** Base URLs of the three services, without trailing slashes. Each can have a path prefix. */
 export interface SandboxUrls {
+  /** URL of the data store. */
   readonly store: string
   /** URL of the queue in the default region. */
   readonly queue: string
+  /** URL of the management API, which has the usage statistics. */
   readonly mgmt: string
   /** URL of the queue in each region. */
   readonly regions: Readonly<Record<QueueRegion, string>>
@@ -19,9 +21,16 @@ export interface SandboxUrls {
 export interface UrlOptions {
   /** Common base URL of all services: `{base}/store`, `{base}/queue`, `{base}/mgmt`. */
   readonly base?: string | undefined
+  /** URL of the data store. Default: `{base}/store`, or `https://store.test` without `base`. */
   readonly store?: string | undefined
+  /** URL of the queue in the default region. Default: `{base}/queue`, or `https://queue.test` without `base`. */
   readonly queue?: string | undefined
+  /**
+   * URL of the management API, which has the usage statistics. Default: `{base}/mgmt`, or `https://mgmt.test` without
+   * `base`.
+   */
   readonly mgmt?: string | undefined
+  /** URL of the queue in each region. The default of a region is derived from the URL of the queue. */
   readonly regions?: Partial<Record<QueueRegion, string>> | undefined
   /** URL of a server with the Redis protocol, used only for `env`: `redis://127.0.0.1:6379`. */
   readonly redis?: string | undefined

@@ -6,6 +6,7 @@ import { type QueueRegion, queueRegions } from './address.js'
  * Tables: store.md 0, queue.md 0.2, statistics.md 0.
  */
 export interface Dialect {
+  /** Name of the dialect, such as `neutral` or `upstash`. */
   readonly name: string
   /** Prefix of the service's own headers in requests, responses, deliveries and callbacks: `Service-Retries`. */
   readonly headerPrefix: string

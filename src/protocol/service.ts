@@ -13,6 +13,7 @@ export interface RawRequest {
   readonly method: string
   /** Absolute and undecoded URL, as the client wrote it, as far as the adapter knows. */
   readonly url: string
+  /** Headers in their order, as the client sent them. */
   readonly headers: HeaderList
   body(): Bytes | Promise<Bytes>
   /** Aborted when the client disconnects, which ends event streams. */
@@ -21,8 +22,11 @@ export interface RawRequest {
 
 /** A response. The gateway removes the body of a response to HEAD. */
 export interface RawResponse {
+  /** HTTP status of the response. */
   readonly status: number
+  /** Headers in their order. A name can occur several times. */
   readonly headers: HeaderList
+  /** Body as a byte string or a stream of bytes, or `null` for no body. */
   readonly body: Bytes | ReadableStream<Uint8Array> | null
 }
 

@@ -36,9 +36,11 @@ export interface FaultHandle {
 
 /** A rule with its present counters. */
 export interface FaultRuleStatus {
+  /** Rule that `faults.add()` added. */
   readonly rule: FaultRule
   /** Number of times that all conditions held, before the counters were applied. */
   readonly matched: number
+  /** Number of times that the fault was injected. */
   readonly injected: number
   /** `file:line:column` of the code that added the rule, or `''` if unknown. */
   readonly location: string
@@ -46,7 +48,9 @@ export interface FaultRuleStatus {
 
 /** A rule that was never injected. */
 export interface UnusedFault {
+  /** Rule that `faults.add()` added. */
   readonly rule: FaultRule
+  /** `file:line:column` of the code that added the rule, or `''` if unknown. */
   readonly location: string
   /** Message with the location of the rule, the reason why it was not injected, and a suggestion. */
   readonly message: string

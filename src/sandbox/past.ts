@@ -10,7 +10,13 @@ import type { DeliveryHosts, DestinationHandler } from '../queue/destinations/de
 import type { CoreState } from './core.js'
 
 /** A past instant: an instant, a duration before now such as `-5m`, or the position directly after a log entry. */
-export type PastInstant = Instant | `-${Extract<Duration, string>}` | { readonly seq: number }
+export type PastInstant =
+  | Instant
+  | `-${Extract<Duration, string>}`
+  | {
+      /** `seq` of the log entry directly before the position. */
+      readonly seq: number
+    }
 
 /** A journal position that a client keeps. It always names the same position, and is rejected after a reset or load. */
 export interface JournalPoint {
@@ -31,6 +37,7 @@ export interface ForkOptions {
    * a fork sends nothing.
    */
   readonly fetch?: typeof globalThis.fetch
+  /** Hosts that `fetch` may reach. Default: those of the original sandbox. */
   readonly deliverTo?: DeliveryHosts
   /**
    * Name of the fork, for rules with `match: { tenant }`. The URLs of the fork stay the same. Default: the name of the

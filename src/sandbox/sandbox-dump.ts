@@ -23,6 +23,7 @@ import type { Regions } from './regions.js'
  * overrides of statistics.
  */
 export interface SandboxDump {
+  /** Marker by which `load()` recognizes a dump of a sandbox. */
   readonly format: 'stuntdouble/sandbox'
   /** Format version: 1, or 2 if the second region was used. */
   readonly version: 1 | 2
@@ -32,7 +33,9 @@ export interface SandboxDump {
   readonly now: number
   /** Number of earlier loads. It makes new IDs differ from the IDs in loaded dumps. */
   readonly loads: number
+  /** Keys of the data store with their values. */
   readonly store: StoreDump
+  /** Users of the data store with their permissions, and its tokens. */
   readonly access: AccessDump
   /** Source code of Lua function libraries, in the order in which they were loaded. */
   readonly functions: readonly PortableString[]

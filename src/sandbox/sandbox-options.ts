@@ -37,6 +37,7 @@ export interface SandboxOptions {
    * `neutral`, `upstash` and custom dialects accept only their own names and report names of other dialects.
    */
   readonly dialect?: DialectName | Dialect
+  /** Policies that differ from the defaults, by name. */
   readonly policy?: Partial<Policy>
   /** Tokens that clients authenticate with. An omitted token is derived from `secret`, or is a public default. */
   readonly tokens?: Partial<SandboxTokens> | undefined

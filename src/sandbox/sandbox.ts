@@ -84,9 +84,13 @@ export class Sandbox {
     bindMethods(Sandbox)
   }
 
+  /** Options with which the sandbox was created, without defaults. */
   readonly options: SandboxOptions
+  /** Spelling of headers, parameters and variables. */
   readonly dialect: Dialect
+  /** Policies that apply, including the defaults, with durations in milliseconds. */
   readonly policy: ResolvedPolicy
+  /** Base URLs of the services, without trailing slashes. */
   readonly urls: SandboxUrls
   readonly #initialTokens: SandboxTokens
   #seal: string | undefined
