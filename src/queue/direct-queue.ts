@@ -32,26 +32,43 @@ type Value = string | number | boolean
  * so it is rejected.
  */
 export interface MessageSettings {
+  /** HTTP method of the delivery: GET, POST, PUT, PATCH or DELETE. Default POST. */
   readonly method?: string
   /** Maximum time for the destination to respond: `'30s'`. */
   readonly timeout?: DurationText
+  /** Maximum number of retries after the first attempt. Default: the policy `retries`, which is 3. */
   readonly retries?: Value
+  /**
+   * Expression for the delay before each retry in milliseconds: `1000 * (1 + retried)`. Default: exponential backoff.
+   */
   readonly retryDelay?: Value
   /** Delay before the first attempt: `'10m'`. */
   readonly delay?: DurationText
   /** Earliest instant of delivery; a number is milliseconds since the epoch. */
   readonly notBefore?: Instant
+  /** ID by which duplicates are recognized, for 10 minutes by default. It must not contain `:`. [queue.md 2.4] */
   readonly deduplicationId?: Value
+  /** Whether a message with the same destination, headers and body is a duplicate. Default false. */
   readonly contentBasedDeduplication?: Value
+  /** URL that receives a callback after each attempt. Default: none. [queue.md 5.4] */
   readonly callback?: string
+  /** URL that receives the failure callback if the message fails. Default: none. [queue.md 5.4] */
   readonly failureCallback?: string
+  /** Flow-control key whose limits apply to the message. Default: none. */
   readonly flowControlKey?: string
+  /** New limits of the flow-control key: `parallelism=2, rate=10, period=1m`. Default: limits unchanged. */
   readonly flowControlValue?: string
+  /** Labels by which the message can be found, separated by commas. Default: none. */
   readonly label?: string
+  /** Parts to redact in API responses, separated by commas: `body`, `header`, `header[<Name>]`. Default: none. */
   readonly redactFields?: string
+  /** Maximum time for the callback URL to respond: `'30s'`. */
   readonly callbackTimeout?: DurationText
+  /** Delay before the first attempt of the callback: `'10m'`. */
   readonly callbackDelay?: DurationText
+  /** Maximum time for the failure callback URL to respond: `'30s'`. */
   readonly failureCallbackTimeout?: DurationText
+  /** Delay before the first attempt of the failure callback: `'10m'`. */
   readonly failureCallbackDelay?: DurationText
   readonly [callbackOption: `callback${string}` | `failureCallback${string}`]: Value | undefined
 }
@@ -66,7 +83,9 @@ export interface UpsertQueueOptions {
 
 /** Period of virtual time, including both ends. */
 export interface FireTimeSpan {
+  /** First instant of the period. */
   readonly from: Instant
+  /** Last instant of the period. */
   readonly to: Instant
 }
 

@@ -25,7 +25,9 @@ export type ComparedSystem = 'service' | 'redis'
 export interface ComparedReplies {
   /** Empty if the request was not a command. */
   readonly argv: readonly string[]
+  /** Reply of the double. */
   readonly double: unknown
+  /** Reply of the system that is compared with the double. */
   readonly other: unknown
 }
 

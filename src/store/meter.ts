@@ -9,13 +9,17 @@ export interface StoreCost {
    * [store.md 4]
    */
   readonly commands: number
+  /** Number of commands that do not change keys. */
   readonly reads: number
+  /** Number of commands that can change keys. */
   readonly writes: number
-  /** Bytes of arguments and of replies. */
+  /** Number of bytes of the arguments. */
   readonly bytesIn: number
+  /** Number of bytes of the replies. */
   readonly bytesOut: number
-  /** Commands of the current virtual day and month in UTC, which the request limits check. */
+  /** Number of commands in the current virtual day in UTC, which the policy `dailyRequestLimit` limits. */
   readonly today: number
+  /** Number of commands in the current virtual month in UTC, which the policy `monthlyRequestLimit` limits. */
   readonly thisMonth: number
 }
 

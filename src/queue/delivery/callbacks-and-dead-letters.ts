@@ -79,7 +79,9 @@ export function truncated(reply: RawOutcome, maxMessageSize: number): RawOutcome
 
 /** The fields of a dead letter. */
 export interface DeadLetterView extends Pick<DeadLetter, 'id' | 'createdAt'> {
+  /** Public fields of the message that failed permanently. */
   readonly message: MessageView
+  /** Last response of the destination, or the reason why there is none. */
   readonly response: Pick<DeadLetter['response'], 'status' | 'error' | 'body'>
 }
 
@@ -93,8 +95,11 @@ export class DeadLetter {
   readonly id: string
   /** @internal */
   readonly seq: number
+  /** Time at which the message failed permanently, in virtual milliseconds. */
   readonly createdAt: number
+  /** Message that failed permanently. */
   readonly message: Message
+  /** Last response of the destination, or the reason why there is none. */
   readonly response: RawOutcome
   /** @internal */
   gone = false

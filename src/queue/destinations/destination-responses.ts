@@ -8,7 +8,14 @@ export type DestinationResponse =
   | number
   | Step
   | Response
-  | { readonly status?: number; readonly headers?: HeaderRecord; readonly body?: string | Uint8Array | object | null }
+  | {
+      /** HTTP status. Default 200. */
+      readonly status?: number
+      /** Headers of the response. A name that occurs several times has a list of values. */
+      readonly headers?: HeaderRecord
+      /** Text, bytes, or an object that is sent as JSON. Default: empty. */
+      readonly body?: string | Uint8Array | object | null
+    }
 
 // Responses and steps that are data are checked when they are registered, so that the error names the call with the
 // mistake.

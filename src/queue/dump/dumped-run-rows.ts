@@ -9,31 +9,48 @@ import type { PortableHeaders, PortableSettings } from './portable-settings.js'
 
 /** Step as it was submitted. */
 export interface DumpedStepBody {
+  /** Number of the step in its workflow run, 0 for the plan of a parallel step. [workflow.md 5] */
   readonly stepId: number
+  /** Name of the step in the code of the workflow. */
   readonly stepName: string
+  /** Type of the step: `Run`, `SleepFor`, `Call`, `Wait` … */
   readonly stepType: string
+  /** Number of steps that run in parallel, including this one. */
   readonly concurrent: number
   readonly [more: string]: unknown
 }
 
 /** Response of a third party, or of a failure function. */
 export interface DumpedReply {
+  /** HTTP status, 0 without a response. */
   readonly status: number
+  /** Headers of the response as pairs of name and value. Empty without a response. */
   readonly headers: HeaderList
+  /** Body of the response. Empty without a response. */
   readonly body: PortableString
+  /** Reason why there is no response. */
   readonly error?: string | undefined
 }
 
 /** A wait of a workflow run in a dump. */
 export interface DumpedWait {
+  /** Number of the step that waits, in its workflow run. */
   readonly stepId: number
+  /** ID of the event for which the step waits. */
   readonly eventId: string
+  /** Step that waits, in the form in which it was submitted. */
   readonly step: DumpedStepBody
+  /** URL of the endpoint to which the event is delivered. */
   readonly url: string
+  /** Maximum duration of the wait, as the service spells it: `7d`. [workflow.md 7] */
   readonly timeout: string
+  /** Virtual time of the timeout, in milliseconds since the Unix epoch. */
   readonly deadline: number
+  /** URL of the endpoint to which the timeout is delivered. */
   readonly timeoutUrl: string
+  /** Headers for the message that reports the event or the timeout, as lists of values by name. */
   readonly timeoutHeaders: Readonly<Record<string, readonly string[]>>
+  /** State of the wait. `dropped`: the run ended before the wait did. */
   readonly state: 'waiting' | 'notified' | 'timed-out' | 'dropped'
   /** Position of this wait in the order of all waits of all runs. */
   readonly turn?: number | undefined
@@ -41,14 +58,21 @@ export interface DumpedWait {
 
 /** A step of a workflow run in a dump. */
 export interface DumpedStep {
+  /** Number of the step in its workflow run. The first step after `init` has number 1. */
   readonly stepId: number
+  /** Name of the step in the code of the workflow. */
   readonly stepName: string
+  /** Type of the step: `Run`, `SleepFor`, `Call`, `Wait` … */
   readonly stepType: string
+  /** Number of steps that run in parallel, including this one. */
   readonly concurrent: number
+  /** Time of the first submission of the step, in milliseconds since the Unix epoch. */
   readonly createdAt: number
   /** ID of the latest message about this step. */
   readonly message?: string | undefined
+  /** Finished step in the form in which it was submitted. Absent until the step has finished. */
   readonly result?: DumpedStepBody | undefined
+  /** Plan of the step in the form in which it was submitted. Absent if it is not a parallel step. */
   readonly plan?: DumpedStepBody | undefined
   /** ID of the message that carries the plan of a parallel step. */
   readonly planMessage?: string | undefined
@@ -60,33 +84,46 @@ export interface DumpedStep {
 
 /** Workflow run. Messages are given by their IDs. */
 export interface DumpedRun {
+  /** ID of the workflow run (`wfr_…`). */
   readonly id: string
+  /** URL of the workflow. */
   readonly url: string
+  /** Creation time in milliseconds since the Unix epoch. */
   readonly createdAt: number
+  /** State of the run, as the service spells it. [workflow.md 10] */
   readonly state: 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'
+  /** Time at which the run ended, in milliseconds since the Unix epoch. Absent while it runs. */
   readonly completedAt?: number | undefined
+  /** Return value of the workflow, as its endpoint sent it. Absent without `RUN_SUCCESS`. */
   readonly result?: PortableString | undefined
+  /** Features of the workflow SDK that the run uses. [workflow.md 2.1] */
   readonly features: readonly string[]
   /** Settings that the trigger of the run sets for all messages of the run. */
   readonly settings: PortableSettings
   /** Name of the dialect of the run; omitted for all spellings. */
   readonly words?: string | undefined
+  /** Headers of deliveries that the trigger set: Content-Type and forwarded headers. */
   readonly headers: PortableHeaders
   /** Whether `settings` applies to all messages of the run. If not, each message has its own settings. */
   readonly applies: boolean
+  /** IP address of the client that triggered the run. */
   readonly callerIp: string
+  /** Region of the queue that received the trigger: `us-east-1` or `eu-central-1`. */
   readonly region: string
   /** Entries for the trigger and the steps so far, in the order in which deliveries list them for the endpoint. */
   readonly entries: readonly {
     readonly message: string
     readonly callType: 'step' | 'toCallback' | 'fromCallback' | 'stepConfig'
   }[]
+  /** Steps that the endpoint has submitted so far, in the order of their first submissions. */
   readonly steps: readonly DumpedStep[]
+  /** Pending waits for events, and the latest wait of each step. */
   readonly waits: readonly DumpedWait[]
   /** Messages (`message`) that are held until the messages that submitted them (`behind`) have their responses. */
   readonly held: readonly { readonly message: string; readonly behind: readonly string[] }[]
   /** Events for which no step has waited yet, oldest first. */
   readonly early: readonly { readonly eventId: string; readonly events: readonly PortableString[] }[]
+  /** Step of another run that invoked this run and waits for its end. Absent without one. [workflow.md 9] */
   readonly invoker?:
     | {
         readonly runId: string
@@ -96,16 +133,25 @@ export interface DumpedRun {
         readonly step: DumpedStepBody
       }
     | undefined
+  /** ID of the message that calls the failure function. Absent if it was not called. */
   readonly failureFunction?: string | undefined
+  /** Latest response of the failure function. Absent before the first one. */
   readonly failureReply?: DumpedReply | undefined
+  /** Response, message and dead letter of the failed delivery that made the run fail. Absent for other runs. */
   readonly failure?: (DumpedReply & { readonly message: string; readonly dlqId: string }) | undefined
+  /** Whether the queue announced the run to the SDK and the SDK has not begun it yet. [workflow.md 2.4] */
   readonly announced?: true | undefined
+  /** Whether `/v2/trigger` began the run. The SDK at its endpoint must then support this. [workflow.md 2.5] */
   readonly byRest?: true | undefined
 }
 
 /** Role of a message in its workflow run. */
 export interface DumpedPart {
+  /** ID of the workflow run (`wfr_…`). */
   readonly id: string
+  /**
+   * Role of the message: a step, a call to a third party, the callback of a call, or a call of the failure function.
+   */
   readonly as: 'step' | 'call' | 'callback' | 'failure'
   /** Index of the step's entry in `DumpedRun.entries`. */
   readonly index?: number | undefined

@@ -27,18 +27,25 @@ import {
 
 /** An endpoint of a URL group in a dump. */
 export interface DumpedEndpoint {
+  /** URL to which messages of the group are delivered. */
   readonly url: string
+  /** Name of the endpoint within its group. Default: none. */
   readonly name?: string | undefined
 }
 
 /** A URL group in a dump. */
 export interface DumpedGroup {
+  /** Name of the URL group, to which messages can be published instead of a URL. */
   readonly name: string
+  /** Creation time in milliseconds since the Unix epoch. */
   readonly createdAt: number
+  /** Time of the latest change in milliseconds since the Unix epoch. */
   readonly updatedAt: number
+  /** Endpoints of the group. A publish creates one message for each. [queue.md 8] */
   readonly endpoints: readonly DumpedEndpoint[]
   /** Default settings: header names in lower case, without prefix. */
   readonly defaults?: PortableSettings | undefined
+  /** Content-Type of messages whose publisher sets none. Absent if the group has no default. */
   readonly contentType?: string | undefined
   /** Default headers for deliveries that are not headers of the service. */
   readonly headers?: PortableHeaders | undefined
@@ -46,45 +53,68 @@ export interface DumpedGroup {
 
 /** A FIFO queue in a dump. */
 export interface DumpedQueue {
+  /** Name of the FIFO queue. */
   readonly name: string
+  /** Creation time in milliseconds since the Unix epoch. */
   readonly createdAt: number
+  /** Time of the latest change in milliseconds since the Unix epoch. */
   readonly updatedAt: number
+  /** Number of messages that are delivered at the same time, at least 1. */
   readonly parallelism: number
+  /** Whether the queue is paused. */
   readonly paused: boolean
 }
 
 /** A flow-control key in a dump. */
 export interface DumpedFlowKey {
+  /** Name of the flow-control key. */
   readonly key: string
+  /** Maximum number of attempts in flight at the same time. Default: no limit. */
   readonly parallelism?: number | undefined
+  /** Maximum number of attempts in one rate period. Default: no limit. */
   readonly rate?: number | undefined
   /** Rate period in seconds. */
   readonly period: number
+  /** Whether the parallelism is pinned, so that messages cannot change it. [queue.md 6.2] */
   readonly pinnedParallelism: boolean
+  /** Whether the rate and its period are pinned, so that messages cannot change them. [queue.md 6.2] */
   readonly pinnedRate: boolean
+  /** Whether the key is paused, so that no message with this key starts. */
   readonly paused: boolean
+  /** Number of attempts that have started in the current rate period. */
   readonly rateCount: number
+  /** Start of the rate period in milliseconds since the Unix epoch. Absent if no period has begun. */
   readonly ratePeriodStart?: number | undefined
 }
 
 interface Sent {
+  /** Body of the message, or of each message of the schedule. */
   readonly body: PortableString
+  /** Headers of deliveries that the publisher set: Content-Type and forwarded headers. */
   readonly headers: PortableHeaders
+  /** Options of the publish, by header name in lower case and without prefix. */
   readonly settings: PortableSettings
   /** Name of the dialect in which it is delivered; omitted for all spellings. */
   readonly words?: string | undefined
+  /** IP address of the client that sent the publish. */
   readonly callerIp: string
+  /** Region of the queue that received the publish: `us-east-1` or `eu-central-1`. */
   readonly region: string
 }
 
 /** A schedule in a dump. */
 export interface DumpedSchedule extends Sent {
+  /** ID of the schedule: `scd_…` if it was generated, or the ID that its creator chose. [queue.md 12] */
   readonly id: string
+  /** Cron expression of the fire times, which may begin with `CRON_TZ=<zone>`. [queue.md 7] */
   readonly cron: string
   /** URL or name of a URL group. */
   readonly destination: string
+  /** Creation time in milliseconds since the Unix epoch. */
   readonly createdAt: number
+  /** Whether the schedule is paused. Fire times during a pause are skipped. [queue.md 7] */
   readonly paused: boolean
+  /** Time of the latest firing in milliseconds since the Unix epoch. Absent before the first one. */
   readonly lastTime?: number | undefined
   /** IDs of the messages of the latest firing. */
   readonly lastMessages: readonly string[]
@@ -96,11 +126,17 @@ export interface DumpedSchedule extends Sent {
 
 /** A message in a dump. */
 export interface DumpedMessage extends Sent {
+  /** ID of the message (`msg_…`). */
   readonly id: string
+  /** Kind of the message: published by the app, a callback or a failure callback. */
   readonly kind: MessageKind
+  /** URL of the destination. */
   readonly url: string
+  /** State of the message, as the service spells it. [queue.md 4.1] */
   readonly state: LoggedState
+  /** Creation time in milliseconds since the Unix epoch. */
   readonly createdAt: number
+  /** Earliest time of the first attempt in milliseconds since the Unix epoch. */
   readonly notBefore: number
   /** Time at which the next attempt is due, or at which the last one was. */
   readonly due: number
@@ -108,8 +144,11 @@ export interface DumpedMessage extends Sent {
   readonly retried: number
   /** Wait before the next attempt: its duration in milliseconds and its reason. */
   readonly wait?: { readonly delay: number; readonly reason: string } | undefined
+  /** Name of the URL group to which the message was published. Absent if it was published to a URL. */
   readonly urlGroup?: string | undefined
+  /** Name of the endpoint within its URL group. Absent if it has none. */
   readonly endpointName?: string | undefined
+  /** ID of the schedule that published the message. Absent for other messages. */
   readonly scheduleId?: string | undefined
   /** ID of the message whose delivery a callback reports. */
   readonly source?: string | undefined
@@ -126,12 +165,15 @@ export interface DumpedMessage extends Sent {
 export interface DumpedDeadLetter {
   /** ID in the form `<milliseconds>-<n>`. */
   readonly id: string
+  /** Time at which the message failed permanently, in milliseconds since the Unix epoch. */
   readonly time: number
   /** ID of the message. */
   readonly message: string
   /** Status of the last response; 0 without one. */
   readonly status: number
+  /** Headers of the last response as pairs of name and value. Empty without one. */
   readonly headers: HeaderList
+  /** Body of the last response. Empty without one. */
   readonly body: PortableString
   /** Reason why there was no response. */
   readonly error?: string | undefined
@@ -141,10 +183,15 @@ export interface DumpedDeadLetter {
 export interface DumpedLogEntry {
   /** ID of the message. */
   readonly message: string
+  /** State that the message entered, as the service spells it. [queue.md 4.1] */
   readonly state: LoggedState
+  /** Time of the entry in milliseconds since the Unix epoch. */
   readonly time: number
+  /** Time of the next attempt in milliseconds since the Unix epoch, for RETRY and delayed CREATED. [queue.md 4.3] */
   readonly nextDeliveryTime?: number | undefined
+  /** Text of the failure, for ERROR and FAILED: a network error, a timeout or the status line. [queue.md 4.3] */
   readonly error?: string | undefined
+  /** Response of the failed attempt, for ERROR. [queue.md 4.3] */
   readonly response?:
     | {
         readonly status: number
@@ -159,24 +206,37 @@ export interface DumpedLogEntry {
  * schedule.
  */
 export interface DumpedDuplicate {
+  /** Kind of the object that used the key first. */
   readonly of: 'message' | 'schedule'
+  /** Key in the internal form: `id` and the deduplication ID, or `content` and a hash. */
   readonly key: PortableString
+  /** ID of the message or schedule that used the key first. */
   readonly id: string
+  /** End of the deduplication window in milliseconds since the Unix epoch. */
   readonly until: number
 }
 
 /** Everything in the queue as JSON. It survives `JSON.stringify()` and `JSON.parse()`, with any bytes. */
 export interface QueueDump {
+  /** Name of the format, by which `load()` recognizes the dump of a queue. */
   readonly format: 'stuntdouble/queue'
+  /** Version of the format. */
   readonly version: 1
+  /** URL groups with their endpoints and default headers. */
   readonly urlGroups: readonly DumpedGroup[]
+  /** FIFO queues with their options, without their messages. */
   readonly queues: readonly DumpedQueue[]
+  /** Flow-control keys with their limits and counters. */
   readonly flowControlKeys: readonly DumpedFlowKey[]
+  /** Schedules, including paused ones. */
   readonly schedules: readonly DumpedSchedule[]
+  /** Pending messages and ended messages to which other parts of the dump refer, oldest first. */
   readonly messages: readonly DumpedMessage[]
+  /** Dead letters, oldest first. */
   readonly deadLetters: readonly DumpedDeadLetter[]
   /** Message log, oldest first. Without it, the log begins with the current state of each message. */
   readonly log?: readonly DumpedLogEntry[] | undefined
+  /** Deduplication keys whose windows have not ended. Default: none. */
   readonly duplicates?: readonly DumpedDuplicate[] | undefined
   /** Signing keys. Without them, the present keys stay. */
   readonly keys?: { readonly current: string; readonly next: string; readonly former: readonly string[] } | undefined

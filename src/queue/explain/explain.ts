@@ -6,10 +6,22 @@ import { deduplicationText, flowControlText, queueText } from './subjects.js'
 
 /** What `explain()` explains instead of a message: a resource, identified by its name. */
 export type ExplainTarget =
-  | { readonly queue: string }
-  | { readonly flowControlKey: string }
-  | { readonly scheduleId: string }
-  | { readonly deduplicationId: string }
+  | {
+      /** Name of the FIFO queue to explain. */
+      readonly queue: string
+    }
+  | {
+      /** Flow-control key to explain, with the messages that wait for it. */
+      readonly flowControlKey: string
+    }
+  | {
+      /** ID of the schedule to explain. */
+      readonly scheduleId: string
+    }
+  | {
+      /** Deduplication ID to explain, with the message or schedule that holds it. */
+      readonly deduplicationId: string
+    }
 
 const subjects: Readonly<Record<string, (queue: QueueEngine, name: string) => string>> = {
   queue: queueText,

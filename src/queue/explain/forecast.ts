@@ -12,6 +12,7 @@ import { ForecastRun } from './forecast-run.js'
  */
 export type Forecast =
   | {
+      /** Exact start of the attempt in milliseconds since the Unix epoch. */
       readonly at: number
       /**
        * The only event that can still change the start, as a clause: a fault rule applies, or the workflow run ends
@@ -19,11 +20,17 @@ export type Forecast =
        */
       readonly unless?: string
     }
-  | { readonly notBefore: number; readonly blockedBy: ForecastBlocker }
+  | {
+      /** Earliest possible start of the attempt in milliseconds since the Unix epoch. */
+      readonly notBefore: number
+      /** Unknown event on which the start depends. */
+      readonly blockedBy: ForecastBlocker
+    }
 
 /** Condition on which a forecast depends. */
 export type ForecastBlocker =
   | {
+      /** The start depends on responses that have not arrived. */
       readonly kind: 'response'
       /** IDs of the messages on whose responses the start depends. */
       readonly messageIds: readonly string[]
@@ -35,8 +42,18 @@ export type ForecastBlocker =
        */
       readonly holdsSlot: boolean
     }
-  | { readonly kind: 'pause'; readonly queue: string }
-  | { readonly kind: 'pause'; readonly flowControlKey: string }
+  | {
+      /** The start depends on a paused FIFO queue. */
+      readonly kind: 'pause'
+      /** Name of the paused FIFO queue. */
+      readonly queue: string
+    }
+  | {
+      /** The start depends on a paused flow-control key. */
+      readonly kind: 'pause'
+      /** Name of the paused flow-control key. */
+      readonly flowControlKey: string
+    }
 
 /** Returns the forecast of each message. A message that has ended, was canceled or will never be delivered has none. */
 export function forecastsOf(queue: QueueEngine, asked: readonly Message[]): ReadonlyMap<Message, Forecast> {

@@ -183,13 +183,17 @@ export class Attempt implements AttemptEntry, EntryBase {
     loggedAsJson(Attempt)
   }
 
+  /** Number of the entry in the log. The first entry has number 1, and each later entry has a higher number. */
   seq = 0
   at = 0
+  /** `seq` of the entry that led to this one, 0 if there is none. */
   cause = 0
   endedAfterSeq?: number
   declare fault?: string
   declare store?: StoreDiff
+  /** Message that the attempt delivers. */
   readonly message: Message
+  /** Number of the retry: 0 for the first attempt, 1 for the first retry. */
   readonly retried: number
   /** Number of the attempt within its message, from 1. */
   readonly number: number
@@ -197,9 +201,11 @@ export class Attempt implements AttemptEntry, EntryBase {
   readonly key: string
   /** Virtual time at which the attempt ended, in milliseconds; 0 before. `outcome` contains it, too. */
   endedAt = 0
+  /** Response of the destination, or the reason why there is none. `undefined` until the attempt has ended. */
   reply: RawOutcome | undefined
   /** @internal */
   next: RetryWait | undefined
+  /** Description of the part that the queue did not see: `the handler ran, its response was lost`. */
   note: string | undefined
   /** How a fault changes the signature. Set before the headers are created. @internal */
   declare signing?: SigningFault
@@ -247,6 +253,7 @@ export class Attempt implements AttemptEntry, EntryBase {
     this.note = reply.note
   }
 
+  /** Result of the attempt. `undefined` until the attempt has ended. */
   get outcome(): AttemptOutcome | undefined {
     const { endedAt: at, reply, next, note } = this
     const state = this.#state
@@ -266,26 +273,32 @@ export class Attempt implements AttemptEntry, EntryBase {
     return outcome
   }
 
+  /** The entry is an attempt to deliver a message. */
   get type(): 'attempt' {
     return 'attempt'
   }
 
+  /** ID of the message (`msg_…`). */
   get messageId(): string {
     return this.message.id
   }
 
+  /** Kind of the message: published by the app, a callback or a failure callback. */
   get kind(): MessageKind {
     return this.message.kind
   }
 
+  /** URL of the destination. */
   get url(): string {
     return this.message.url
   }
 
+  /** HTTP method of the delivery. */
   get method(): string {
     return this.message.method
   }
 
+  /** Maximum number of retries after the first attempt. */
   get maxRetries(): number {
     return this.message.maxRetries
   }
@@ -324,6 +337,7 @@ export class Attempt implements AttemptEntry, EntryBase {
     return this.#writer
   }
 
+  /** Headers that the destination receives, including the signature. */
   get headers(): HeaderList {
     this.#headers ??= this.#writer.headers(this)
     return this.#headers

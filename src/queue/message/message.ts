@@ -78,11 +78,13 @@ export class Message {
     loggedAsJson(Message)
   }
 
+  /** ID of the message (`msg_…`). */
   readonly id: string
   /** @internal */
   readonly seq: number
   /** Creation time in virtual milliseconds. */
   readonly createdAt: number
+  /** Earliest virtual time of the first attempt, in milliseconds since the epoch. */
   readonly notBefore: number
   /** @internal */
   private readonly carrier: MessageCarrier
@@ -113,8 +115,11 @@ export class Message {
   lastLog: LogEntry | undefined
   /** `seq` of its latest traffic entry, which is the cause of the next one. @internal */
   lastEntrySeq = 0
+  /** Kind of the message: published by the app, a callback or a failure callback. */
   readonly kind: MessageKind
+  /** URL of the destination. */
   readonly url: string
+  /** Body that was published, as a byte string. */
   readonly body: Bytes
   /** @internal */
   readonly settings: PublishSettings
@@ -154,10 +159,12 @@ export class Message {
     return this.carrier.due(this, task)
   }
 
+  /** Maximum number of retries after the first attempt. */
   get maxRetries(): number {
     return this.settings.retries
   }
 
+  /** HTTP method of the delivery. */
   get method(): string {
     return this.settings.method
   }
@@ -182,6 +189,7 @@ export class Message {
     return this.delivery.is === 'running'
   }
 
+  /** Whether the message has ended, so that it gets no further attempts. */
   get isEnded(): boolean {
     return this.delivery.is === 'ended'
   }
@@ -348,7 +356,9 @@ export function weightOfMessage({ url, body, settings }: Message): number {
 export interface RunReply {
   /** Status; 0 without a response. */
   readonly status: number
+  /** Headers of the response as pairs of name and value. Empty without a response. */
   readonly headers: HeaderList
+  /** Body of the response as a byte string. Empty without a response. */
   readonly body: Bytes
   /** Reason why there is no response. */
   readonly error?: string | undefined

@@ -9,7 +9,9 @@ import { checkName, checkReach, checkUrl } from '../settings/url.js'
 
 /** An endpoint of a URL group: its URL and its optional name. */
 export interface UrlGroupEndpoint {
+  /** URL to which messages of the group are delivered. */
   readonly url: string
+  /** Name of the endpoint within its group. Default: none. */
   readonly name?: string | undefined
 }
 
@@ -31,8 +33,11 @@ export class UrlGroup {
     loggedAsJson(UrlGroup)
   }
 
+  /** Name of the URL group, to which messages can be published instead of a URL. */
   readonly name: string
+  /** Creation time in virtual milliseconds. */
   createdAt: number
+  /** Endpoints of the group. A publish creates one message for each. [queue.md 8] */
   endpoints: readonly UrlGroupEndpoint[] = []
   /** Default headers exactly as they were set, for API responses. @internal */
   shownDefaults: Readonly<Record<string, string | readonly string[]>> | undefined
@@ -42,6 +47,7 @@ export class UrlGroup {
   contentType: string | undefined
   /** Default headers for deliveries, as if the publisher had sent them. [service.md, Message queue 5] @internal */
   headers: HeaderList = noHeaders
+  /** Time of the latest change in virtual milliseconds. */
   updatedAt: number
 
   /** @internal */

@@ -33,10 +33,13 @@ export class Schedule {
     loggedAsJson(Schedule)
   }
 
+  /** ID of the schedule: `scd_…` if it was generated, or the ID that its creator chose. [queue.md 12] */
   readonly id: string
+  /** Creation time in virtual milliseconds. */
   createdAt: number
   /** @internal */
   readonly draft: ScheduleDraft
+  /** Whether the schedule is paused. Fire times during a pause are skipped. [queue.md 7] */
   paused = false
   /** @internal */
   timer: Timer | undefined
@@ -44,7 +47,9 @@ export class Schedule {
   gapTimers: readonly Timer[] = []
   /** `seq` of the log entry that paused the schedule. @internal */
   pauseTrail: number | undefined
+  /** Time of the latest firing in virtual milliseconds. `undefined` before the first one. */
   lastTime: number | undefined
+  /** Next fire time in virtual milliseconds. `undefined` if the cron expression has no further one. */
   nextTime: number | undefined
   /** Messages of the latest firing; several for a URL group. @internal */
   lastMessages: readonly Message[] = []

@@ -3,8 +3,11 @@ import { parsedJson } from '../../kernel/parsed-json.js'
 
 /** User of the queue: the token for requests and the keys that verify deliveries. */
 export interface DevUser {
+  /** Token that authenticates the requests of the user. */
   readonly token: string
+  /** Key that signs the deliveries of the user. */
   readonly current: string
+  /** Key that becomes the current key at the next rotation. */
   readonly next: string
 }
 

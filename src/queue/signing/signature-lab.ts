@@ -33,7 +33,9 @@ export type SignatureFlaw = keyof typeof signatureFlaws
 
 /** The request that `queue.sign()` signs. */
 export interface SignedRequest {
+  /** URL of the destination, which becomes the claim `sub`. */
   readonly url: string
+  /** Body of the request as text. Default: empty. */
   readonly body?: string
 }
 
@@ -45,6 +47,7 @@ export interface SignOptions {
   readonly claims?: { readonly [Name in keyof SignatureClaims]?: SignatureClaims[Name] | undefined }
   /** Text of a key, or `current` or `next` for a key of the sandbox. Default `current`. */
   readonly key?: 'current' | 'next' | (string & {})
+  /** Period in which the signature is valid. Default: the `signatureWindow` of the sandbox. */
   readonly window?: SignatureWindow
   /**
    * Dialect of the signature, which determines the claim `iss`. Default: the dialect of the sandbox. For `auto` it is

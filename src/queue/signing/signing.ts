@@ -4,19 +4,25 @@ import { IdSource, type Random } from '../../kernel/random.js'
 
 /** The current and the next signing key. */
 export interface SigningKeyPair {
+  /** Key that signs deliveries, such as `sig_…`. */
   readonly current: string
+  /** Key that becomes the current key at the next rotation. */
   readonly next: string
 }
 
 /** Claims of a delivery signature. [queue.md 9] */
 export interface SignatureClaims {
+  /** Issuer in the dialect of the delivery, such as `Service` or `Upstash`. */
   readonly iss: string
   /** Full destination URL. */
   readonly sub: string
   /** Expiration in Unix seconds. All times of a token are in seconds. */
   readonly exp: number
+  /** Start of the validity in Unix seconds, 0 in a valid signature. */
   readonly nbf: number
+  /** Time of signing in Unix seconds. In the window `wide`, at most the beginning of 2020. */
   readonly iat: number
+  /** ID of the signature: `jwt_…`. */
   readonly jti: string
   /** base64url of the SHA-256 of the raw body. */
   readonly body: string
@@ -41,7 +47,9 @@ export const longAgo = 1_577_836_800
 
 /** Keys that sign the deliveries of a queue. */
 export class SigningKeys implements SigningKeyPair {
+  /** Key that signs deliveries, such as `sig_…`. */
   current: string
+  /** Key that becomes the current key at the next rotation. */
   next: string
   /** Keys that were current before, the latest first. */
   former: readonly string[] = []

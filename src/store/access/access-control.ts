@@ -30,7 +30,9 @@ export function readOnlyMayRun({ name, flags }: Pick<Permissible, 'name' | 'flag
 }
 
 export interface Tokens {
+  /** Token of the built-in user `default`, which has all permissions. [store.md 6.1] */
   readonly standard: string
+  /** Token of the built-in user `default_ro`, which has read-only permissions. [store.md 6.2] */
   readonly readOnly: string
 }
 
@@ -52,9 +54,11 @@ const shortestPassword = 8
 
 /** Users and tokens as JSON. */
 export interface AccessDump {
+  /** Tokens of the two built-in users. */
   readonly tokens: Tokens
   /** Key that signs the tokens of users. */
   readonly key: PortableString
+  /** Users that ACL SETUSER created, with the rules that create them again. */
   readonly users: readonly { readonly name: PortableString; readonly rules: readonly PortableString[] }[]
 }
 

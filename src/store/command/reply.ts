@@ -24,8 +24,10 @@ export const nilArray: NilArray = new NilArray()
 
 /** Error reply. The message is the whole text, and its first word is the code. */
 export class ReplyError extends Error {
+  /** Name of the error class. */
   override readonly name = 'ReplyError'
 
+  /** First word of the message, such as `ERR` or `WRONGTYPE`. */
   get code(): string {
     return this.message.split(' ', 1)[0]!
   }

@@ -5,22 +5,30 @@ import { compareIds, formatId, parseId, type StreamId } from '../values/stream-i
 import { Stream } from '../values/stream-value.js'
 
 export interface PortableStream {
+  /** The value is a stream. */
   readonly type: 'stream'
   /** Entries in order: the ID, then alternating field names and values. */
   readonly entries: readonly (readonly [id: string, ...fields: PortableString[]])[]
-  /** Highest ID ever assigned, and highest deleted ID. */
+  /** Highest ID ever assigned. */
   readonly topId: string
+  /** Highest ID of a deleted entry, `0-0` if none was deleted. */
   readonly maxDeletedId: string
   /** Number of entries ever added. */
   readonly added: number
+  /** Consumer groups of the stream. */
   readonly groups: readonly PortableGroup[]
 }
 
 export interface PortableGroup {
+  /** Name of the consumer group. */
   readonly name: PortableString
+  /** ID of the last entry that was delivered to the group. */
   readonly lastDelivered: string
+  /** Number of entries read since the stream began, `null` if unknown. */
   readonly entriesRead: number | null
+  /** Names of the consumers, each with the time of its last request in milliseconds since the Unix epoch. */
   readonly consumers: readonly (readonly [name: PortableString, seenAt: number])[]
+  /** Entries that were delivered to a consumer and not acknowledged. Times are in milliseconds since the Unix epoch. */
   readonly pending: readonly (readonly [
     id: string,
     consumer: PortableString,

@@ -18,14 +18,42 @@ import { type PortableStream, portableStream, streamOf } from './portable-stream
 
 /** A value of the store as JSON. */
 export type PortableValue =
-  | { readonly type: 'string'; readonly value: PortableString }
-  | { readonly type: 'list'; readonly elements: readonly PortableString[] }
-  | { readonly type: 'set'; readonly members: readonly PortableString[] }
-  /** Scores as replies show them, because JSON has no infinities. */
-  | { readonly type: 'zset'; readonly members: readonly (readonly [member: PortableString, score: string])[] }
-  | { readonly type: 'hash'; readonly fields: readonly PortableField[] }
-  /** Text of the document, which preserves the spelling of its numbers. */
-  | { readonly type: 'json'; readonly value: string }
+  | {
+      /** The value is a string. */
+      readonly type: 'string'
+      /** Content of the string. */
+      readonly value: PortableString
+    }
+  | {
+      /** The value is a list. */
+      readonly type: 'list'
+      /** Elements of the list, from head to tail. */
+      readonly elements: readonly PortableString[]
+    }
+  | {
+      /** The value is a set. */
+      readonly type: 'set'
+      /** Members of the set. */
+      readonly members: readonly PortableString[]
+    }
+  | {
+      /** The value is a sorted set. */
+      readonly type: 'zset'
+      /** Members in ascending order. Scores are texts as in replies, because JSON has no infinities. */
+      readonly members: readonly (readonly [member: PortableString, score: string])[]
+    }
+  | {
+      /** The value is a hash. */
+      readonly type: 'hash'
+      /** Fields of the hash with their values and expirations. */
+      readonly fields: readonly PortableField[]
+    }
+  | {
+      /** The value is a JSON document. */
+      readonly type: 'json'
+      /** Text of the document, which preserves the spelling of its numbers. */
+      readonly value: string
+    }
   | PortableStream
   | PortableIndex
 
