@@ -5,6 +5,7 @@ import { count, duration, name, scenarioArgv, scenarioInstant, text, yes } from 
 
 /** Result of one expectation. */
 export interface ExpectationVerdict {
+  /** Whether the expectation holds. */
   readonly holds: boolean
   /** Short text of what was expected. */
   readonly expected: string
@@ -36,9 +37,13 @@ export interface CountedExpectation {
 }
 
 export interface ExpectationValues {
+  /** Entries that occur in this order in the traffic log, possibly with others between them. */
   readonly sequence: readonly (Pattern & { readonly type: SequenceType })[]
+  /** Fields of a message that was accepted. */
   readonly published: Pattern & CountedExpectation
+  /** Fields of a message that ended: delivered, unless `state` is another state. */
   readonly delivered: Pattern & CountedExpectation
+  /** Recorded failure that the code under test must not repeat. Without code under test, the record is played back. */
   readonly recorded: {
     /** Name of the publish step. */
     readonly message: string
@@ -51,13 +56,21 @@ export interface ExpectationValues {
     /** Recorded error of an attempt without a response. */
     readonly error?: string
   }
+  /** Fields of a message that went to the dead-letter queue. */
   readonly deadLetter: Pattern & CountedExpectation
+  /** Fields of a callback or failure callback that arrived. */
   readonly deliveredCallback: Pattern & CountedExpectation
+  /** Fields of a schedule that exists. */
   readonly schedule: Pattern & CountedExpectation
+  /** Fields of an HTTP request that arrived at one of the services. */
   readonly receivedRequest: Pattern & CountedExpectation
+  /** Fields of a request that the app sent to a registered external host. */
   readonly outboundRequest: Pattern & Pick<CountedExpectation, 'times'>
+  /** URL, and exact number of deliveries that reached it, regardless of their responses. */
   readonly reached: { readonly url: string; readonly times: number }
+  /** Command that the store ran for an app, not for a step. */
   readonly executed: { readonly argv: readonly (string | number)[]; readonly times?: number }
+  /** Name and properties of a key that the store contains, or does not contain if `absent` is set. */
   readonly key: {
     readonly name: string
     readonly absent?: true
@@ -65,10 +78,15 @@ export interface ExpectationValues {
     readonly ttl?: string | number | null
     readonly type?: string
   }
+  /** Exact number of dead letters. */
   readonly deadLetters: number
+  /** Exact number of pending messages. */
   readonly pending: number
+  /** State in which only schedules are pending. */
   readonly idle: true
+  /** Time that the clock shows: ISO text or milliseconds since the epoch. */
   readonly time: string | number
+  /** Names of invariants that hold, or `true` for all invariants. */
   readonly invariants: true | readonly string[]
 }
 

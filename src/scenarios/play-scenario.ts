@@ -80,15 +80,19 @@ export interface PlayCheck extends ExpectationVerdict {
 
 /** Result of playing a scenario. */
 export interface PlayResult {
+  /** Scenario that was played, as plain data. */
   readonly scenario: Scenario
+  /** Seed of the sandbox, with which the play can be repeated. */
   readonly seed: number | string
   /** Whether all checks hold. */
   readonly holds: boolean
+  /** Results of all expectations, and failed checks of steps, deliveries, scripts and fault rules. */
   readonly checks: readonly PlayCheck[]
   /** The sandbox at the end of the play: its store, queue and traffic can be read. Its clock is stopped. */
   readonly sandbox: Sandbox
-  /** Virtual time at the end, and virtual duration of the play in milliseconds. */
+  /** Virtual time at the end of the play, in milliseconds since the epoch. */
   readonly endedAt: number
+  /** Virtual duration of the play in milliseconds. */
   readonly virtualMs: number
   /**
    * Returns the timeline of the play as text.

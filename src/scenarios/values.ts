@@ -13,31 +13,64 @@ export type ScenarioHeaders = Readonly<Record<string, string>>
 
 /** Options of a message, as for `queue.publish()`. */
 export interface MessageOptions {
+  /** HTTP method of the delivery: GET, POST, PUT, PATCH or DELETE. Default POST. */
   readonly method?: string
+  /** Maximum time for the destination to respond: `'30s'`. Default: the maximum of the plan. */
   readonly timeout?: string
+  /** Maximum number of retries after the first attempt. Default 3, which the policy `retries` can change. */
   readonly retries?: number
+  /**
+   * Expression for the delay before each retry in milliseconds: `1000 * (1 + retried)`. Default: exponential backoff.
+   */
   readonly retryDelay?: string
+  /** Delay before the first attempt: `'10m'`. Default: none. */
   readonly delay?: string
+  /** Earliest instant of delivery: ISO text or milliseconds since the epoch. It overrides `delay`. */
   readonly notBefore?: string | number
+  /** ID by which duplicates are recognized for 10 minutes, without `:`. Default: none. */
   readonly deduplicationId?: string
+  /** Whether a message with the same destination, headers and body is a duplicate. Default false. */
   readonly contentBasedDeduplication?: boolean
+  /** URL that receives a message about every attempt. Default: none. */
   readonly callback?: string
+  /** Headers that are delivered to the callback URL unchanged. Default: none. */
   readonly callbackHeaders?: ScenarioHeaders
+  /** HTTP method of the callback: GET, POST, PUT, PATCH or DELETE. Default POST. */
   readonly callbackMethod?: string
+  /** Maximum number of retries of the callback. Default: `retries` of the message. */
   readonly callbackRetries?: number
+  /** Expression for the delay before each retry of the callback, in milliseconds. Default: exponential backoff. */
   readonly callbackRetryDelay?: string
+  /** Maximum time for the callback URL to respond: `'30s'`. Default: the maximum of the plan. */
   readonly callbackTimeout?: string
+  /** Delay before the first attempt of the callback: `'10m'`. Default: none. */
   readonly callbackDelay?: string
+  /** URL that receives one message when the delivery has failed permanently. Default: none. */
   readonly failureCallback?: string
+  /** Headers that are delivered to the failure callback URL unchanged. Default: none. */
   readonly failureCallbackHeaders?: ScenarioHeaders
+  /** HTTP method of the failure callback: GET, POST, PUT, PATCH or DELETE. Default POST. */
   readonly failureCallbackMethod?: string
+  /** Maximum number of retries of the failure callback. Default: `retries` of the message. */
   readonly failureCallbackRetries?: number
+  /**
+   * Expression for the delay before each retry of the failure callback, in milliseconds. Default: exponential backoff.
+   */
   readonly failureCallbackRetryDelay?: string
+  /** Maximum time for the failure callback URL to respond: `'30s'`. Default: the maximum of the plan. */
   readonly failureCallbackTimeout?: string
+  /** Delay before the first attempt of the failure callback: `'10m'`. Default: none. */
   readonly failureCallbackDelay?: string
+  /** Flow-control key whose limits apply to the message. Default: none. */
   readonly flowControlKey?: string
+  /** New limits of the flow-control key: `parallelism=2, rate=10, period=1m`. Default: limits unchanged. */
   readonly flowControlValue?: string
+  /** Label by which the message can be found, or a list of labels. Default: none. */
   readonly label?: string | readonly string[]
+  /**
+   * Parts that API responses do not show, separated by commas: `body`, `header`, `header[Authorization]`. Default:
+   * none.
+   */
   readonly redactFields?: string
 }
 

@@ -12,10 +12,15 @@ export interface ScenarioGiven {
   readonly store?: object
   /** Commands of the store, run in order. */
   readonly commands?: readonly (readonly ScenarioArgument[])[]
+  /** Endpoints of each URL group, by the name of the group. */
   readonly urlGroups?: Readonly<Record<string, readonly GroupMember[]>>
+  /** FIFO queues by name. Default `parallelism`: 1. */
   readonly queues?: Readonly<Record<string, { readonly parallelism?: number; readonly paused?: boolean }>>
+  /** Schedules that exist at the start. */
   readonly schedules?: readonly ScheduleStep[]
+  /** Limits of flow-control keys, by key. Messages cannot change these limits. */
   readonly flowControl?: Readonly<Record<string, Omit<FlowControlStep, 'key'> & { readonly paused?: boolean }>>
+  /** Keys that sign deliveries: the current one and the next one. Default: public keys. */
   readonly signingKeys?: { readonly current: string; readonly next: string }
 }
 
@@ -56,17 +61,28 @@ export interface ScenarioCall {
 
 /** A test case as data: what exists, what goes wrong, what happens, and what must hold at the end. */
 export interface Scenario {
+  /** Name of the scenario, for reports and error messages. */
   readonly name: string
   /** Description for people. */
   readonly description?: string
+  /** Seed of all random values: IDs, random replies and draws of fault rules. Default 1. */
   readonly seed?: string | number
+  /** Virtual time at the start: ISO text or milliseconds since the epoch. Default `2030-01-01T00:00:00Z`. */
   readonly startAt?: string | number
+  /** Spelling of headers, parameters and variables. Default: `auto`. */
   readonly dialect?: DialectName
+  /** Policies that differ from the defaults, by name. */
   readonly policy?: Partial<Policy>
+  /** Initial state of the sandbox, before the first step. */
   readonly given?: ScenarioGiven
+  /** URLs that deliveries go to, and how they respond. */
   readonly destinations?: readonly ScenarioDestination[]
+  /** External hosts that the app sends requests to, and how they respond. */
   readonly outbound?: readonly ScenarioCall[]
+  /** Fault rules, in the order in which they are evaluated. */
   readonly faults?: readonly FaultRule[]
+  /** Steps of the scenario, which run in this order. */
   readonly steps?: readonly ScenarioStep[]
+  /** Expectations that are checked at the end, even if a step failed. */
   readonly expect?: readonly Expectation[]
 }

@@ -12,6 +12,7 @@ export const countedTypes: readonly EntryType[] = ['attempt', 'published', 'mess
 export interface LedgerDump {
   /** Names of the tallies, in the order of the sums in each row. */
   readonly tallies: readonly string[]
+  /** Counts of the latest intervals, by the length of the intervals in milliseconds. */
   readonly rings: readonly (readonly [interval: number, rows: readonly RingRow[]])[]
 }
 

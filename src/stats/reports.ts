@@ -4,66 +4,113 @@ import { dailyStamp, day, dayOf, periodStamp, weekday } from './usage-calendar.j
 
 /** One point of a series: a time and a number. */
 export interface SeriesPoint {
+  /** Time in UTC, such as `2025-10-23 17:34:00.000 +0000 UTC`. Daily series have nanoseconds. [statistics.md 3] */
   readonly x: string
+  /** Value at this time. The series determines its unit: a count, bytes, dollars or milliseconds. */
   readonly y: number
 }
 
 /** One point of a series of requests. */
 export interface RequestPoint extends SeriesPoint {
+  /** Number of delivery attempts on this day that belong to workflow runs. They are included in `y`. */
   readonly workflow_message: number
+  /** Number of workflow runs that started on this day. */
   readonly workflow_run: number
 }
 
 /** A series of numbers over time with a name. */
 export interface NamedSeries {
+  /** Name of the series, such as `delivered`. */
   readonly id: string
+  /** Points of the series, one for each interval of the period. */
   readonly data_points: readonly SeriesPoint[]
 }
 
 /** Report on the usage of the queue, as the endpoint returns it. [statistics.md 4] */
 export interface QueueReport {
+  /** English names of the weekdays of all days of the current month. [statistics.md 3.1] */
   readonly days: readonly string[]
+  /** Number of billed messages on each day of the current month. Every delivery attempt is one. [statistics.md 6] */
   readonly daily_requests: readonly RequestPoint[]
+  /** Cost in dollars on each day of the current month. */
   readonly daily_billings: readonly SeriesPoint[]
+  /** Bytes that deliveries sent and received on each day of the current month. */
   readonly daily_bandwidths: readonly SeriesPoint[]
+  /** Number of billed messages in each interval of the period. Every delivery attempt is one. [statistics.md 6] */
   readonly daily_used: readonly SeriesPoint[]
+  /** Number of delivery attempts in each interval of the period that belong to workflow runs. */
   readonly daily_used_workflow: readonly SeriesPoint[]
+  /**
+   * Series for each message state, such as `delivered`: how often messages reached it in each interval of the period.
+   */
   readonly daily_qstash_messages: readonly NamedSeries[]
+  /** Series for each state of workflow runs, such as `success`: how many reached it in each interval of the period. */
   readonly daily_workflow_messages: readonly NamedSeries[]
+  /** Current number of dead letters. */
   readonly dlq_message_count: number
+  /** Bytes that deliveries sent and received in each interval of the period. */
   readonly daily_bandwidth_used: readonly SeriesPoint[]
+  /** Cost in dollars since the start of the current month. */
   readonly total_monthly_billing: number
 }
 
 /** Report on the usage of a search index, as the endpoint returns it. [statistics.md 5] */
 export interface SearchReport {
+  /** Current number of operations that wait to be indexed. */
   readonly pending_index_count: number
+  /** Current number of vectors in the index. */
   readonly current_vector_count: number
+  /** Number of queries since midnight UTC, or since a later counter reset. */
   readonly daily_query_count: number
+  /** Number of updates since midnight UTC, or since a later counter reset. */
   readonly daily_update_count: number
+  /** Number of queries since the start of the month (UTC), or since a later counter reset. */
   readonly monthly_query_count: number
+  /** Number of updates since the start of the month (UTC), or since a later counter reset. */
   readonly monthly_update_count: number
+  /** Bytes transferred since the start of the month (UTC), or since a later counter reset. */
   readonly monthly_bandwidth_usage: number
+  /** Current size of all vectors in bytes. */
   readonly storage_usage: number
+  /** Cost in dollars since the start of the month (UTC). Counter resets do not change it. */
   readonly monthly_cost: number
+  /** Number of updates on each of the last five days. */
   readonly daily_update_requests: readonly SeriesPoint[]
+  /** Number of queries on each of the last five days. */
   readonly daily_query_requests: readonly SeriesPoint[]
+  /** Bytes transferred on each of the last five days. */
   readonly daily_bandwidths: readonly SeriesPoint[]
+  /** English names of the weekdays of the last five days, ending today. [statistics.md 3.1] */
   readonly days: readonly string[]
+  /** Number of queries in each interval of the period. */
   readonly query_throughput: readonly SeriesPoint[]
+  /** Number of updates in each interval of the period. */
   readonly update_throughput: readonly SeriesPoint[]
+  /** Mean latency of queries in milliseconds, for each interval of the period. */
   readonly query_latency_mean: readonly SeriesPoint[]
+  /** 99th percentile of the latency of queries in milliseconds, for each interval of the period. */
   readonly query_latency_99: readonly SeriesPoint[]
+  /** Mean latency of updates in milliseconds, for each interval of the period. */
   readonly update_latency_mean: readonly SeriesPoint[]
+  /** 99th percentile of the latency of updates in milliseconds, for each interval of the period. */
   readonly update_latency_99: readonly SeriesPoint[]
+  /** Mean latency of embedding operations in milliseconds, for each interval of the period. */
   readonly embeds_latency_mean: readonly SeriesPoint[]
+  /** 99th percentile of the latency of embedding operations in milliseconds, for each interval of the period. */
   readonly embeds_latency_99: readonly SeriesPoint[]
+  /** Number of vectors at the end of each interval of the period. */
   readonly vector_count: readonly SeriesPoint[]
+  /** Size of all vectors in bytes at the end of each interval of the period. */
   readonly data_size: readonly SeriesPoint[]
+  /** Number of `rerank` operations since midnight UTC, or since a later counter reset. */
   readonly daily_rerank_count: number
+  /** Number of `rerank` operations since the start of the month (UTC), or since a later counter reset. */
   readonly monthly_rerank_count: number
+  /** Number of `rerank` operations on each of the last five days. */
   readonly daily_rerank_requests: readonly SeriesPoint[]
+  /** Mean latency of `rerank` operations in milliseconds, for each interval of the period. */
   readonly rerank_latency_mean: readonly SeriesPoint[]
+  /** 99th percentile of the latency of `rerank` operations in milliseconds, for each interval of the period. */
   readonly rerank_latency_99: readonly SeriesPoint[]
 }
 

@@ -22,7 +22,9 @@ import type { QueueUsageStep, SearchUsageStep, UsageMetrics } from './usage-step
 
 /** A user of the queue. The management API accepts either ID. */
 export interface StatisticsUser {
+  /** ID of the user, such as `defaultUser`. */
   readonly id: string
+  /** UUID of the user, which the service uses as its ID in the URL of the statistics. [statistics.md 1] */
   readonly uuid: string
 }
 
@@ -69,6 +71,7 @@ export class Stats {
     bindMethods(Stats)
   }
 
+  /** User whose ID or UUID requests for the statistics of the queue must contain. */
   readonly user: StatisticsUser
   /** Statistics of the queue. */
   readonly queue: QueueStatistics

@@ -10,9 +10,9 @@ import { checkOptionNames, didYouMean, type OptionNames } from '../kernel/neares
 export type UsageInstant = string | number
 
 interface When {
-  /** Start. Default: always. */
+  /** Instant at which the step begins. Default: it has no start. */
   readonly from?: UsageInstant
-  /** End. Default: forever. */
+  /** Instant at which the step ends. Default: it has no end. */
   readonly until?: UsageInstant
 }
 
@@ -24,10 +24,13 @@ interface Jittered {
   readonly jitter?: number
 }
 
-/** Usage of a search index. Counts are per minute. */
+/** Usage of a search index. */
 export interface SearchRates {
+  /** Number of queries per minute. */
   readonly queries?: number
+  /** Number of updates per minute. They do not change `vectors`. */
   readonly updates?: number
+  /** Number of `rerank` operations per minute. */
   readonly reranks?: number
   /** Number of vectors in the index at `from`, or without `from` at the time when the script is set. */
   readonly vectors?: number
@@ -37,25 +40,35 @@ export interface SearchRates {
   readonly pending?: number
 }
 
-/** Usage of the queue in addition to the traffic of the sandbox. Counts are per minute. */
+/** Usage of the queue in addition to the traffic of the sandbox. */
 export interface QueueRates {
-  /** Delivered messages. */
+  /** Number of messages per minute that are delivered. */
   readonly delivered?: number
-  /** Failed attempts that are retried. */
+  /** Number of failed attempts per minute that are retried. */
   readonly retried?: number
-  /** Messages that failed permanently. */
+  /** Number of messages per minute that fail permanently. */
   readonly failed?: number
+  /** Number of messages per minute that are canceled. */
   readonly canceled?: number
-  /** Workflow runs that began and succeeded. */
+  /** Number of workflow runs per minute that begin and succeed. */
   readonly runsSucceeded?: number
+  /** Number of workflow runs per minute that begin and fail. */
   readonly runsFailed?: number
+  /** Number of workflow runs per minute that begin and are canceled. */
   readonly runsCanceled?: number
   /** Number of dead letters in addition to those of the sandbox. */
   readonly deadLetters?: number
 }
 
 /** Latency in milliseconds: one number for both values, or the mean and the 99th percentile. */
-export type LatencyFigures = number | { readonly mean: number; readonly p99: number }
+export type LatencyFigures =
+  | number
+  | {
+      /** Mean latency in milliseconds. */
+      readonly mean: number
+      /** 99th percentile of the latency in milliseconds. */
+      readonly p99: number
+    }
 /** Latencies of operations in milliseconds, by the name of the operation. */
 export type LatencyTable = {
   readonly [Kind in 'query' | 'update' | 'embeds' | 'rerank']?: LatencyFigures
@@ -63,39 +76,58 @@ export type LatencyTable = {
 
 /** A usage step with a constant rate, made by `usage.steady()`. */
 export interface SteadyStep<Rates> extends When, Jittered {
+  /** The step sets constant rates. */
   readonly kind: 'steady'
+  /** Rates per minute, and levels such as `vectors`, by name. */
   readonly rates: Rates
 }
 /** A usage step with more usage for a while, made by `usage.spikeAt()`. */
 export interface SpikeStep {
+  /** The step multiplies rates for a while. */
   readonly kind: 'spike'
+  /** Instant at which the spike begins. */
   readonly at: UsageInstant
+  /** Number by which the rates are multiplied, 0 or more. */
   readonly factor: number
+  /** Duration of the spike. */
   readonly for: Duration
+  /** Names of the rates that the step multiplies. `growth` and levels are not allowed. Default: all rates. */
   readonly metrics?: readonly string[]
 }
 /** A usage step without any usage, made by `usage.gap()`. */
 export interface GapStep {
+  /** The step stops all activity for a while. */
   readonly kind: 'gap'
+  /** Instant at which the gap begins. */
   readonly at: UsageInstant
+  /** Duration of the gap. */
   readonly for: Duration
 }
 /** A usage step that resets running totals, made by `usage.counterReset()`. */
 export interface CounterResetStep {
+  /** The step resets running totals to 0. */
   readonly kind: 'counter-reset'
+  /** Instant of the reset. */
   readonly at: UsageInstant
+  /** Names of the totals that are reset. Default: all but `vectors`. */
   readonly metrics?: readonly string[]
 }
 /** A usage step that sets latencies, made by `usage.latencies()`. */
 export interface LatenciesStep extends When, Jittered {
+  /** The step sets latencies. */
   readonly kind: 'latencies'
+  /** Latencies in milliseconds, by the name of the operation. */
   readonly metrics: LatencyTable
 }
 /** A usage step with more usage at the end of each month, made by `usage.monthEnd()`. */
 export interface MonthEndStep {
+  /** The step multiplies rates at the end of every month. */
   readonly kind: 'month-end'
+  /** Number by which the rates are multiplied, 0 or more. */
   readonly factor: number
+  /** Duration before the end of each month (UTC) in which the step applies, at most 28 days. */
   readonly for: Duration
+  /** Names of the rates that the step multiplies. `growth` and levels are not allowed. Default: all rates. */
   readonly metrics?: readonly string[]
 }
 
@@ -111,13 +143,16 @@ export type SearchUsageStep =
   | LatenciesStep
 
 interface WhenOptions {
+  /** Instant at which the step begins. Default: it has no start. */
   readonly from?: Instant
+  /** Instant at which the step ends. Default: it has no end. */
   readonly until?: Instant
 }
 
 interface Burst {
+  /** Duration of the increase. Default: `'10m'` for `usage.spikeAt()`, `'1d'` for `usage.monthEnd()`. */
   readonly for?: Duration
-  /** Names of the rates that the step changes. Default: all but `growth`. */
+  /** Names of the rates that the step multiplies. `growth` and levels are not allowed. Default: all rates. */
   readonly metrics?: readonly string[]
 }
 

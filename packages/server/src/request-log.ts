@@ -6,6 +6,7 @@ import { targetOf } from './listener.js'
 export interface RequestLogEntry {
   /** Host time in ISO format. */
   readonly time: string
+  /** HTTP method of the request, such as `POST`. */
   readonly method: string
   /** Path and query, in which secrets are `***`. */
   readonly path: string

@@ -51,6 +51,7 @@ export interface ServerOptions extends Omit<SandboxOptions, 'name' | 'urls'>, Re
    * Default: on a loopback address none, which means public defaults; otherwise a random secret.
    */
   readonly secret?: string
+  /** Limits of requests, connections, tenants and memory. Default: the defaults of `ServerLimits`. */
   readonly limits?: Partial<ServerLimits>
   /** Receives an entry for every finished request, with tokens removed. */
   readonly onRequest?: (request: RequestLogEntry) => void

@@ -10,8 +10,11 @@ import type { Tenants } from './tenants.js'
 
 /** A server with one sandbox per tenant, at `http://HOST:PORT/{tenant}/{store|queue|mgmt}`. */
 export interface StuntdoubleServer extends AsyncDisposable {
+  /** Origin of the server, such as `http://127.0.0.1:4010`. */
   readonly origin: string
+  /** Address that the server listens on, as in the option `host`. Default `localhost`. */
   readonly host: string
+  /** Port that the server listens on. If the option `port` is 0, it is the selected free port. */
   readonly port: number
   /** Port of the Redis protocol, or `undefined` if it is not served. */
   readonly redisPort: number | undefined

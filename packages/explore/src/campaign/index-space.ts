@@ -57,6 +57,7 @@ export type IndexResult =
 
 /** A campaign: the default export of a campaign file, made by `defineCampaign()`. */
 export interface Campaign {
+  /** The value is a campaign. */
   readonly kind: 'campaign'
 }
 

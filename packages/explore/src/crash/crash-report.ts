@@ -32,6 +32,7 @@ export interface CrashSafetyReport {
 export interface CrashFailure {
   /** Name of the plan, for the option `only`. */
   readonly id: string
+  /** Disruptions of the crash plan. */
   readonly disturbances: readonly Disruption[]
   /** Differences from the effects of the undisturbed run, each as a phrase. */
   readonly differences: readonly string[]
@@ -46,13 +47,19 @@ interface Found extends CrashSafetyReport {
 
 /** Thrown by `assertCrashSafe()` with the smallest failing crash plan. */
 export class CrashSafetyError extends Error {
+  /** Name of the error class. */
   override readonly name = 'CrashSafetyError'
+  /** Crash plans with other effects than the undisturbed run, in the order in which they were tried. */
   declare readonly findings: readonly CrashFailure[]
   /** Differences in the code outside steps when a delivery was repeated. */
   declare readonly nondeterminism: readonly StepDifference[]
+  /** Number of deliveries of the undisturbed run. */
   declare readonly deliveries: number
+  /** Number of crash plans that were tried. */
   declare readonly plans: number
+  /** Number of crash plans beyond `maxRuns`. */
   declare readonly notTried: number
+  /** Number of crash plans that disrupted every attempt of a message until it had no retries left. */
   declare readonly skipped: number
 
   /** @internal */

@@ -22,6 +22,7 @@ export type DisruptionKind = (typeof disturbanceKinds)[number]
 
 /** One disruption in a crash plan. */
 export interface Disruption {
+  /** Kind of the disruption, such as `duplicate`. */
   readonly kind: DisruptionKind
   /** Number of the delivery, counted over all workflow runs, from 1. */
   readonly delivery: number

@@ -7,7 +7,9 @@ import { type Submission, stepsIn } from './run-delivery.js'
 export interface StepDifference {
   /** `sleepFor`, `header x-key`, `body` … */
   readonly field: string
+  /** Value in the first submission, as text. `nothing` if the field is missing. */
   readonly first: string
+  /** Value in the repeated submission, as text. `nothing` if the field is missing. */
   readonly again: string
   /** Name of the step in the first submission. */
   readonly step: string

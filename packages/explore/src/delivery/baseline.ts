@@ -49,6 +49,7 @@ const sources: readonly Source[] = [
 
 /** Thrown if two runs without any fault had different effects. Runs with a fault cannot be compared then. */
 export class NotRepeatableError extends Error {
+  /** Name of the error class. */
   override readonly name = 'NotRepeatableError'
 
   constructor(message: string) {

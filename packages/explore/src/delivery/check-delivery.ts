@@ -35,11 +35,15 @@ export interface ResilienceReport {
 
 /** Thrown by `assertResilient()` with the smallest failing fault plan. */
 export class ResilienceError extends Error {
+  /** Name of the error class. */
   override readonly name = 'ResilienceError'
+  /** Fault rules of the smallest failing fault plan. */
   declare readonly faults: readonly FaultRule[]
   /** Values of the varied policies in the failing run. */
   declare readonly policy: Partial<ResolvedPolicy>
+  /** Seed of the failing run, for the option `seed`. */
   declare readonly seed: number
+  /** Path of the failing run, for the option `path`: `4:2:1`. */
   declare readonly path: string
 
   /** @internal */

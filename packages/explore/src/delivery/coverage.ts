@@ -29,8 +29,11 @@ export interface ReachedCell extends CoverageCell {
 
 /** Coverage of an exploration. Each fault in each state at each point that occurred is one cell. */
 export interface Coverage {
+  /** Number of cells in which the fault was injected. */
   readonly reached: number
+  /** Number of all cells, with and without an injected fault. */
   readonly possible: number
+  /** Cells in which the fault was injected, each with its first run. */
   readonly cells: readonly ReachedCell[]
   /** Faults that could have been injected in a state and at a point that occurred, and were not. */
   readonly unreached: readonly CoverageCell[]

@@ -18,6 +18,7 @@ import {
 
 /** Thrown if a handler has other effects when its messages are repeated or reordered. */
 export class IdempotenceError extends Error {
+  /** Name of the error class. */
   override readonly name = 'IdempotenceError'
 
   constructor(message: string) {

@@ -12,7 +12,15 @@ import { everything, type Touched, touchedBy } from './touched.js'
 export type ConcurrentClient = (sandbox: Sandbox) => unknown
 
 /** End of a client: its return value, or its error. */
-export type ClientOutcome = { readonly value: unknown } | { readonly error: unknown }
+export type ClientOutcome =
+  | {
+      /** Value that the client returned, or with which its promise was fulfilled. */
+      readonly value: unknown
+    }
+  | {
+      /** Value that the client threw, usually an `Error`. */
+      readonly error: unknown
+    }
 
 /** One request of one client, or one command of its pipeline. */
 export interface InterleavingStep {

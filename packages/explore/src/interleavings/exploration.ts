@@ -46,9 +46,11 @@ export interface FaultExplorationOptions extends ExploreOptions {
 
 /** The result of an exploration of a scenario. */
 export interface Exploration {
+  /** Outcomes in the order in which they first occurred. For interleavings, equal outcomes are combined. */
   readonly outcomes: readonly ExplorationOutcome[]
   /** Whether every possibility was tried, and `maxRuns` excluded none. */
   readonly complete: boolean
+  /** Number of runs. For `exploreFaults()`, it includes the run without a fault. */
   readonly runs: number
   /** Whether all outcomes hold. */
   readonly holds: boolean

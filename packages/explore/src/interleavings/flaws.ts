@@ -21,11 +21,13 @@ export type AnomalyName =
 
 /** An isolation failure that an interleaving shows. */
 export interface Anomaly {
+  /** Name of the isolation failure. `none` if no anomaly between the clients was found. */
   readonly name: AnomalyName
   /** What happened, with the numbers of steps from 1. */
   readonly sentence: string
   /** Numbers of the steps that cause it, from 1. */
   readonly steps: readonly number[]
+  /** Keys that the steps use. For a published message, the URL of its destination. */
   readonly keys: readonly string[]
 }
 

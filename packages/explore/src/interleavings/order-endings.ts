@@ -11,6 +11,7 @@ export type Ending = ReadonlyMap<string, string>
 export interface SerialDifference {
   /** A key of the data store, `what alice returned`, or a message. */
   readonly subject: string
+  /** The value in this run, as text. `not there` if it is missing. */
   readonly actual: string
   /** The value in the serial order with the most similar outcome. */
   readonly expected: string

@@ -10,6 +10,7 @@ export interface ExplorationOutcome {
   readonly title: string
   /** Number of runs with this outcome. */
   readonly count: number
+  /** Whether all checks of the runs with this outcome hold. */
   readonly holds: boolean
   /** Why the outcome does not hold; `''` if it holds. */
   readonly reason: string

@@ -24,6 +24,7 @@ export interface InterleavingOutcome extends ExplorationOutcome {
 
 /** Result of the orders that were tried. */
 export interface InterleavingExploration extends Exploration {
+  /** Different outcomes of the tried orders, in the order in which they first occurred. */
   readonly outcomes: readonly InterleavingOutcome[]
   /** Outcomes that do not hold. */
   readonly failures: readonly InterleavingOutcome[]

@@ -22,7 +22,9 @@ export interface Incompatibility {
 
 /** A list of steps after which the code differs, perhaps only because the history or the sandbox lacks data. */
 export interface InconclusivePrefix {
+  /** Number of entries of the delivered list. */
   readonly prefix: number
+  /** Reason why the list could not be checked, as a message. */
   readonly reason: string
 }
 
@@ -30,6 +32,7 @@ export interface InconclusivePrefix {
 export interface ReplayResult {
   /** Number of lists that were delivered. */
   readonly prefixes: number
+  /** Points at which a workflow run in progress could not continue with today's code. */
   readonly incompatible: readonly Incompatibility[]
   /** Lists for which the history has too little data. */
   readonly unchecked: readonly InconclusivePrefix[]

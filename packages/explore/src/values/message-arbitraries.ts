@@ -6,39 +6,74 @@ import { defaultStart } from '../../../../src/sandbox/sandbox.js'
 
 /** A message as `queue.publish()` and the step `publish` of a scenario take it. */
 export type GeneratedMessage = {
+  /** URL, or name of a URL group. */
   readonly to: string
+  /** String, or value that becomes JSON. */
   readonly body?: unknown
+  /** Headers that are delivered unchanged. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Name of the FIFO queue. */
   readonly queue?: string
+  /** HTTP method of the delivery: GET, POST, PUT, PATCH or DELETE. Default POST. */
   readonly method?: string
+  /** Maximum time for the destination to respond: `'30s'`. Default: the maximum of the plan. */
   readonly timeout?: DurationText
+  /** Maximum number of retries after the first attempt. Default 3, which the policy `retries` can change. */
   readonly retries?: number
+  /**
+   * Expression for the delay before each retry in milliseconds: `1000 * (1 + retried)`. Default: exponential backoff.
+   */
   readonly retryDelay?: string
+  /** Delay before the first attempt: `'10m'`. Default: none. */
   readonly delay?: DurationText
-  /** Instant as ISO text. */
+  /** Earliest instant of delivery, as ISO text. It overrides `delay`. */
   readonly notBefore?: string
+  /** ID by which duplicates are recognized for 10 minutes, without `:`. Default: none. */
   readonly deduplicationId?: string
+  /** Whether a message with the same destination, headers and body is a duplicate. Default false. */
   readonly contentBasedDeduplication?: boolean
+  /** URL that receives a message about every attempt. Default: none. */
   readonly callback?: string
+  /** HTTP method of the callback: GET, POST, PUT, PATCH or DELETE. Default POST. */
   readonly callbackMethod?: string
+  /** Maximum number of retries of the callback. Default: `retries` of the message. */
   readonly callbackRetries?: number
+  /** Expression for the delay before each retry of the callback, in milliseconds. Default: exponential backoff. */
   readonly callbackRetryDelay?: string
+  /** Maximum time for the callback URL to respond: `'30s'`. Default: the maximum of the plan. */
   readonly callbackTimeout?: DurationText
+  /** Delay before the first attempt of the callback: `'10m'`. Default: none. */
   readonly callbackDelay?: DurationText
+  /** URL that receives one message when the delivery has failed permanently. Default: none. */
   readonly failureCallback?: string
+  /** HTTP method of the failure callback: GET, POST, PUT, PATCH or DELETE. Default POST. */
   readonly failureCallbackMethod?: string
+  /** Maximum number of retries of the failure callback. Default: `retries` of the message. */
   readonly failureCallbackRetries?: number
+  /**
+   * Expression for the delay before each retry of the failure callback, in milliseconds. Default: exponential backoff.
+   */
   readonly failureCallbackRetryDelay?: string
+  /** Maximum time for the failure callback URL to respond: `'30s'`. Default: the maximum of the plan. */
   readonly failureCallbackTimeout?: DurationText
+  /** Delay before the first attempt of the failure callback: `'10m'`. Default: none. */
   readonly failureCallbackDelay?: DurationText
+  /** Flow-control key whose limits apply to the message. Default: none. */
   readonly flowControlKey?: string
+  /** New limits of the flow-control key: `parallelism=2, rate=10, period=1m`. Default: limits unchanged. */
   readonly flowControlValue?: string
+  /** Labels by which the message can be found, separated by commas. Default: none. */
   readonly label?: string
+  /**
+   * Parts that API responses do not show, separated by commas: `body`, `header`, `header[Authorization]`. Default:
+   * none.
+   */
   readonly redactFields?: string
 }
 
 /** A schedule as the step `schedule` of a scenario takes it. */
 export type GeneratedSchedule = Omit<GeneratedMessage, 'notBefore'> & {
+  /** ID of the schedule. */
   readonly id: string
   /** Five fields, optionally after a time zone. */
   readonly cron: string

@@ -5,12 +5,14 @@ import { type CommandOptions, command } from './arbitraries.js'
 
 /** One request of one client of the data store. */
 export interface StoreRequest {
+  /** Name of the client, such as `client 1`. */
   readonly client: string
   /**
    * `command`: a single command. `pipeline`: several commands, between which commands of other requests may run.
    * `transaction`: several commands that run without others in between.
    */
   readonly form: 'command' | 'pipeline' | 'transaction'
+  /** Commands of the request, each as its name and its arguments. */
   readonly commands: readonly (readonly string[])[]
 }
 

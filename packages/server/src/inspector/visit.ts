@@ -1,5 +1,6 @@
 /** The assertion that failed before the inspector was opened. */
 export interface FailedAssertion {
+  /** Message of the assertion. The page shows it without colors, secrets and the timeline. */
   readonly message: string
   /** `seq` of the entry that is most similar to the expected one. */
   readonly nearest?: number

@@ -17,9 +17,11 @@ import { type CommandOutcome, matchesLoosely } from './reply-comparison.js'
 
 /** A command with differing replies. */
 export interface ShadowDifference {
+  /** Name and arguments of the command. Secrets are not redacted. */
   readonly argv: readonly string[]
   /** Reply of the double as JSON, with errors as `{ error }`. */
   readonly double: unknown
+  /** Reply of the real Redis as JSON, with errors as `{ error }`. */
   readonly redis: unknown
   /** Known difference that explains this difference; `undefined` if there is none. */
   readonly known: KnownDifference | undefined

@@ -74,6 +74,7 @@ export function ioredisConnector(sandbox: Sandbox, options: RedisConnectionOptio
  * }` of node-redis.
  */
 export interface RedisSocket extends AsyncDisposable {
+  /** Path of the socket file, on Windows the name of the pipe. */
   readonly path: string
   /**
    * Closes the socket and its connections.

@@ -7,9 +7,11 @@ import { listenOn } from '../listen-addresses.js'
 import type { Turns } from '../turns.js'
 import { sayFarewell, serveStream } from './connections.js'
 
-/** A certificate and its private key in PEM. */
+/** A certificate and its private key. */
 export interface Certificate {
+  /** Certificate in PEM, as text or bytes. */
   readonly cert: string | Uint8Array
+  /** Private key of the certificate in PEM, without a passphrase. */
   readonly key: string | Uint8Array
 }
 
