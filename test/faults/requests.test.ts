@@ -1,4 +1,12 @@
-import { createSandbox, type FaultAt, type FaultConditions, type FaultRule, fault, type Sandbox } from 'stuntdouble'
+import {
+  createSandbox,
+  type FaultAt,
+  type FaultConditions,
+  type FaultMatch,
+  type FaultRule,
+  fault,
+  type Sandbox,
+} from 'stuntdouble'
 import { describe, expect, test } from 'vitest'
 
 const start = Date.parse('2030-01-01T00:00:00Z')
@@ -357,7 +365,7 @@ describe('several rules', () => {
 })
 
 describe('conditions of a rule', () => {
-  test.each<[string, FaultRule['match'], boolean]>([
+  const storeRows: readonly (readonly [string, FaultMatch, boolean])[] = [
     ['the api', { service: 'store' }, true],
     ['another api', { service: 'queue' }, false],
     ['the command, any case', { command: 'set' }, true],
@@ -374,10 +382,20 @@ describe('conditions of a rule', () => {
     ['another header', { headers: { authorization: 'Basic *' } }, false],
     ['everything at once', { service: 'store', command: 'SET', key: 'user:*', method: 'POST' }, true],
     ['all but one', { service: 'store', command: 'SET', key: 'order:*' }, false],
-  ])('select a store.request by %s, or not', async (_, match, strikes) => {
-    const { command } = world(onStore(fault.status(503), { match: match! }))
+  ]
+
+  test.each(storeRows)('select a store.request by %s, or not', async (_, match, strikes) => {
+    const { command } = world(onStore(fault.status(503), { match }))
     expect((await command('SET', 'user:1', 'Ada')).status).toBe(strikes ? 503 : 200)
   })
+
+  test.each(storeRows.filter(([, match]) => match.url === undefined))(
+    'select a store.command by %s, or not',
+    async (_, match, strikes) => {
+      const { command } = world({ on: 'store.command', match, fault: fault.errorReply('ERR chosen') })
+      expect((await command('SET', 'user:1', 'Ada')).status).toBe(strikes ? 400 : 200)
+    },
+  )
 
   test('select one command of a pipeline', async () => {
     const { sandbox } = world(onStore(fault.status(503), { match: { command: 'INCR', key: 'b' } }))

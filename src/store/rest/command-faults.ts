@@ -90,8 +90,8 @@ export interface CommandOrigin {
  * would make each command 10 % slower while any rule is active.
  */
 export class CommandFaultFacts implements FaultFacts {
-  readonly api = 'store'
-  readonly endpoint: string | undefined
+  readonly service = 'store'
+  readonly path: string | undefined
   readonly method: string | undefined
   readonly headers: HeaderList | undefined
   readonly #store: StoreEngine
@@ -101,7 +101,7 @@ export class CommandFaultFacts implements FaultFacts {
     call: CommandOrigin,
     store: StoreEngine,
   ) {
-    this.endpoint = call.path
+    this.path = call.path
     this.method = call.method
     this.headers = call.headers
     this.#store = store
