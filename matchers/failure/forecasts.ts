@@ -78,8 +78,8 @@ function untilHint(story: MessageLifecycle, name: string, until: number, now: nu
 
 /** Returns how many attempts of a message have failed: `4 of 6 attempts failed`. Then its handler may need a fix, not more time. */
 function failedText({ attempts, last }: MessageLifecycle): string {
-  if (last === undefined || attempts.length === 0) return ''
-  return `${attempts.length} of ${plural(last.maxRetries + 1, 'attempt')} failed`
+  const failed = attempts.filter(({ outcome }) => outcome?.state === 'RETRY').length
+  return last === undefined || failed === 0 ? '' : `${failed} of ${plural(last.maxRetries + 1, 'attempt')} failed`
 }
 
 /** Start of the reason why a message waits for messages before it. */

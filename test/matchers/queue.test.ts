@@ -330,7 +330,7 @@ describe('toHaveDelivered', () => {
         '  #2 at 09:00:00.000   msg_2Kd…   to https://shop.test/orders',
         "      ✓ to   ✗ state: expected 'DELIVERED', received 'RETRY'",
         '',
-        "Hint: msg_2Kd… waits 10s, until 09:00:12.000 (default back-off). Await sandbox.clock.advance('10s') or clock.drain() first.",
+        "Hint: msg_2Kd… waits 10s, until 09:00:12.000 (default back-off). So far, 1 of 3 attempts failed. Await sandbox.clock.advance('10s') or clock.drain() for its next attempt.",
         'Replay: seed 7',
       ].join('\n'),
     )
@@ -344,7 +344,7 @@ describe('toHaveDelivered', () => {
       return verdictOf(() => expect(queue).toHaveDelivered())
     }
     expect(hint({ notBefore: start + 90_000 })).toContain(
-      "Hint: msg_2Kd… waits 1m30s, until 09:01:30.000 (delay as published). Await sandbox.clock.advance('1m30s') or clock.drain() first.",
+      "Hint: msg_2Kd… waits 1m30s, until 09:01:30.000 (delay as published). Await sandbox.clock.advance('1m30s') or clock.drain() for its next attempt.",
     )
     expect(hint({})).toContain('Hint: msg_2Kd… is due, but the clock has not moved. Await sandbox.clock.drain() first.')
     expect(hint({}, ({ traffic }) => attempt(traffic, traffic.ofType('published')[0]!, 0))).toContain(

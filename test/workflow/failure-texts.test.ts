@@ -147,7 +147,7 @@ test('a hint states that an event was sent under another name, or too early', as
   const came = () => about(world).toHaveWorkflowWait('approved-42', { outcome: 'received' })
   const waiting = "Step 'approval' waits for it until 2030-01-01 01:00. Send it with "
   expect(hints(came)).toEqual([
-    `Event 'approved-42' was never sent. ${waiting}workflow.notify('approved-42', data), or let it time out with clock.drain().`,
+    `Event 'approved-42' was never sent. ${waiting}sandbox.workflow.notify('approved-42', data), or await sandbox.clock.drain() for its timeout.`,
   ])
   world.workflow.notify('aproved-42', { by: 'Ada' })
   expect(hints(came)).toEqual([
@@ -159,7 +159,7 @@ test('a hint states that an event was sent under another name, or too early', as
     "No step waits for event 'aproved-42'. A step waits for 'approved-42'.",
   ])
   expect(hints(() => about(world).toHaveWorkflowRun({ state: 'success' }))).toEqual([
-    "run wfr_one waits for event 'approved-42' until 01:00:00.000. Send it with workflow.notify('approved-42', data), or let it time out with clock.drain().",
+    "run wfr_one waits for event 'approved-42' until 01:00:00.000. Send it with sandbox.workflow.notify('approved-42', data), or await sandbox.clock.drain() for its timeout.",
   ])
   await world.clock.drain()
   expect(hints(() => about(world).toHaveWorkflowRun({ state: 'failed' }))).toEqual([])
