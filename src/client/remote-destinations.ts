@@ -22,6 +22,7 @@ export class RemoteDestinations {
   /**
    * Always throws, because a function cannot be sent to the server. The server delivers over HTTP to the URL on which
    * your app listens.
+   * @throws TypeError in every case
    * @example expect(() => sandbox.destinations.on('https://shop.test/orders', ordersRoute)).toThrow(TypeError)
    */
   on(pattern: string | URL, _handler: unknown): never {

@@ -70,6 +70,7 @@ export class RemoteFaults {
   /**
    * Removes the rules that one `add()` call created, or all rules with the given name.
    * @param which the handle that `add()` returned, or a name
+   * @throws TypeError when the argument is neither a handle nor a string
    * @example
    * await sandbox.faults.add({ name: 'outage', on: 'queue.delivery', fault: fault.status(503) })
    * await sandbox.faults.remove('outage')

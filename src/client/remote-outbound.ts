@@ -38,6 +38,7 @@ export class RemoteOutbound {
 
   /**
    * Always throws, because a function cannot be sent to the server.
+   * @throws TypeError in every case
    * @example expect(() => sandbox.outbound.on('https://bank.test/charges', () => 200)).toThrow(TypeError)
    */
   on(pattern: string | URL, _handler: unknown): never {

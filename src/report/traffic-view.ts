@@ -287,6 +287,7 @@ export class Traffic {
    * TTLs.
    * Each attempt then copies the whole store.
    * @returns a function that stops recording
+   * @throws TypeError when the traffic belongs to no store, such as the traffic of a trace
    * @example
    * const stop = sandbox.traffic.recordStoreChanges()
    * await checkout()

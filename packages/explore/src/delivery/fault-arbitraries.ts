@@ -166,6 +166,7 @@ export interface AnyFaultRulesOptions extends FaultRulesOptions {
 /**
  * Generates fault rules at any injection point, with any counters and windows. Failures shrink as with
  * `arb.deliveryFaults()`.
+ * @throws TypeError when an option, an injection point or a kind of fault is unknown
  * @example
  * fc.assert(
  *   fc.property(arb.faultRules({ maxRules: 2 }), (rules) => {
@@ -208,6 +209,7 @@ function fitted(rule: UncheckedRule): FaultRule {
 
 /**
  * Generates steps for `destinations.script()`.
+ * @throws TypeError when an option or a kind of step is unknown
  * @example
  * fc.assert(
  *   fc.property(arb.deliveryScript(), (steps) => {

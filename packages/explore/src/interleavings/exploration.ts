@@ -79,6 +79,7 @@ function checkRuns(called: string, { maxRuns }: ExploreOptions): void {
 
 /**
  * Plays a scenario repeatedly, each time with one additional fault: at the first delivery, at the second, and so on.
+ * @throws TypeError when an option, the scenario or a fault is invalid
  * @example
  * const tried = await exploreFaults(scenarios.flappingDestination, { maxRuns: 10 })
  * console.log(tried.table())

@@ -25,6 +25,7 @@ const entropy = fc.array(fc.nat({ max: 0xffff }), { minLength: 16, maxLength: 24
 /**
  * Generates commands of the data store from the usage in the command table: every kind of argument, optional parts,
  * valid and invalid values. One character of an argument is one byte.
+ * @throws TypeError when an option is invalid or `only` excludes every command
  * @example
  * fc.assert(
  *   fc.property(arb.command(), (argv) => {
