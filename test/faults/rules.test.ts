@@ -217,10 +217,10 @@ describe('faults.unused', () => {
       string,
       string,
     ]
-    expect(never).toMatch(/'status' "never" on store\.request .*4 store requests.*\{"key":"nobody"\}/)
+    expect(never).toMatch(/'status' "never" on store\.request .*\b4 store requests.*\{"key":"nobody"\}/)
     expect(skipped).toMatch(/matched 4 times.*\{"skip":10\}/)
     expect(delivery).toMatch(/'lost-ack' on queue\.delivery .*no delivery was attempted/)
-    expect(late).toMatch(/4 store requests.*none.*window/)
+    expect(late).toMatch(/\b4 store requests.*none.*window/)
     // The advice matches the reason.
     for (const sentence of [never, skipped, late]) expect(sentence).toMatch(/Fix the rule/)
     expect(delivery).toMatch(/nothing was published.*time has not moved.*isn't needed/)
@@ -252,8 +252,8 @@ describe('faults.unused', () => {
     faults.add([down({ times: 2 }), down({ name: 'second' }), down({ name: 'third', match: { key: 'nobody' } })])
     await pings(2)
     const told = faults.unused.map(({ message: sentence }) => sentence)
-    expect(told[0]).toMatch(/"second".*2 times.*an earlier rule/)
-    expect(told[1]).toMatch(/"third".*2 store requests.*none matched/)
+    expect(told[0]).toMatch(/"second".*\b2 times.*an earlier rule/)
+    expect(told[1]).toMatch(/"third".*\b2 store requests.*none matched/)
     await pings(1)
     expect(faults.unused.map(({ rule }) => rule.name)).toEqual(['third'])
   })

@@ -44,7 +44,7 @@ describe.each(['on', 'respond'] as const)('misbehaving code in destinations.%s()
       { state: 'RETRY', status: 0, error: 'context deadline exceeded' },
       { state: 'FAILED', status: 0, error: 'context deadline exceeded' },
     ])
-    expect(outcomes(sandbox)[0]!.note).toMatch(/neither ended nor slept.*5ms of host time/)
+    expect(outcomes(sandbox)[0]!.note).toMatch(/neither ended nor slept.*\b5ms of host time/)
     const [warning] = warnings
     expect(warnings).toHaveLength(2)
     expect(warning).toContain(`delivery to ${shop}, message msg_`)

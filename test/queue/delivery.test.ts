@@ -552,14 +552,14 @@ describe('the log entry of an attempt', () => {
     await publish(at, { 'Service-Delay': '5s' })
     await at.clock.drain()
     expect(attempts(at).map(({ reason: why, waitReason: waited }) => [why, waited])).toEqual([
-      ['first attempt', expect.stringMatching(/5 s as published/)],
-      ['retry 1 of 3', expect.stringMatching(/12 s .*default back-off.*503/)],
-      ['retry 2 of 3', expect.stringMatching(/30 s .*Retry-After.*429/)],
+      ['first attempt', expect.stringMatching(/\b5 s as published/)],
+      ['retry 1 of 3', expect.stringMatching(/\b12 s .*default back-off.*503/)],
+      ['retry 2 of 3', expect.stringMatching(/\b30 s .*Retry-After.*429/)],
     ])
     expect(attempts(at)[0]!.outcome!.next).toEqual({
       at: attempts(at)[1]!.at,
       delayMs: 12_000,
-      reason: expect.stringMatching(/12 s .*default back-off.*503/),
+      reason: expect.stringMatching(/\b12 s .*default back-off.*503/),
     })
   })
 

@@ -158,6 +158,6 @@ describe('a retry-delay expression beyond the limits', () => {
       delayMs: 12_000,
       reason: expect.stringContaining(`the retry delay ${expression} ${reason}`),
     })
-    expect(next!.reason).toMatch(/12 s .*default back-off.*503/)
+    expect(next!.reason).toMatch(/\b12 s .*default back-off.*503/)
   })
 })

@@ -110,7 +110,7 @@ describe('rate of flow control [queue.md 6.2]', () => {
     // The retry is due after 12 s, and is admitted at the end of the minute.
     expect(starts(at)).toEqual([0, 60])
     const [attempt] = at.traffic.ofType('attempt').slice(1)
-    expect(attempt!.waitReason).toMatch(/12 s .*default back-off.*500, then 48 s .*flow-control key k$/)
+    expect(attempt!.waitReason).toMatch(/\b12 s .*default back-off.*500, then 48 s .*flow-control key k$/)
   })
 
   test('admits from the wait list in the order of due times', async () => {

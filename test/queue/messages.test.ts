@@ -418,7 +418,7 @@ describe('explain() of a message', () => {
     expect(at.queue.explain(id)).toMatch(/waits for.*first attempt.*2030-01-01 00:00:00.*immediately/)
     await at.clock.advance('1s')
     expect(at.queue.explain(id)).toMatch(
-      new RegExp(`${id} .*${shop} waits for.*retry 1 of 3 .*2030-01-01 00:00:12.*12 s .*default back-off.*503`),
+      new RegExp(`${id} .*${shop} waits for.*retry 1 of 3 .*2030-01-01 00:00:12.*\\b12 s .*default back-off.*503`),
     )
     at.destinations.on(shop, async (_request, task) => {
       await task.sleep('5s')
@@ -427,7 +427,7 @@ describe('explain() of a message', () => {
     await at.clock.advance('12s')
     expect(at.queue.explain(id)).toMatch(/is being delivered.*retry 1 of 3.*2030-01-01 00:00:12/)
     await at.clock.drain()
-    expect(at.queue.explain(id)).toMatch(/was delivered.*2030-01-01 00:00:17.*2 attempts/)
+    expect(at.queue.explain(id)).toMatch(/was delivered.*2030-01-01 00:00:17.*\b2 attempts/)
     expect(at.queue.explain('msg_x')).toContain('There is no message msg_x')
   })
 

@@ -187,7 +187,7 @@ describe('the delay that a destination asks for [queue.md 5.2]', () => {
     const at = world()
     expect(await gaps({ 'Service-Retries': '1' }, { 'Retry-After': '86401' }, at)).toEqual([12])
     expect(at.traffic.ofType('attempt')[1]!.waitReason).toMatch(
-      /12 s .*default back-off.*Retry-After.*more than 1d.*503/,
+      /\b12 s .*default back-off.*Retry-After.*more than 1d.*503/,
     )
   })
 

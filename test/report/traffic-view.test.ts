@@ -125,7 +125,7 @@ describe('entries', () => {
       rate.queue.publish({ to: orders, flowControlKey: 'r', flowControlValue: 'rate=2, period=10s' })
     await rate.clock.drain()
     expect(rate.traffic.ofType('flow-control').map(({ reason }) => reason)).toEqual([
-      expect.stringMatching(/^rate 2 of 2, .*10s/),
+      expect.stringMatching(/^rate 2 of 2, .*\b10s/),
       'held for 10s',
     ])
     const all = createSandbox({ policy: { enforceQuotas: true, queueLimits: { globalParallelism: 1 } } })

@@ -377,7 +377,7 @@ describe('stuntdouble import', () => {
     const { code, out, err } = await run(['import', source])
     expect(code).toBe(0)
     expect(out).toMatch(
-      /^# yaml-language-server: \$schema=node_modules\/stuntdouble\/dist\/scenario\.schema\.json\n# msg_1: .*1 of 2 attempts/,
+      /^# yaml-language-server: \$schema=node_modules\/stuntdouble\/dist\/scenario\.schema\.json\n# msg_1: .*\b1 of 2 attempts/,
     )
     expect(err).toContain('msg_1.header.Authorization → redacted-header-1')
     expect(err).toContain('msg_1.body.email → person-1@example.com')

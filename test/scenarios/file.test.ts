@@ -175,7 +175,7 @@ describe('an untrusted scenario file', () => {
 
   test('has a size limit', () => {
     expect(complaint(`name: ${'x'.repeat(maxFile)}`)).toMatch(
-      new RegExp(`^outage\\.yaml:1:1: .*at most ${maxFile} bytes.*${maxFile + 6}\\b`),
+      new RegExp(`^outage\\.yaml:1:1: .*at most ${maxFile} bytes.*\\b${maxFile + 6}\\b`),
     )
     // The limit is in bytes, not in characters.
     expect(complaint(`name: ${'ü'.repeat(maxFile / 2)}`)).toContain('must have at most')
