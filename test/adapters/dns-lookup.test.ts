@@ -32,7 +32,7 @@ test('rejects the look-up of a real host of the service', async () => {
   using sandbox = createSandbox()
   replaceFetch(sandbox)
   const error = await failure(httpsGet, 'https://eu1-x.upstash.io/get/a')
-  expect(error.message).toContain('A request to eu1-x.upstash.io, a real host of the service, was blocked.')
+  expect(error.message).toMatch(/eu1-x\.upstash\.io.*real host.*blocked/)
 })
 
 test('passes look-ups of other hosts, and restores dns.lookup at the end', async () => {

@@ -79,7 +79,7 @@ test('rejects requests to a real host of the vendor while a sandbox is active', 
   using sandbox = createSandbox()
   const restore = replaceFetch(sandbox)
   for (const url of ['https://eu1-x.upstash.io/get/a', new URL('https://qstash-us-east-1.upstash.io/v2/keys')]) {
-    await expect(fetch(url)).rejects.toThrow('a real host of the service, was blocked. Point the client at the sandbox')
+    await expect(fetch(url)).rejects.toThrow(/real host.*blocked.*Point the client/)
   }
   expect(foreign).toEqual([])
   await fetch('https://upstash.io.shop.test/')
@@ -104,7 +104,7 @@ test('restores a host without fetch, whose requests then fail with an explanatio
   using sandbox = createSandbox()
   const restore = replaceFetch(sandbox)
   expect(await ping(sandbox)).toBe('{"result":"PONG"}')
-  await expect(fetch('https://shop.test/')).rejects.toThrow('https://shop.test/ is not a URL of the sandbox')
+  await expect(fetch('https://shop.test/')).rejects.toThrow(/https:\/\/shop\.test\/ .*not a URL/)
   restore()
   expect('fetch' in globalThis).toBe(false)
 })

@@ -166,7 +166,7 @@ describe('many timers', () => {
     }
     setTimeout(again, 10)
     await expect(sandbox.clock.advance('1s', { maxTimers: 5 })).rejects.toThrow(
-      /timers fired at one instant, the limit maxTimers\. Most often: "a timer of the host"/,
+      /one instant.*maxTimers.*"a timer of the host"/,
     )
   })
 

@@ -222,9 +222,7 @@ describe('fakeTimers(vi)', () => {
   test('throws an error with the calls to use when the timers are not faked', async () => {
     using sandbox = createSandbox()
     sandbox.clock.follow(fakeTimers(vi))
-    await expect(sandbox.clock.advance('5s')).rejects.toThrow(
-      'clock.follow(fakeTimers(…)): no fake timers are installed. Call vi.useFakeTimers(',
-    )
+    await expect(sandbox.clock.advance('5s')).rejects.toThrow(/clock\.follow\(fakeTimers\(…\)\).*vi\.useFakeTimers\(/)
   })
 })
 
@@ -256,7 +254,5 @@ test.each([
 })
 
 test.each([[undefined], [null], [{}], [setTimeout]])('throws a TypeError for %o', (host) => {
-  expect(() => fakeTimers(host as never)).toThrow(
-    'fakeTimers(): the argument must be the fake timers of the test runner. Use fakeTimers(vi)',
-  )
+  expect(() => fakeTimers(host as never)).toThrow(/fakeTimers\(\).*fake timers of.*fakeTimers\(vi\)/)
 })

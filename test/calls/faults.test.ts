@@ -118,7 +118,11 @@ describe('an outbound request that the app aborts', () => {
     expect(sandbox.traffic.ofType('outbound')).toMatchObject([
       {
         handlerRuns: 1,
-        response: { status: 0, error: 'the app gave up: Error: too slow', note: 'the handler ran and responded 201' },
+        response: {
+          status: 0,
+          error: expect.stringContaining('gave up: Error: too slow'),
+          note: expect.stringMatching(/handler ran.*201/),
+        },
       },
     ])
   })

@@ -21,7 +21,7 @@ describe('errors of handlers in failure messages', () => {
     ]
     for (const text of said) {
       expect(text).toMatch(
-        /The outbound handler for POST https:\/\/bank\.test\/charges threw in 2 requests: RangeError: no such account\n {2}in test\/calls\/handler-errors\.test\.ts:\d+:\d+\n/,
+        /POST https:\/\/bank\.test\/charges threw.*\b2 requests: RangeError: no such account\n {2}in test\/calls\/handler-errors\.test\.ts:\d+:\d+\n/,
       )
     }
   })
@@ -33,7 +33,7 @@ describe('errors of handlers in failure messages', () => {
     sandbox.queue.publish({ to: shop, body: 'order 1' })
     await sandbox.clock.drain()
     const text = failureOf(() => expect(sandbox).toHaveOutboundRequest(bank, { times: 1 }))
-    expect(text).toContain(`The handler of ${shop} threw: TypeError: fetch failed`)
+    expect(text).toContain(`${shop} threw: TypeError: fetch failed`)
     expect(text).not.toContain('task_queues')
   })
 
@@ -154,7 +154,7 @@ describe('a failed expect() inside a handler', () => {
       throw new RangeError('no such account')
     })
     expect(leftovers(sandbox, { strict: false })).toBeUndefined()
-    expect(withTrace('expected 1 to be 2', sandbox)).toContain('threw in 3 attempts: RangeError: no such account')
+    expect(withTrace('expected 1 to be 2', sandbox)).toMatch(/threw.*\b3 attempts: RangeError: no such account/)
     expect(withTrace('no such account, and more', sandbox)).not.toContain('threw this')
   })
 })

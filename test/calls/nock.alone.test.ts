@@ -92,8 +92,6 @@ describe('outbound requests with nock', () => {
     expect((await fetch('https://sms.invalid/send', { method: 'POST' })).status).toBe(299)
     expect(leftovers(sandbox, {})).toBeUndefined()
     await expect(fetch('https://mail.invalid/send', { method: 'POST' })).rejects.toThrow()
-    expect(leftovers(sandbox, {})?.message).toContain(
-      'The app sent POST https://mail.invalid/send, but no handler is registered for it and the request was blocked.',
-    )
+    expect(leftovers(sandbox, {})?.message).toMatch(/POST https:\/\/mail\.invalid\/send.*no handler.*blocked/)
   })
 })

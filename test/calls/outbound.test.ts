@@ -45,7 +45,7 @@ describe('an outbound request', () => {
       { status: 0, error: 'read ECONNRESET', handled: 1 },
       { status: 201, handled: 1 },
     ])
-    expect(sandbox.traffic.timeline()).toContain('the handler ran and responded 201; by the script: lost-ack')
+    expect(sandbox.traffic.timeline()).toMatch(/handler ran.*201; by the script: lost-ack/)
   })
 
   test('has no cause when the test itself sends it', async () => {
@@ -229,11 +229,11 @@ describe('invalid arguments of sandbox.outbound', () => {
     expect(sandbox.outbound.takes('PUT', 'https://bank.test/charges')).toBe(false)
     expect(sandbox.outbound.takes('GET', 'https://elsewhere.test/')).toBe(false)
     expect(sandbox.outbound.unhandled).toEqual([
-      expect.stringContaining(
-        'POST https://bank.test/charge is unhandled: POST https://bank.test/charges is registered, but its path differs.',
+      expect.stringMatching(
+        /POST https:\/\/bank\.test\/charge is unhandled.*POST https:\/\/bank\.test\/charges .*path differs/,
       ),
-      expect.stringContaining(
-        'PUT https://bank.test/charges is unhandled: POST https://bank.test/charges is registered, but its method differs.',
+      expect.stringMatching(
+        /PUT https:\/\/bank\.test\/charges is unhandled.*POST https:\/\/bank\.test\/charges .*method differs/,
       ),
     ])
     expect(await failure(sandbox.outbound.fetch('https://bank.test/refunds'))).toMatchObject({

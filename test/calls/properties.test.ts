@@ -30,10 +30,8 @@ const deliver = (sandbox: Sandbox): void => {
 describe('assertIdempotent() with outbound requests', () => {
   test("finds an app that charges twice when the bank's response is lost", async () => {
     const found = assertIdempotent(route(false), { publish: deliver, under: ['lost-response'] })
-    await expect(found).rejects.toThrow(
-      'The handler is not idempotent under lost-response: an external host did its work, and its response to the handler was lost.',
-    )
-    await expect(found).rejects.toThrow(`→ POST ${bank} "order 1" went out 2 times, without faults once`)
+    await expect(found).rejects.toThrow(/not idempotent.*lost-response.*external host.*lost/)
+    await expect(found).rejects.toThrow(new RegExp(`→ POST ${bank} "order 1" .*\\b2 times, .*once`))
     await expect(found).rejects.toThrow("Replay: assertIdempotent(handler, { …, only: ['lost-response 1'] })")
   })
 
@@ -71,7 +69,7 @@ describe('assertCrashSafe() with outbound requests', () => {
         }
       })
     const found = await assertCrashSafe(paying(), { only: ['lost-response 1.1'] }).catch((error) => error)
-    expect(found.message).toContain('is lost, after the host did its work')
+    expect(found.message).toMatch(/is lost.*host did its work/)
     expect(found.message).toContain(
       `{ on: 'outbound.request', match: { method: 'POST', url: '${payments}' }, times: 1, fault: { kind: 'lost-ack' } },`,
     )

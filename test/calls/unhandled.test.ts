@@ -157,9 +157,7 @@ describe('a blocked request together with a failed assertion', () => {
     const get = (): Promise<unknown> =>
       new Promise((resolve, reject) => https.get(pay).on('error', reject).on('response', resolve))
     await ordered(sandbox, get, 1)
-    expect(missing(sandbox).split('\n')[2]).toMatch(
-      /The app sent a request to pay\.invalid in 2 attempts \(first: #\d+\)/,
-    )
+    expect(missing(sandbox).split('\n')[2]).toMatch(/pay\.invalid in 2 attempts.*#\d+/)
   })
 
   test('is still known after a reset of the sandbox, without requests from before it', async () => {
@@ -189,7 +187,7 @@ describe('a blocked request together with a failed assertion', () => {
       const sandbox = connected({ ...(onUnhandledOutbound && { onUnhandledOutbound }), onWarning: () => {} })
       sandbox.outbound.respond(`POST ${pay}s`, 201)
       await ordered(sandbox, charge, 0)
-      expect(missing(sandbox).split('\n')[2]).toContain(`POST ${pay}s is registered, but its path differs`)
+      expect(missing(sandbox).split('\n')[2]).toMatch(new RegExp(`POST ${pay}s .*path differs`))
     },
   )
 })
@@ -224,12 +222,12 @@ test("onUnhandledOutbound: 'warn' lets requests pass and warns once per host", a
   })
   expect(await cause(fetch(mail))).toContain('ENOTFOUND')
   await cause(fetch(mail))
-  expect(warned).toEqual([expect.stringContaining('The app sent a request to mail.invalid, which has no handler')])
+  expect(warned).toEqual([expect.stringMatching(/mail\.invalid.*no handler/)])
   expect(leftovers(sandbox, {})).toBeUndefined()
 })
 
 test('onUnhandledOutbound rejects other values', () => {
   expect(() => sandboxOf({ onUnhandledOutbound: 'fail' as 'error' })).toThrow(
-    `onUnhandledOutbound must be 'bypass', 'warn' or 'error' (got "fail").`,
+    /onUnhandledOutbound.*'bypass', 'warn' or 'error'.*"fail"/,
   )
 })

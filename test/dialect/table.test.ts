@@ -235,9 +235,7 @@ test("applies the vendor's dialect if a request mixes two, and notes it in the t
   expect(attempt!.header('service-delay')).toBe('1h')
   expect(attempt!.header('service-signature')).toBe('mine')
   expect(issuers({ headers: attempt!.headers.filter(([name]) => /^upstash/i.test(name)) })).toEqual(['Upstash'])
-  expect(at.traffic.timeline()).toContain(
-    'it has names of two dialects, Upstash-Header-Forward and Service-Delay: those with Upstash- count',
-  )
+  expect(at.traffic.timeline()).toMatch(/two dialects.*Upstash-Header-Forward.*Service-Delay.*Upstash- count/)
 })
 
 describe('strict dialects report names of another dialect', () => {
@@ -258,7 +256,7 @@ describe('strict dialects report names of another dialect', () => {
     await publish()
     expect(warnings).toHaveLength(1)
     expect(warnings[0]).toContain(header)
-    expect(warnings[0]).toContain(`Set the option dialect: '${other}', or omit it`)
+    expect(warnings[0]).toContain(`dialect: '${other}'`)
     expect(sandbox.traffic.timeline()).toContain(`is a name of dialect '${other}'`)
     await sandbox.clock.drain()
     expect(ownNames(sandbox.traffic.ofType('attempt')[0]! as unknown as Attempt)).toEqual(
@@ -355,5 +353,5 @@ test("queue.sign() uses the vendor's dialect unless another one is given", () =>
   const iss = (token: string): string => issuers({ headers: [['x-signature', token]] })[0]!
   expect(iss(at.queue.sign({ url: shop }))).toBe('Upstash')
   expect(iss(at.queue.sign({ url: shop }, { dialect: 'neutral' }))).toBe('Service')
-  expect(() => at.queue.sign({ url: shop }, { dialect: 'acme' })).toThrow('there is no dialect "acme". Use one of')
+  expect(() => at.queue.sign({ url: shop }, { dialect: 'acme' })).toThrow(/queue\.sign\(\).*dialect "acme".*Use one of/)
 })

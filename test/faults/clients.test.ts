@@ -128,6 +128,6 @@ test('drain() stops an endless fault after maxTimers timers, and names it', asyn
   sandbox.faults.add({ on: 'queue.delivery', fault: fault.restart('1s') })
   sandbox.queue.publish({ to: 'https://shop.test/orders' })
   await expect(sandbox.clock.drain({ maxTimers: 500 })).rejects.toThrow(
-    'clock.drain() stopped: 500 timers fired, the limit maxTimers. Most often: "delivery to https://shop.test/orders"',
+    /clock\.drain\(\).*\b500 timers.*maxTimers.*"delivery to https:\/\/shop\.test\/orders"/,
   )
 })

@@ -130,7 +130,7 @@ describe('faults after the handler', () => {
     at.publish('a', { timeout: '5s' })
     await at.drain()
     expect(at.attempts()[0]).toEqual([0, 0, 'context deadline exceeded', 5000])
-    expect(at.notes()[0]).toBe('the handler ran and responded 200, its headers arrived, its body did not')
+    expect(at.notes()[0]).toMatch(/handler ran.*200.*headers arrived.*body did not/)
     expect(at.handled).toHaveLength(2)
   })
 
@@ -139,7 +139,7 @@ describe('faults after the handler', () => {
     at.publish('a', { timeout: '5s' })
     await at.drain()
     expect(at.attempts()[0]).toEqual([0, 0, 'context deadline exceeded', 5000])
-    expect(at.notes()[0]).toBe('the handler responded 200 2 s after the timeout')
+    expect(at.notes()[0]).toMatch(/200 2 s after.*timeout/)
     expect(at.handled.map(([time]) => time)).toEqual([0, 15_000])
   })
 
@@ -161,7 +161,7 @@ describe('faults after the handler', () => {
       at.sandbox.queue.publish({ to: 'https://app.test/work', timeout: '5s', retries: 1 })
       await at.drain()
       const first = traffic.ofType('attempt')[0]!
-      expect(first.outcome).toMatchObject({ at: begun + 5000, note: 'the handler responded 200 2 s after the timeout' })
+      expect(first.outcome).toMatchObject({ at: begun + 5000, note: expect.stringMatching(/200 2 s after.*timeout/) })
       expect(worked[0]).toBe(begun)
       expect(
         traffic
@@ -182,7 +182,7 @@ describe('faults after the handler', () => {
     at.sandbox.queue.publish({ to: 'https://app.test/work', timeout: '5s', retries: 0 })
     await at.drain()
     await clock.advance('1m')
-    expect(traffic.ofType('attempt')[0]!.outcome!.note).toBe('the handler responded 200 2 s after the timeout')
+    expect(traffic.ofType('attempt')[0]!.outcome!.note).toMatch(/200 2 s after.*timeout/)
   })
 
   test('slowBody() takes time, or runs into the timeout', async () => {
@@ -228,9 +228,7 @@ describe('repeated deliveries', () => {
       ],
       [[0, 200, '', 0]],
     ])
-    expect(at.faults()).toEqual([
-      'duplicate: delivered 3 times, the queue sees the first response only; the others: 200, 200',
-    ])
+    expect(at.faults()).toEqual([expect.stringMatching(/^duplicate: .*\b3 times.*first response.*others: 200, 200$/)])
   })
 
   test('duplicate({ concurrent: true }) delivers to the handler at the same instant', async () => {
@@ -271,9 +269,7 @@ describe('delayed and dropped deliveries', () => {
     const at = world(once(fault.delay('90s')))
     const { id } = at.publish()
     await at.sandbox.clock.advance('1s')
-    expect(at.sandbox.queue.explain(id)).toContain(
-      'waits for its first attempt at 2030-01-01 00:01:30, held by a fault, 1m30s',
-    )
+    expect(at.sandbox.queue.explain(id)).toMatch(/first attempt.*2030-01-01 00:01:30, .*by a fault, 1m30s/)
     await at.drain()
     expect(at.attempts()).toEqual([[90_000, 200, '', 90_000]])
     expect(at.sandbox.traffic.ofType('attempt')[0]!.waitReason).toBe('held by a fault, 1m30s')
@@ -299,7 +295,7 @@ describe('delayed and dropped deliveries', () => {
     at.publish('a')
     await at.drain()
     expect(at.handled).toEqual([[60_000, 'a']])
-    expect(at.faults()).toEqual(['reorder: held: no later delivery within 1m'])
+    expect(at.faults()).toEqual([expect.stringMatching(/^reorder: held.*no later delivery.*\b1m$/)])
   })
 
   test('reorder() cannot change the order of a FIFO queue', async () => {
@@ -322,7 +318,7 @@ describe('delayed and dropped deliveries', () => {
       undefined,
     ])
     expect(at.faults()).toEqual(['drop: vanishes'])
-    expect(at.sandbox.queue.explain(lost.id)).toMatch(/was dropped by a fault and will not be delivered\.$/)
+    expect(at.sandbox.queue.explain(lost.id)).toMatch(/dropped by a fault.*not be delivered/)
   })
 
   test('callbacks can be delayed, dropped, and fail', async () => {
@@ -419,7 +415,7 @@ describe('restarts and outages', () => {
       [0, 'RETRY'],
       [0, 'DELIVERED'],
     ])
-    expect(at.notes()[0]).toBe('the handler ran and responded 200, the service restarted before it knew')
+    expect(at.notes()[0]).toMatch(/handler ran.*200.*restarted before/)
   })
 
   test('a restart before the handler skips it', async () => {
@@ -456,7 +452,7 @@ describe('restarts and outages', () => {
       [65_000, 'slow'],
     ])
     expect(at.attempts()[0]).toEqual([0, 0, 'the service restarted', 5000])
-    expect(at.notes()[0]).toBe('the handler responded 200 5 s after the restart')
+    expect(at.notes()[0]).toMatch(/200 5 s after.*restart/)
   })
 
   test('deliveries wait for the end of an outage of the region', async () => {

@@ -132,7 +132,7 @@ describe('faults before the request is processed', () => {
     const b = world(onStore(fault.hang()))
     expect(await outcome(b.sandbox, b.command('SET', 'a', '1'))).toEqual([300_000, networkError('ETIMEDOUT')])
     expect([a.sandbox.store.get('a'), b.sandbox.store.get('a')]).toEqual([null, null])
-    expect(b.faults()).toEqual(['hang: no response for 5m, then given up'])
+    expect(b.faults()).toEqual([expect.stringMatching(/^hang: no response.*\b5m\b.*given up$/)])
   })
 
   test('a client that aborts ends the wait', async () => {
@@ -273,13 +273,13 @@ describe('faults after the request is processed', () => {
     expect(new TextDecoder().decode((await reader.read()).value)).toBe('{"result')
     await expect(reader.read()).rejects.toThrow('terminated')
     expect(sandbox.store.get('a')).toBe('1')
-    expect(faults()).toEqual(['truncate: the work is done, the body breaks off after 8 bytes'])
+    expect(faults()).toEqual([expect.stringMatching(/^truncate: .*work is done.*after 8 bytes$/)])
   })
 
   test('truncate() beyond the end of the body changes nothing, and the log notes it', async () => {
     const { command, faults } = world(onStore(fault.truncate(12)))
     expect(await (await command('INCR', 'a')).text()).toBe('{"result":1}')
-    expect(faults()).toEqual(['truncate: the body has 12 bytes only, nothing is cut'])
+    expect(faults()).toEqual([expect.stringMatching(/^truncate: .*\b12 bytes.*nothing/)])
   })
 
   test('corruptJson() sends the whole body with an invalid last character', async () => {
@@ -487,5 +487,5 @@ test('a handler that waits for a slow body runs into the timeout of its delivery
     error: 'context deadline exceeded',
     at: start + 5000,
   })
-  expect(sandbox.traffic.ofType('attempt')[0]!.outcome!.note).toBe('the handler responded 200 7 s after the timeout')
+  expect(sandbox.traffic.ofType('attempt')[0]!.outcome!.note).toMatch(/200 7 s after.*timeout/)
 })

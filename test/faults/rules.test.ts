@@ -148,7 +148,7 @@ describe('adding and removing', () => {
   test('faults.add() adds none of several rules if one is invalid', () => {
     const { faults } = world()
     expect(() => faults.add([down(), { on: 'store.request', times: 0, fault: fault.reset() }])).toThrow(
-      'faults.add(): rule 2: times must be a whole number, at least 1 (got 0)',
+      /faults\.add\(\): rule 2: times.*whole number.*at least 1.*\b0\b/,
     )
     expect(faults.rules).toEqual([])
   })
@@ -217,15 +217,13 @@ describe('faults.unused', () => {
       string,
       string,
     ]
-    expect(never).toMatch(
-      /^Fault 'status' "never" on store\.request .*4 store requests were made .* \{"key":"nobody"\}/,
-    )
+    expect(never).toMatch(/'status' "never" on store\.request .*\b4 store requests.*\{"key":"nobody"\}/)
     expect(skipped).toMatch(/matched 4 times.*\{"skip":10\}/)
-    expect(delivery).toMatch(/^Fault 'lost-ack' on queue\.delivery .*no delivery was attempted after it was added\./)
-    expect(late).toMatch(/4 store requests were made .* none happened within its window/)
+    expect(delivery).toMatch(/'lost-ack' on queue\.delivery .*no delivery was attempted/)
+    expect(late).toMatch(/\b4 store requests.*none.*window/)
     // The advice matches the reason.
-    for (const sentence of [never, skipped, late]) expect(sentence).toMatch(/Fix the rule or remove it\.$/)
-    expect(delivery).toMatch(/nothing was published, or time has not moved.*or the rule isn't needed\.$/)
+    for (const sentence of [never, skipped, late]) expect(sentence).toMatch(/Fix the rule/)
+    expect(delivery).toMatch(/nothing was published.*time has not moved.*isn't needed/)
   })
 
   test('names a service without requests, and does not call the rule wrong', async () => {
@@ -234,7 +232,7 @@ describe('faults.unused', () => {
     sandbox.store.run('SET', 'page:home', 'Welcome!')
     faults.add(down())
     const { message: sentence } = faults.unused[0]!
-    expect(sentence).toContain('no store request was made after it was added. ')
+    expect(sentence).toMatch(/no store request was made.*after/)
     expect(sentence).toContain('Either the app skipped the store')
   })
 
@@ -254,8 +252,8 @@ describe('faults.unused', () => {
     faults.add([down({ times: 2 }), down({ name: 'second' }), down({ name: 'third', match: { key: 'nobody' } })])
     await pings(2)
     const told = faults.unused.map(({ message: sentence }) => sentence)
-    expect(told[0]).toMatch(/"second".*it matched 2 times, but each time an earlier rule determined the outcome/)
-    expect(told[1]).toMatch(/"third".*2 store requests were made .* none matched/)
+    expect(told[0]).toMatch(/"second".*\b2 times.*an earlier rule/)
+    expect(told[1]).toMatch(/"third".*\b2 store requests.*none matched/)
     await pings(1)
     expect(faults.unused.map(({ rule }) => rule.name)).toEqual(['third'])
   })
@@ -282,7 +280,7 @@ describe('faults.unused', () => {
     faults.add(down({ name: 'while' }))
     await asked()
     const [, during] = faults.unused.map(({ message: sentence }) => sentence)
-    expect(during).toContain('a service was down in the meantime')
+    expect(during).toContain('service was down')
     await clock.advance('2h')
     faults.add(down({ name: 'after' }))
     expect(faults.unused.at(-1)!.message).toContain('no store request was made')
@@ -291,7 +289,7 @@ describe('faults.unused', () => {
   test('names each of several points', () => {
     const { faults } = world()
     faults.add({ on: ['store.request', 'queue.request'], fault: fault.status(503) })
-    expect(faults.unused[0]!.message).toContain('no store request was made, and no queue request was made')
+    expect(faults.unused[0]!.message).toMatch(/no store request.*no queue request/)
   })
 
   test.each(injectionPoints)('describes %s', (on) => {
@@ -299,7 +297,7 @@ describe('faults.unused', () => {
     const fault = Object.values(catalog).find(({ points }) => (points as readonly string[]).includes(on))!.example
     faults.add({ on, fault: fault as never })
     const { message: sentence } = faults.unused[0]!
-    expect(sentence).toMatch(/was never injected: no .+ after it was added\. Either .+, or the rule isn't needed\.$/)
+    expect(sentence).toMatch(/never injected: no .+\. Either .+ isn't needed/)
   })
 
   test('does not list a rule with chance after its first draw', async () => {
@@ -323,10 +321,8 @@ test('the timeline and the diagram show each injection with its rule and its eff
   sandbox.destinations.respond('https://shop.test/orders', 200)
   sandbox.queue.publish({ to: 'https://shop.test/orders', retries: 1 })
   await clock.drain()
-  expect(sandbox.traffic.timeline()).toContain(
-    'fault lost-ack of rule night injected at queue.delivery for https://shop.test/orders\n',
-  )
-  expect(sandbox.traffic.timeline()).toContain('the work is done, its response is lost\n')
+  expect(sandbox.traffic.timeline()).toMatch(/lost-ack of rule night .*queue\.delivery.*https:\/\/shop\.test\/orders$/m)
+  expect(sandbox.traffic.timeline()).toMatch(/work is done.*response is lost$/m)
   for (const format of ['text', 'mermaid'] as const) {
     expect(sandbox.traffic.diagram({ format })).toContain('fault lost-ack at queue.delivery')
   }

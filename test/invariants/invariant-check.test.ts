@@ -51,9 +51,7 @@ test('checkInvariants() selects invariants with only and except, and suggests th
   expect(sandbox.assertInvariants({ except: ['rate-bound', 'fifo-per-queue'] }).checked).toHaveLength(
     invariants.length - 2,
   )
-  expect(() => sandbox.assertInvariants({ only: 'rate-bond' })).toThrow(
-    'There is no invariant "rate-bond". Did you mean "rate-bound"?',
-  )
+  expect(() => sandbox.assertInvariants({ only: 'rate-bond' })).toThrow(/no invariant "rate-bond".*mean "rate-bound"/)
 })
 
 test('assertInvariants() reports a violation with its guarantee, what happened, the entries and the timeline', async () => {
@@ -72,7 +70,7 @@ test('assertInvariants() reports a violation with its guarantee, what happened, 
   expect(error).toBeInstanceOf(InvariantError)
   expect((error as InvariantError).violations[0]).toEqual(breach)
   expect((error as Error).message).toMatch(
-    /^Violated invariant no-lost-message: Every published message .*\nBut msg_\w+ failed permanently, but is not in the dead-letter queue\.\n2030-01-01\n.*published.*attempt 3 of 3.*Replay: seed 7$/s,
+    /^Violated invariant no-lost-message: .*\n.*msg_\w+ failed permanently.*not in the dead-letter queue\.\n2030-01-01\n.*published.*attempt 3 of 3.*Replay: seed 7$/s,
   )
 })
 
@@ -115,7 +113,7 @@ test('checkInvariants() reads each entry a bounded number of times', async () =>
 test('no-attempt-left-running is violated by an attempt without an end, but only in a drained sandbox', () => {
   const { sandbox, published } = leftRunning()
   expect(sandbox.checkInvariants({ only: 'no-attempt-left-running' }).violations).toMatchObject([
-    { message: `attempt 1 of ${published.messageId} is still running, and nothing will end it` },
+    { message: expect.stringMatching(`^attempt 1 of ${published.messageId} is still running`) },
   ])
   sandbox.queue.publish({ to: 'https://shop.test/other' })
   expect(sandbox.checkInvariants({ only: 'no-attempt-left-running' }).violations).toEqual([])

@@ -79,9 +79,7 @@ describe('a long move', () => {
     const move = clock.advance('365000d')
     await outside()
     expect(clock.interrupt()).toBe('advance')
-    await expect(move).rejects.toThrow(
-      /^clock\.advance\(\) was interrupted at 20\d\d-.*, after everything due until then\. Call it again to continue\.$/,
-    )
+    await expect(move).rejects.toThrow(/clock\.advance\(\) was interrupted at 20\d\d-.*Call it again/)
     expect(clock.interrupt()).toBeUndefined()
   })
 
@@ -114,7 +112,7 @@ describe('a long move', () => {
     if (how === 'load') sandbox.load(dump)
     else sandbox[how]()
     await expect(move).rejects.toThrow(
-      'clock.advance() ended at 2030-01-01T00:00:00.000Z: the sandbox was reset, loaded or disposed.',
+      /clock\.advance\(\) ended at 2030-01-01T00:00:00\.000Z.*reset, loaded or disposed/,
     )
     await settled
   })
@@ -143,7 +141,7 @@ describe('the limit of timers at one instant', () => {
     })
     queue.publish({ to: 'https://shop.test/start' })
     await expect(clock.advance('1s')).rejects.toThrow(
-      /^clock\.advance\(\) stopped: 20040 timers fired at one instant, the limit maxTimers\. Most often: "delivery to https:\/\/shop\.test\/x" .* Otherwise, raise the limit with clock\.advance\(…, \{ maxTimers \}\)\.$/,
+      /clock\.advance\(\) stopped: 20040 timers.*one instant.*"delivery to https:\/\/shop\.test\/x" .*clock\.advance\(…, \{ maxTimers \}\)/,
     )
     await clock.advance('1s', { maxTimers: 30_000 })
     expect(queue.messages.filter(({ state }) => state !== 'DELIVERED')).toEqual([])
@@ -152,7 +150,7 @@ describe('the limit of timers at one instant', () => {
   test('throws a TypeError for a maxTimers that is not a number', async () => {
     using sandbox = createSandbox()
     await expect(sandbox.clock.advance('1s', { maxTimers: Number.NaN })).rejects.toThrow(
-      'clock.advance(): maxTimers must be a number of timers (got NaN).',
+      /clock\.advance\(\): maxTimers must be.*NaN/,
     )
   })
 })
@@ -170,9 +168,7 @@ describe('the limit of timers in drain()', () => {
         return new Response()
       })
       queue.publish({ to: loop })
-      await expect(clock.drain()).rejects.toThrow(
-        `timers fired, the limit maxTimers. Most often: "delivery to ${loop}"`,
-      )
+      await expect(clock.drain()).rejects.toThrow(new RegExp(`timers fired.*maxTimers.*"delivery to ${loop}"`))
       expect(sandbox.traffic.ofType('attempt').length).toBeLessThan(25_000)
     },
     60_000,

@@ -25,9 +25,9 @@ test('warns once about a sleeping request while the clock does not move, with th
   expect(warnings).toEqual([])
   await vi.advanceTimersByTimeAsync(5_000)
   expect(warnings).toEqual([
-    'stuntdouble: a request waits in virtual time, and the clock has not moved for 1 real second. ' +
-      'Pending: sleep in request POST /v2/publish (due in 1m30s), sleep in request GET /get/a (due in 2m). ' +
-      "Call clock.advance('1m30s') or clock.drain(), or create the sandbox with clock: 'auto'.",
+    expect.stringMatching(
+      /^stuntdouble: a request waits .*\b1 real second.*sleep in request POST \/v2\/publish \(due in 1m30s\), sleep in request GET \/get\/a \(due in 2m\).*clock\.advance\('1m30s'\).*clock\.drain\(\).*clock: 'auto'/,
+    ),
   ])
 })
 
@@ -81,8 +81,9 @@ test('warns about a move that waits for endless work, and names the work', async
   const moved = clock.advance('1m')
   await vi.advanceTimersByTimeAsync(5_000)
   expect(warnings).toEqual([
-    'stuntdouble: clock.advance() has waited 1 real second for running work, which blocks virtual time: delivery of m1. ' +
-      'Let it finish, or make it wait with task.sleep().',
+    expect.stringMatching(
+      /^stuntdouble: clock\.advance\(\) .*\b1 real second.*blocks virtual time: delivery of m1\..*task\.sleep\(\)/,
+    ),
   ])
   finish()
   await moved

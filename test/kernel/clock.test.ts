@@ -38,12 +38,12 @@ describe('time', () => {
     const clock = manual()
     await clock.advanceTo(start)
     await expect(clock.advanceTo(start - 1)).rejects.toThrow(
-      'clock.advanceTo(): the instant must not be in the past (got 2029-12-31T23:59:59.999Z, now is 2030-01-01T00:00:00.000Z). Create a sandbox with an earlier startAt.',
+      /clock\.advanceTo\(\).*in the past.*2029-12-31T23:59:59\.999Z, now is 2030-01-01T00:00:00\.000Z.*earlier startAt/,
     )
   })
 
   test('instant() throws for an invalid text, with valid forms', () => {
-    expect(() => instant('tomorrow')).toThrow('"tomorrow" is not a time. Use milliseconds, a Date or a text such as')
+    expect(() => instant('tomorrow')).toThrow(/"tomorrow" is not a time.*milliseconds, a Date/)
   })
 
   test('the constructor throws for an invalid startAt', () => {
@@ -142,9 +142,7 @@ describe('timers', () => {
   })
 
   test('schedule() throws for an invalid instant', () => {
-    expect(() => manual().schedule(Number.NaN, 'x', () => {})).toThrow(
-      'schedule(): at must be a finite number of milliseconds (got NaN for "x").',
-    )
+    expect(() => manual().schedule(Number.NaN, 'x', () => {})).toThrow(/schedule\(\): at must be .*NaN for "x"/)
   })
 })
 
@@ -183,7 +181,7 @@ describe('drain()', () => {
     clock.schedule(start + 1, 'spin', spin)
     clock.schedule(start + 2, 'innocent', () => {})
     await expect(clock.drain({ maxTimers: 10 })).rejects.toThrow(
-      /^clock\.drain\(\) stopped: 10 timers fired, the limit maxTimers\. Most often: "spin" \(9 of the last 10\); next: "spin" at 2030-01-01T00:00:00\.010Z; 1 pending\. If they never end, stop what schedules them\. Otherwise, raise the limit with clock\.drain\(\{ maxTimers \}\)\.$/,
+      /clock\.drain\(\) stopped: 10 timers.*"spin" \(9 of the last 10\); next: "spin" at 2030-01-01T00:00:00\.010Z; 1 pending.*clock\.drain\(\{ maxTimers \}\)/,
     )
   })
 
@@ -300,9 +298,7 @@ describe('tasks', () => {
       kept = task
     })
     await clock.advance(0)
-    await expect(kept!.sleep(1)).rejects.toThrow(
-      'task.sleep() was called after "work" had ended. Await the sleep inside that work.',
-    )
+    await expect(kept!.sleep(1)).rejects.toThrow(/task\.sleep\(\) .*after "work" had ended/)
   })
 
   test('reject a sleep with an invalid duration', async () => {
@@ -352,7 +348,7 @@ describe('errors', () => {
     clock.schedule(start + 1, 'slow', () => hostWork())
     const first = clock.advance(5)
     await expect(clock.drain()).rejects.toThrow(
-      'clock.drain() was called while clock.advance() was still running. Await the first call, or use task.sleep() inside a handler.',
+      /clock\.drain\(\) .*while clock\.advance\(\) was still running.*task\.sleep\(\)/,
     )
     await first
     await clock.advance(1)
@@ -362,7 +358,7 @@ describe('errors', () => {
   test('are thrown for a clock move inside a handler', async () => {
     const clock = manual()
     clock.schedule(start + 1, 'handler', () => clock.advance(1))
-    await expect(clock.drain()).rejects.toThrow('clock.advance() was called while clock.drain() was still running.')
+    await expect(clock.drain()).rejects.toThrow(/clock\.advance\(\) .*while clock\.drain\(\) was still running/)
   })
 
   test('are thrown when a stopped clock is moved', async () => {
@@ -371,7 +367,7 @@ describe('errors', () => {
     stop(clock)
     expect(clock.pending).toEqual([])
     await expect(clock.advance(1)).rejects.toThrow(
-      'clock.advance() was called on a disposed sandbox or on a clock from before a reset. Create a new sandbox, or read sandbox.clock again.',
+      /clock\.advance\(\) .*disposed sandbox.*before a reset.*sandbox\.clock again/,
     )
     expect(log).toEqual([])
   })

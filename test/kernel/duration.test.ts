@@ -80,9 +80,8 @@ describe('milliseconds()', () => {
     [null as never, 'null'],
     [{ wait: '1s' } as never, '{"wait":"1s"}'],
   ])('throws for %s with valid forms', (given, shown) => {
-    expect(() => milliseconds(given)).toThrow(
-      `${shown} is not a duration. Use milliseconds or a text such as '90s', '5m' or '1d10h30m'.`,
-    )
+    expect(() => milliseconds(given)).toThrow(`${shown} is not a duration`)
+    expect(() => milliseconds(given)).toThrow(/milliseconds.*'90s', '5m' or '1d10h30m'/)
   })
 })
 

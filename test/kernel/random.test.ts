@@ -77,7 +77,7 @@ describe.each([
 
 test.each([0, -1, 2 ** 32 + 1, Number.NaN])('int(%d) throws a RangeError', (below) => {
   for (const random of [createRandom(1), keyed('1')]) {
-    expect(() => random.int(below)).toThrow('random.int(): below must be from 1 to 2^32')
+    expect(() => random.int(below)).toThrow(/random\.int\(\): below .*1 to 2\^32/)
   }
 })
 

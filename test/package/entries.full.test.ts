@@ -285,5 +285,5 @@ test('an imported sandbox and a required connector detect each other', async () 
     import { createSandbox } from 'stuntdouble'
     const { ioredisConnector } = createRequire(process.cwd() + '/x.js')('stuntdouble/redis')
     try { ioredisConnector(createSandbox()) } catch (error) { console.log(JSON.stringify(error.message)) }`
-  expect(await run('module', program)).toContain("Load 'stuntdouble' and 'stuntdouble/redis' in the same way.")
+  expect(await run('module', program)).toMatch(/'stuntdouble' and 'stuntdouble\/redis' .*same way/)
 })

@@ -41,10 +41,10 @@ test.each(['vitest', 'jest'] as const)(
   async (runner) => {
     const run = await runUnder(runner, inject('consumer'), heads[runner] + tests)
     expect(run.tests.get('waits')?.message).toMatch(
-      /(?:timed out in 2500ms|Exceeded timeout of 2500 ms)(?:.|\n)*Hint: The app waits for its own timer \(due in 400ms of virtual time\)(?:.|\n)*Replay: (?:.|\n)*#1 .*connection broken/,
+      /(?:timed out in 2500ms|Exceeded timeout of 2500 ms)(?:.|\n)*Hint: .*its own timer \(due in 400ms(?:.|\n)*Replay: (?:.|\n)*#1 .*connection broken/,
     )
     expect(run.tests.get('fakes')?.message).toContain('useFakeTimers()')
-    expect(run.tests.get('fakes')?.message).toContain("timers: 'follow' has already faked the timers")
+    expect(run.tests.get('fakes')?.message).toMatch(/timers: 'follow' .*already faked/)
     expect(run.tests.get('is at the time of the sandbox')?.message).toBeUndefined()
   },
 )

@@ -122,9 +122,9 @@ describe.each([
     expect(index).not.toContain(place)
     expect(rowsOf(index)).toEqual([
       ['fixture.test.ts:6', 'expected 2 to be 3 // Object.is equality'],
-      ['fixture.test.ts', expect.stringContaining('A message is still pending.')],
+      ['fixture.test.ts', expect.stringContaining('still pending')],
       ['setup.test.ts:6', "expected 'a' to be 'b' // Object.is equality"],
-      ['setup.test.ts', expect.stringContaining('A message is still pending.')],
+      ['setup.test.ts', expect.stringContaining('still pending')],
     ])
     expect(page('stuntdouble-report', '1-a-vitest-b-test-b-fails.html')).not.toContain('</script><b>')
     expect(page('stuntdouble-report', '3-with-a-setup-file.html')).toContain('stock')
@@ -156,7 +156,7 @@ test.each([
   ])
   expect(rowsOf(readFileSync(join(place, 'pw-report', 'index.html'), 'utf8'))).toEqual([
     ['story.spec.ts:5', 'Error: expect(received).toBe(expected) // Object.is equality'],
-    ['story.spec.ts:7', expect.stringContaining('A message is still pending.')],
+    ['story.spec.ts:7', expect.stringContaining('still pending')],
   ])
   // The output contains the path of the page, not its first lines.
   expect(printed).toMatch(/stuntdouble-trace-[\w-]+\.html/)

@@ -113,8 +113,8 @@ describe.each(runnerNames)('%s', (runner) => {
   })
 
   test.skipIf(runner !== 'playwright')('fails a test with an unused stub at a server', () => {
-    expect(message('a verb that nothing meets at a server')).toContain(
-      "workflow.stubEvent('approved').timesOut() was never used: no run waited for event 'approved'.",
+    expect(message('a verb that nothing meets at a server')).toMatch(
+      /workflow\.stubEvent\('approved'\)\.timesOut\(\) was never used.*event 'approved'/,
     )
   })
 })

@@ -44,11 +44,11 @@ describe.each(['on', 'respond'] as const)('misbehaving code in destinations.%s()
       { state: 'RETRY', status: 0, error: 'context deadline exceeded' },
       { state: 'FAILED', status: 0, error: 'context deadline exceeded' },
     ])
-    expect(outcomes(sandbox)[0]!.note).toContain('the handler has neither ended nor slept for 5ms of host time')
+    expect(outcomes(sandbox)[0]!.note).toMatch(/neither ended nor slept.*\b5ms of host time/)
     const [warning] = warnings
     expect(warnings).toHaveLength(2)
     expect(warning).toContain(`delivery to ${shop}, message msg_`)
-    expect(warning).toContain('Make sure that it returns or throws')
+    expect(warning).toContain('returns or throws')
   })
 })
 
@@ -147,7 +147,7 @@ describe('the note of an attempt with a misbehaving handler', () => {
     )
     sandbox.queue.publish({ to: shop, retries: 0 })
     await sandbox.clock.drain()
-    expect(outcomes(sandbox)[0]!.note).toContain('it had not ended after 1000000 chunks')
+    expect(outcomes(sandbox)[0]!.note).toContain('after 1000000 chunks')
   }, 60_000)
 
   test.each(['reset', 'dispose', 'load'] as const)('a handler that calls sandbox.%s() does not block', async (call) => {

@@ -275,7 +275,7 @@ describe('timeouts of deliveries, in virtual time [queue.md 2.2, 5.1, 5.6]', () 
     await at.clock.drain()
     expect(runs).toBe(2)
     expect(await statesOf(at, id)).toEqual(['CREATED', 'ACTIVE', 'ERROR', 'RETRY', 'ACTIVE', 'ERROR', 'FAILED'])
-    expect(attempts(at)[0]!.outcome!.note).toBe('the handler responded 200 10 s after the timeout')
+    expect(attempts(at)[0]!.outcome!.note).toMatch(/200 10 s after.*timeout/)
   })
 
   test('accept a response in the last millisecond', async () => {
@@ -325,7 +325,7 @@ describe('scripts of destinations', () => {
     expect(attempts(at)[0]!.outcome).toMatchObject({
       status: 0,
       error: 'read: connection reset by peer',
-      note: 'the handler ran and responded 200, its response was lost',
+      note: expect.stringMatching(/handler ran.*200.*response was lost/),
     })
   })
 
@@ -343,7 +343,7 @@ describe('scripts of destinations', () => {
     expect(attempts(at)[0]!.outcome).toMatchObject({
       status: 0,
       state: 'RETRY',
-      note: 'the handler responded 200 3 s after the timeout',
+      note: expect.stringMatching(/200 3 s after.*timeout/),
     })
   })
 
@@ -380,9 +380,7 @@ describe('scripts of destinations', () => {
     ]
     expect(JSON.parse(JSON.stringify(steps))).toEqual(steps)
     expect(() => fault.status(99)).toThrow('use fault.reset() or fault.hang()')
-    expect(() => world().destinations.script(shop, ['500' as never])).toThrow(
-      'step 1: a status must be a number (got "500"). Write 500.',
-    )
+    expect(() => world().destinations.script(shop, ['500' as never])).toThrow(/step 1: .*status.*"500".*Write 500/)
   })
 })
 
@@ -468,7 +466,9 @@ describe('destinations', () => {
     at.destinations.on(shop, (() => undefined) as never)
     await publish(at, { 'Service-Retries': '0' })
     await at.clock.drain()
-    expect(String(at.destinations.errors[0])).toContain(`The handler of ${shop} returned undefined. Return a Response`)
+    expect(String(at.destinations.errors[0])).toMatch(
+      new RegExp(`handler of ${shop} returned undefined.*Return a Response`),
+    )
     expect(() => at.destinations.on(shop, undefined as never)).toThrow('second argument must be a function')
   })
 
@@ -552,14 +552,14 @@ describe('the log entry of an attempt', () => {
     await publish(at, { 'Service-Delay': '5s' })
     await at.clock.drain()
     expect(attempts(at).map(({ reason: why, waitReason: waited }) => [why, waited])).toEqual([
-      ['first attempt', 'delay 5 s as published'],
-      ['retry 1 of 3', 'delay 12 s from the default back-off after 503'],
-      ['retry 2 of 3', 'delay 30 s as Retry-After asked after 429'],
+      ['first attempt', expect.stringMatching(/\b5 s as published/)],
+      ['retry 1 of 3', expect.stringMatching(/\b12 s .*default back-off.*503/)],
+      ['retry 2 of 3', expect.stringMatching(/\b30 s .*Retry-After.*429/)],
     ])
     expect(attempts(at)[0]!.outcome!.next).toEqual({
       at: attempts(at)[1]!.at,
       delayMs: 12_000,
-      reason: 'delay 12 s from the default back-off after 503',
+      reason: expect.stringMatching(/\b12 s .*default back-off.*503/),
     })
   })
 

@@ -83,7 +83,7 @@ test('destinations.respond() rejects read responses and values that JSON cannot 
   const circle: { self?: unknown } = {}
   circle.self = circle
   expect(() => destinations.respond(shop, read)).toThrow('whose body has been read before')
-  expect(() => destinations.respond(shop, { body: circle })).toThrow('The body cannot be serialized as JSON')
+  expect(() => destinations.respond(shop, { body: circle })).toThrow(/body.*serialized as JSON/)
   expect(() => destinations.respond(shop, { body: new Blob(['x']) })).toThrow('Return new Response(body)')
   const loop: { kind: string; waitMs: number; then?: unknown } = { kind: 'delay', waitMs: 1 }
   // biome-ignore lint/suspicious/noThenProperty: the field of a step
@@ -153,9 +153,11 @@ describe('a retry-delay expression beyond the limits', () => {
     at.queue.publish({ to: shop, retries: 1, retryDelay: expression })
     await at.clock.drain()
     at.sandbox.assertInvariants()
-    expect(at.traffic.ofType('attempt')[0]!.outcome!.next).toMatchObject({
+    const { next } = at.traffic.ofType('attempt')[0]!.outcome!
+    expect(next).toMatchObject({
       delayMs: 12_000,
-      reason: `delay 12 s from the default back-off, because the retry delay ${expression} ${reason}, after 503`,
+      reason: expect.stringContaining(`the retry delay ${expression} ${reason}`),
     })
+    expect(next!.reason).toMatch(/\b12 s .*default back-off.*503/)
   })
 })

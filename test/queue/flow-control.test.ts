@@ -31,7 +31,7 @@ describe('parallelism of flow control [queue.md 6.2]', () => {
     expect(starts(at)).toEqual([0, 0, 10, 10, 20])
     expect(at.traffic.ofType('attempt').map(({ body }) => body)).toEqual(['0', '1', '2', '3', '4'])
     expect(await read(at)).toMatchObject({ parallelismCount: 0, waitListSize: 0 })
-    expect(at.traffic.ofType('attempt')[2]!.waitReason).toBe('10 s in the wait list of flow-control key k')
+    expect(at.traffic.ofType('attempt')[2]!.waitReason).toMatch(/^10 s .*wait list.*flow-control key k$/)
   })
 
   test('does not count a message that waits for its retry, unlike in a FIFO queue', async () => {
@@ -110,9 +110,7 @@ describe('rate of flow control [queue.md 6.2]', () => {
     // The retry is due after 12 s, and is admitted at the end of the minute.
     expect(starts(at)).toEqual([0, 60])
     const [attempt] = at.traffic.ofType('attempt').slice(1)
-    expect(attempt!.waitReason).toBe(
-      'delay 12 s from the default back-off after 500, then 48 s in the wait list of flow-control key k',
-    )
+    expect(attempt!.waitReason).toMatch(/\b12 s .*default back-off.*500, then 48 s .*flow-control key k$/)
   })
 
   test('admits from the wait list in the order of due times', async () => {

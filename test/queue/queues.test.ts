@@ -93,7 +93,7 @@ describe('FIFO queues [queue.md 6.1]', () => {
     await enqueue(at, 'b')
     await at.clock.drain()
     expect(spans(at)).toEqual(['a 30-31', 'b 31-32'])
-    expect(at.traffic.ofType('attempt')[1]!.waitReason).toBe('31 s for its turn in queue q')
+    expect(at.traffic.ofType('attempt')[1]!.waitReason).toMatch(/^31 s .*queue q$/)
   })
 
   test('do not wait for each other', async () => {

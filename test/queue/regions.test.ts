@@ -161,7 +161,7 @@ describe('regions do not share resources', () => {
   test('an unknown region is rejected', () => {
     using sandbox = sandboxOf()
     expect(() => sandbox.queueIn('us-west-1' as never)).toThrow(
-      'There is no region "us-west-1". Did you mean "us-east-1"? The regions are us-east-1, eu-central-1.',
+      /no region "us-west-1".*mean "us-east-1".*us-east-1, eu-central-1/,
     )
   })
 

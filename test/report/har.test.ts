@@ -92,7 +92,7 @@ test('toHar() exports an empty log, and one that dropped entries', async () => {
   for (let count = 0; count < 10; count++) await askStore(sandbox, '/ping')
   const har = sandbox.traffic.toHar()
   expect(harErrors(har)).toEqual([])
-  expect(har.log.comment).toMatch(/\d+ earlier entries of the traffic log were dropped/)
+  expect(har.log.comment).toMatch(/\d+ earlier entries.*dropped/)
 })
 
 test('the HAR rules find invalid archives', () => {

@@ -111,9 +111,7 @@ describe('loadTrace()', () => {
 
   test('throws an error that names the place', async () => {
     const trace = await right()
-    expect(() => loadTrace({ ...trace, version: 2 })).toThrow(
-      'This trace has version 2, but this package supports only version 1',
-    )
+    expect(() => loadTrace({ ...trace, version: 2 })).toThrow(/has version 2\b.*only version 1\b/)
     const at = trace.entries.findIndex(({ type }) => type === 'attempt')
     const broken = structuredClone(trace)
     broken.entries[at]!.url = 5

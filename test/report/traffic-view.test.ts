@@ -125,7 +125,7 @@ describe('entries', () => {
       rate.queue.publish({ to: orders, flowControlKey: 'r', flowControlValue: 'rate=2, period=10s' })
     await rate.clock.drain()
     expect(rate.traffic.ofType('flow-control').map(({ reason }) => reason)).toEqual([
-      'rate 2 of 2, for 10s more',
+      expect.stringMatching(/^rate 2 of 2, .*\b10s/),
       'held for 10s',
     ])
     const all = createSandbox({ policy: { enforceQuotas: true, queueLimits: { globalParallelism: 1 } } })
@@ -291,7 +291,7 @@ describe('traffic.tree()', () => {
     expect(traffic.tree('msg_unknown').entries).toEqual([])
     expect(String(traffic.tree('msg_\u202eunknown'))).toBe('(no entries about msg_\\u202eunknown)')
     expect(() => traffic.ofType('publish' as never)).toThrow(
-      /traffic\.ofType\(\): unknown entry type "publish"\. Use one of request, command, .*published/,
+      /traffic\.ofType\(\): .*"publish".*request, command, .*published/,
     )
     expect(() => traffic.tree('publish')).toThrow(/no message "publish".*traffic\.ofType\(\)/)
   })

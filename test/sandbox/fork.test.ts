@@ -41,10 +41,10 @@ test('asOf() and fork() throw for an unavailable instant, with the available one
     sandbox.store.run('INCR', 'count')
     await sandbox.clock.advance('1s')
   }
-  expect(() => sandbox.asOf('2030-01-01T00:01:01Z')).toThrow('the log dropped older entries and begins at')
+  expect(() => sandbox.asOf('2030-01-01T00:01:01Z')).toThrow(/log dropped.*begins at/)
   expect(sandbox.asOf('-3s').store.get('count')).toBe('28')
   await expect(sandbox.fork({ when: '-5m' } as never)).rejects.toThrow('has no option "when".')
-  await expect(sandbox.fork('-5m' as never)).rejects.toThrow("options must be an object such as { at: '-5m' }")
+  await expect(sandbox.fork('-5m' as never)).rejects.toThrow(/options must be.*\{ at: '-5m' \}/)
   using forgetful = createSandbox({ journal: false })
   expect(() => forgetful.asOf('-1s')).toThrow('Remove journal: false')
 })

@@ -32,9 +32,7 @@ test.each<[string, () => unknown, RegExp]>([
 
 test('throws one message with the next step for an invalid maxTimers', async () => {
   const budget = 'x' as never
-  await expect(sandbox.clock.drain({ maxTimers: budget })).rejects.toThrow(
-    /drain\(\): maxTimers must be a number of timers \(got x\)/,
-  )
+  await expect(sandbox.clock.drain({ maxTimers: budget })).rejects.toThrow(/drain\(\): maxTimers must be.*\(got x\)/)
 })
 
 test('throws one message with the next step for a missing scenario', async () => {

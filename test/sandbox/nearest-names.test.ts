@@ -249,7 +249,7 @@ describe('a script that was never used', () => {
 })
 
 test('reports a URL that resembles none without a suggestion', () => {
-  expect(() => createSandbox({ zzzzzzzzz: 1 } as never)).toThrow('no option "zzzzzzzzz". The options are ')
+  expect(() => createSandbox({ zzzzzzzzz: 1 } as never)).toThrow(/"zzzzzzzzz"\. The options/)
 })
 
 test('a span of time is the same mistake on a server', async () => {

@@ -27,7 +27,7 @@ test.each(['reset', 'load'] as const)('a past view can be read after a %s, but f
   await sandbox.clock.advance('10s')
   expect(past.store.get('stock')).toBe('5')
   const refused = past.fork()
-  await expect(refused).rejects.toThrow("Can't go back to 2030-01-01T00:00:05.000Z: the sandbox was reset or loaded")
+  await expect(refused).rejects.toThrow(/2030-01-01T00:00:05\.000Z: .*reset or loaded/)
   await expect(refused).rejects.toThrow('call sandbox.asOf() again')
 })
 

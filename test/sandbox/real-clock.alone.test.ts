@@ -194,7 +194,7 @@ describe('a state loaded from disk with a real clock', () => {
     world.store.run('SET', 'k', 'mine')
     expect(() => world.load(ahead)).toThrow(TypeError)
     expect(() => world.load(ahead)).toThrow(
-      'the dump is from the future (dump 2031-03-03T13:00:00.000Z, real clock 2031-03-03T12:00:00.000Z)',
+      /future.*dump 2031-03-03T13:00:00\.000Z, real clock 2031-03-03T12:00:00\.000Z/,
     )
     expect(world.store.get('k')).toBe('mine')
     world.load(ahead, { rebaseTime: true })
@@ -205,11 +205,11 @@ describe('a state loaded from disk with a real clock', () => {
 describe('moving a real clock', () => {
   test.each([noon, '2030-01-01', new Date(noon)])('throws for startAt %j with the modes to use', (startAt) => {
     expect(() => real({ startAt })).toThrow(TypeError)
-    expect(() => real({ startAt })).toThrow("Use clock: 'manual' or 'auto', or omit startAt.")
+    expect(() => real({ startAt })).toThrow(/clock: 'manual' or 'auto'.*omit startAt/)
   })
 
   test('throws for a load at another instant', () => {
     const world = real()
-    expect(() => world.load(world.dump(), { at: noon + hour })).toThrow("at must be omitted with clock: 'real'")
+    expect(() => world.load(world.dump(), { at: noon + hour })).toThrow(/\bat must be omitted.*clock: 'real'/)
   })
 })

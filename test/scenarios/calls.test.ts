@@ -47,8 +47,8 @@ describe('outbound requests of a scenario', () => {
   test('an unused script step does not hold', async () => {
     const { verdict, holds } = await played(readScenario(story, 'bank.yaml'), 204)
     expect(holds).toBe(false)
-    expect(verdict).toContain(
-      'The script for POST https://bank.test/charges has steps that no outbound request used: lost-ack, status 503.',
+    expect(verdict).toMatch(
+      /script for POST https:\/\/bank\.test\/charges .*no outbound request.*: lost-ack, status 503/,
     )
   })
 

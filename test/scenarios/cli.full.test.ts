@@ -377,7 +377,7 @@ describe('stuntdouble import', () => {
     const { code, out, err } = await run(['import', source])
     expect(code).toBe(0)
     expect(out).toMatch(
-      /^# yaml-language-server: \$schema=node_modules\/stuntdouble\/dist\/scenario\.schema\.json\n# msg_1: the records contain 1 of 2 attempts/,
+      /^# yaml-language-server: \$schema=node_modules\/stuntdouble\/dist\/scenario\.schema\.json\n# msg_1: .*\b1 of 2 attempts/,
     )
     expect(err).toContain('msg_1.header.Authorization → redacted-header-1')
     expect(err).toContain('msg_1.body.email → person-1@example.com')
@@ -422,7 +422,7 @@ describe('stuntdouble import', () => {
     })
     const before = await run(['play', file, '--to', url])
     expect(before).toMatchObject({ code: 1, err: '' })
-    expect(before.out).toContain('503 "down". It still fails as recorded.')
+    expect(before.out).toMatch(/503 "down".*still fails as recorded/)
     answer = 200
     expect(await run(['play', file, '--to', url])).toMatchObject({ code: 0, err: '' })
   })
@@ -440,11 +440,11 @@ describe('stuntdouble import', () => {
       const placeholder = `const handler = undefined // responds at ${orders}`
       const line = written.split('\n').indexOf(placeholder) + 1
       const asked = await testRun(written)
-      expect(asked).toBe(`No code is under test yet. Put your handler for ${orders} into line ${line} of this file.`)
+      expect(asked).toMatch(new RegExp(`No code.*handler for ${orders} .*line ${line} `))
       const filledIn = (handler: string): Promise<string | undefined> =>
         testRun(written.replace(placeholder, `const handler = ${handler}`))
       expect(await filledIn("() => new Response('down', { status: 503 })")).toMatch(
-        /^✗ expect\[0\]\.recorded: .*\n\nexpect\[0\]\.recorded does not hold:\nRecorded: {2}.*: 503 "down", 2 attempts, a dead letter\.\nNow: {7}.* It still fails as recorded\./,
+        /^✗ expect\[0\]\.recorded: .*\n\nexpect\[0\]\.recorded does not hold:\nRecorded: .*: 503 "down", 2 attempts, a dead letter\.\nNow: .*still fails as recorded/,
       )
       expect(await filledIn("() => new Response('thanks')")).toBeUndefined()
       // A receiver finds its keys in the environment when it is loaded.

@@ -174,8 +174,8 @@ describe('an untrusted scenario file', () => {
   })
 
   test('has a size limit', () => {
-    expect(complaint(`name: ${'x'.repeat(maxFile)}`)).toBe(
-      `outage.yaml:1:1: The file must have at most ${maxFile} bytes (got ${maxFile + 6}).`,
+    expect(complaint(`name: ${'x'.repeat(maxFile)}`)).toMatch(
+      new RegExp(`^outage\\.yaml:1:1: .*at most ${maxFile} bytes.*\\b${maxFile + 6}\\b`),
     )
     // The limit is in bytes, not in characters.
     expect(complaint(`name: ${'ü'.repeat(maxFile / 2)}`)).toContain('must have at most')

@@ -94,7 +94,7 @@ describe('an imported dead letter fails as in its log', () => {
     const original = await production([fault.status(503), fault.status(503), fault.status(503)], { retries: 2 })
     const [letter] = original.queue.deadLetters
     const { scenario, notes } = imported(JSON.parse(JSON.stringify(deadLetterShape(letter!))))
-    expect(notes).toEqual([expect.stringContaining('the records contain 1 of 3 attempts')])
+    expect(notes).toEqual([expect.stringMatching(/\b1 of 3 attempts/)])
     const play = await playScenario(scenario)
     expect(play.holds).toBe(true)
     const statuses = play.sandbox.traffic.ofType('attempt').map(({ outcome }) => outcome?.status)
@@ -142,10 +142,8 @@ describe('code under test replaces the record', () => {
     })
     expect({ holds: play.holds, calls }).toEqual({ holds: false, calls: 2 })
     expect(play.checks.filter(({ holds }) => !holds)).toHaveLength(1)
-    expect(verdict).toContain(`Recorded:  ${orders}: 500 "boom: no such order", 2 attempts, a dead letter.`)
-    expect(verdict).toContain(
-      'Now:       the code under test, at attempt 1: 500 "boom: no such order". It still fails as recorded.',
-    )
+    expect(verdict).toMatch(new RegExp(`Recorded: .*${orders}: 500 "boom: no such order", 2 attempts, a dead letter`))
+    expect(verdict).toMatch(/Now: .*attempt 1: 500 "boom: no such order".*still fails as recorded/)
   })
 
   test('a handler that throws or fails in another way is distinguished from the record', async () => {
@@ -153,10 +151,10 @@ describe('code under test replaces the record', () => {
       throw new TypeError('sku is undefined')
     })
     expect(thrown.verdict).toMatch(
-      /at attempt 1: 500 .*\(the handler threw TypeError: sku is undefined\)\. It fails with the recorded status, but with another response\./,
+      /attempt 1: 500 .*threw TypeError: sku is undefined.*recorded status.*another response/,
     )
     const refused = await played(await dead(), () => new Response('who are you', { status: 401 }))
-    expect(refused.verdict).toContain('at attempt 2: 401 "who are you". It fails, but not as recorded.')
+    expect(refused.verdict).toMatch(/attempt 2: 401 "who are you".*not as recorded/)
   })
 
   test.each([orders, 'https://shop.test/*'])('a fixed handler at %s holds', async (pattern) => {
@@ -171,7 +169,7 @@ describe('code under test replaces the record', () => {
       call++ === 0 ? new Response('boom: no such order', { status: 500 }) : new Response('seen before'),
     )
     expect(play.holds).toBe(false)
-    expect(verdict).toContain('It still fails as recorded; a later attempt was delivered.')
+    expect(verdict).toMatch(/still fails as recorded.*later attempt was delivered/)
   })
 
   test('the handler of a callback is called too, and a recorder does not replace the record', async () => {
@@ -188,7 +186,7 @@ describe('code under test replaces the record', () => {
       },
     })
     expect(play.holds, play.verdict()).toBe(true)
-    expect(play.verdict()).toContain('played back because no code responds at')
+    expect(play.verdict()).toMatch(/played back.*no code responds/)
     expect(failures).toEqual(['https://shop.test/failed'])
     expect(play.sandbox.traffic.ofType('attempt').map(({ outcome }) => outcome?.status)).toEqual([500, 500, 200])
   })

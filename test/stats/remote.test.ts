@@ -82,13 +82,13 @@ describe.each(kinds)('statistics of a sandbox %s', (_, open) => {
   test('report mistakes with the same message', async () => {
     const { stats } = sandbox
     await expect((async () => stats.queue.report('2h' as '1h'))()).rejects.toThrow(
-      'period "2h". Use one of 1h, 3h, 12h, 1d, 3d, 7d, 30d.',
+      /period "2h".*1h, 3h, 12h, 1d, 3d, 7d, 30d/,
     )
     await expect((async () => stats.queue.override({ requests: 3 } as never))()).rejects.toThrow(
       'unknown field "requests"',
     )
     await expect((async () => stats.search('x').script([usage.steady({ delivered: 3 })] as never))()).rejects.toThrow(
-      'Use one of queries, updates, reranks, vectors, growth, pending.',
+      'queries, updates, reranks, vectors, growth, pending',
     )
   })
 })

@@ -30,7 +30,7 @@ describe('store.connect()', () => {
       ['RPUSH', 1, undefined],
       ['BLPOP', ['jobs', 'a'], 2000],
     ])
-    expect(sandbox.traffic.timeline()).toContain('BLPOP jobs 0 (by the test, waited 2s)')
+    expect(sandbox.traffic.timeline()).toMatch(/BLPOP jobs 0 .*by the test.*waited 2s/)
     expect(JSON.stringify(sandbox.traffic.toTrace())).toContain('"waitedMs":2000')
     expect(sandbox.asOf({ seq: sandbox.traffic.last()!.seq }).store.run('EXISTS', 'jobs')).toBe(0)
   })
@@ -217,9 +217,7 @@ test('warns that no code moves time while a wait has a timeout, for every client
   served.store.run('RPUSH', 'jobs', 'a')
   served.queue.publish({ to: 'https://shop.test/orders', delay: '1h' })
   await new Promise((resolve) => setTimeout(resolve, 1200))
-  const told = expect.stringMatching(
-    /a command \(BLPOP\) waits in virtual time.* Pending: BLPOP jobs waits until .* \(due in 5s\)/i,
-  )
+  const told = expect.stringMatching(/\(BLPOP\) waits .*BLPOP jobs .*\(due in 5s\)/i)
   expect(warnings).toEqual([[told], [told], [], []])
 })
 

@@ -291,7 +291,7 @@ describe('invalid paths', () => {
   })
 
   it('report the position of the error', () => {
-    expect(() => readPath(latin1('$.a[?@.b == ]'))).toThrow('expected a path or a value at position 12')
+    expect(() => readPath(latin1('$.a[?@.b == ]'))).toThrow(/expected a path.*position 12/)
     expect(() => readPath(latin1('$.a!'))).toThrow('unexpected "!" at position 3')
   })
 
