@@ -101,8 +101,8 @@ describe('an impossible expected value', () => {
 
   test('is rejected by toHaveKey()', () => {
     expect(misuse('toHaveKey', 'k', { type: 'String' })).toContain("Did you mean 'string'?")
-    expect(misuse('toHaveKey', 'k', { ttl: undefined })).toContain("ttl must be a duration like '1h' or milliseconds")
-    expect(misuse('toHaveKey')).toContain('the key must be a string (got undefined).')
+    expect(misuse('toHaveKey', 'k', { ttl: undefined })).toMatch(/\bttl\b.*duration.*'1h'.*milliseconds/)
+    expect(misuse('toHaveKey')).toMatch(/the key.*string \(got undefined\)/)
   })
 
   test('is rejected by toHaveExecuted()', () => {
@@ -123,11 +123,9 @@ describe('an impossible expected value', () => {
   })
 
   test('rejects too many arguments', () => {
-    expect(misuse('toHavePublished', {}, {}, {})).toContain('takes at most 2 arguments (got 3).')
+    expect(misuse('toHavePublished', {}, {}, {})).toMatch(/at most 2 .*\(got 3\)/)
     expect(misuse('toBeIdle', {})).toContain('toBeIdle(): takes no argument (got 1).')
-    expect(misuse('toFollowSequence', [{ type: 'attempt' }], { times: 1 })).toContain(
-      'takes at most one argument (got 2).',
-    )
+    expect(misuse('toFollowSequence', [{ type: 'attempt' }], { times: 1 })).toMatch(/at most one .*\(got 2\)/)
   })
 })
 
@@ -172,16 +170,16 @@ describe('a wrong value in expect()', () => {
     using own = createSandbox()
     own.store.run('SET', 'k', 1)
     const past = own.asOf(own.clock.now())
-    expect(on('toHaveKey', past, 'k')).toThrow('this is a view of the past')
+    expect(on('toHaveKey', past, 'k')).toThrow('view of the past')
     expect(on('toHaveExecuted', past, 'GET')).not.toThrow()
   })
 
   test('rejects another service, a log and a message', () => {
     expect(on('toHaveCost', sandbox.queue, { commands: 1 })).toThrow(
-      'commands cannot be counted in a queue. Write expect(sandbox)',
+      /commands cannot be counted.* queue\. .*expect\(sandbox\)/,
     )
-    expect(on('toHaveCost', sandbox.store, { messages: 1 })).toThrow('messages cannot be counted in a store.')
-    expect(on('toHaveCost', [], { commands: 1 })).toThrow('commands cannot be counted in a list of entries')
+    expect(on('toHaveCost', sandbox.store, { messages: 1 })).toThrow(/messages cannot be counted.* store\./)
+    expect(on('toHaveCost', [], { commands: 1 })).toThrow(/commands cannot be counted.* list\b/)
     expect(on('toHaveSchedule', sandbox.traffic, {})).toThrow('Write expect(sandbox.queue).toHaveSchedule(…)')
     const message = sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1h' })
     expect(on('toHaveValidSignature', message)).toThrow('toHaveValidSignature({ messageId: message.id })')
