@@ -155,15 +155,15 @@ describe('assertResilient()', () => {
     )
     const subject = { publish, handler: chargeOnce, holds: () => true }
     for (const [more, sentence] of [
-      [{ runs: 0 }, 'runs must be a whole number, 1 or more (got 0)'],
-      [{ guidance: 'coverge' }, `guidance must be 'coverage' or 'none' (got "coverge"). Did you mean "coverage"?`],
+      [{ runs: 0 }, /runs.*\b1 or more \(got 0\)/],
+      [{ guidance: 'coverge' }, /guidance.*'coverage' or 'none' \(got "coverge"\)\. .*"coverage"/],
       [{ faults: { maxRules: 2 } as never }, 'faults must be a fast-check arbitrary'],
-      [{ runs: '9' }, 'runs must be a whole number, 1 or more (got "9")'],
-      [{ seed: 'x' }, 'seed must be a whole number (got "x")'],
+      [{ runs: '9' }, /runs.*\b1 or more \(got "9"\)/],
+      [{ seed: 'x' }, /seed.*whole number \(got "x"\)/],
       [{ handler: {} }, 'assertResilient(): handler is missing'],
-      [{ handler: { [orders]: 3 } }, `the handler of ${orders} must be a function`],
+      [{ handler: { [orders]: 3 } }, new RegExp(`handler of ${orders} .*function`)],
       [{ examples: [[], [{ on: 'x' }]] }, 'examples[1]: on: there is no point "x"'],
-      [{ publish: () => {} }, 'nothing was published. Publish a message in `publish`.'],
+      [{ publish: () => {} }, /nothing was published.*`publish`/],
     ] as const)
       await expect(assertResilient({ ...subject, ...(more as object) })).rejects.toThrow(sentence)
     expect(() => arb.deliveryFaults({ kinds: ['quota-exceeded'] })).toThrow(

@@ -192,13 +192,13 @@ describe('assertResilient() combines policies', () => {
 
 test('assertResilient() throws a TypeError for invalid policies', async () => {
   for (const [given, sentence] of [
-    [{ deduplicationWindw: ['10m'] }, 'there is no policy "deduplicationWindw". Did you mean deduplicationWindow?'],
-    [{ xyz: [1] }, 'there is no policy "xyz". The policies are maxTrafficEntries'],
+    [{ deduplicationWindw: ['10m'] }, /policy "deduplicationWindw"\. .*mean deduplicationWindow\b/],
+    [{ xyz: [1] }, /policy "xyz"\. The policies.* maxTrafficEntries\b/],
     [
       { deduplicationWindow: '10m' },
-      'policies.deduplicationWindow must be a list of values. Write assertResilient({ …, policies:',
+      /policies\.deduplicationWindow .*list of values.*assertResilient\(\{ …, policies:/,
     ],
-    [{ deduplicationWindow: [] }, 'policies.deduplicationWindow must be a list of values'],
+    [{ deduplicationWindow: [] }, /policies\.deduplicationWindow .*list of values/],
     [{ deduplicationWindow: ['10 minutes'] }, '"10 minutes" is not a duration'],
     [{ retries: ['3'] }, 'policies.retries: policy.retries must be'],
     [{ flowControlOrder: ['lifo'] }, 'policies.flowControlOrder: policy.flowControlOrder must be'],
