@@ -68,41 +68,41 @@ describe('an unknown field', () => {
 
 describe('an impossible expected value', () => {
   test.each([
-    ['toHavePublished', { retries: '3' }, "retries must be a number (got '3'). Write 3."],
-    ['toHavePublished', { retries: 'three' }, "retries must be a number (got 'three')."],
-    ['toHavePublished', { to: undefined }, 'to must be a URL or a regular expression (got undefined). Omit it, or'],
-    ['toHavePublished', { to: 42 }, 'to must be a URL or a regular expression (got 42).'],
+    ['toHavePublished', { retries: '3' }, /retries.*number \(got '3'\)\. .*\b3\./],
+    ['toHavePublished', { retries: 'three' }, /retries.*number \(got 'three'\)\.$/m],
+    ['toHavePublished', { to: undefined }, /\bto\b.*URL.*\(got undefined\)\. Omit it/],
+    ['toHavePublished', { to: 42 }, /\bto\b.*URL.*\(got 42\)\./],
     ['toHavePublished', { method: 'post' }, "(got 'post'). Write 'POST'."],
     ['toHavePublished', { to: 'PUT https://shop.test/a' }, "without PUT: 'https://shop.test/a'."],
     ['toHaveOutboundRequest', { url: 'POST https://bank.test/*' }, "without POST: 'https://bank.test/*'."],
     ['toHaveReceivedRequest', { url: 'POST /v2/batch' }, "without POST: '/v2/batch'."],
     ['toHavePublished', { kind: 'failureCallback' }, "(got 'failureCallback'). Did you mean 'failure-callback'?"],
-    ['toHavePublished', { headers: ['x-tag'] }, 'headers must be an object of names and values'],
+    ['toHavePublished', { headers: ['x-tag'] }, /headers.*object of names/],
     ['toHavePublished', { deduplicated: 'yes' }, 'deduplicated must be true or false'],
     ['toHavePublished', { delay: '90' }, 'is not a duration'],
     ['toHavePublished', { notBefore: 'tomorrow' }, 'is not a time'],
     ['toHaveDelivered', { state: 'DELIVERD' }, "(got 'DELIVERD'). Did you mean 'DELIVERED'?"],
     ['toHaveDelivered', { state: 'delivered' }, "Did you mean 'DELIVERED'?"],
-    ['toHaveDelivered', { attempts: '3' }, 'attempts must be a number, a list of statuses [500, 200]'],
+    ['toHaveDelivered', { attempts: '3' }, /attempts.*list of statuses \[500, 200\]/],
     ['toHaveDelivered', { attempts: [{ code: 500 }] }, "Attempts have no field 'code'."],
     ['toHaveReceivedRequest', { service: 'stor' }, "Did you mean 'store'?"],
-    ['toHaveSchedule', { paused: 1 }, 'paused must be true or false (got 1).'],
-    ['toHaveCost', { commands: '5' }, 'commands must be a whole number or a range'],
-    ['toHaveCost', {}, 'the expected costs are missing (got {})'],
-    ['toHaveCost', undefined, 'the expected costs are missing (got undefined)'],
-    ['toFollowSequence', [], 'must be a list with at least one step'],
-    ['toFollowSequence', [{ type: 'command', argv: [] }], 'argv must be a list of arguments'],
+    ['toHaveSchedule', { paused: 1 }, /paused.*true or false \(got 1\)/],
+    ['toHaveCost', { commands: '5' }, /commands.*number or a range/],
+    ['toHaveCost', {}, /expected costs.*missing \(got \{\}\)/],
+    ['toHaveCost', undefined, /expected costs.*missing \(got undefined\)/],
+    ['toFollowSequence', [], 'at least one step'],
+    ['toFollowSequence', [{ type: 'command', argv: [] }], /argv.*list of arguments/],
     ['toFollowSequence', [{ type: 'message', state: 'CANCELED' }], "Did you mean 'CANCELLED'?"],
-    ['toHavePublished', 'https://shop.test', 'the pattern must be an object of fields'],
-    ['toHavePublished', null, 'the pattern must be an object of fields'],
+    ['toHavePublished', 'https://shop.test', /pattern.*object of fields/],
+    ['toHavePublished', null, /pattern.*object of fields/],
   ] as const)('%s(%j)', (matcher, pattern, text) => {
-    expect(misuse(matcher, pattern)).toContain(text)
+    expect(misuse(matcher, pattern)).toMatch(text)
   })
 
   test('is rejected by toHaveKey()', () => {
     expect(misuse('toHaveKey', 'k', { type: 'String' })).toContain("Did you mean 'string'?")
-    expect(misuse('toHaveKey', 'k', { ttl: undefined })).toContain("ttl must be a duration like '1h' or milliseconds")
-    expect(misuse('toHaveKey')).toContain('the key must be a string (got undefined).')
+    expect(misuse('toHaveKey', 'k', { ttl: undefined })).toMatch(/\bttl\b.*duration.*'1h'.*milliseconds/)
+    expect(misuse('toHaveKey')).toMatch(/the key.*string \(got undefined\)/)
   })
 
   test('is rejected by toHaveExecuted()', () => {
@@ -114,20 +114,18 @@ describe('an impossible expected value', () => {
 
   test.each([
     [{ time: 2 }, "unknown option 'time'"],
-    [{ to: 'x' }, "unknown option 'to'. Put all fields into one pattern"],
-    [2, 'the last argument must be { times: … } (got 2).'],
-    [{ times: '2' }, 'times must be a whole number or a range'],
-    [{ times: -1 }, 'times must be a whole number or a range'],
+    [{ to: 'x' }, /option 'to'\. .*one pattern/],
+    [2, /last argument.*\{ times: … \} \(got 2\)/],
+    [{ times: '2' }, /times.*number or a range/],
+    [{ times: -1 }, /times.*number or a range/],
   ])('is rejected in options: %j', (options, text) => {
-    expect(misuse('toHavePublished', {}, options)).toContain(text)
+    expect(misuse('toHavePublished', {}, options)).toMatch(text)
   })
 
   test('rejects too many arguments', () => {
-    expect(misuse('toHavePublished', {}, {}, {})).toContain('takes at most 2 arguments (got 3).')
+    expect(misuse('toHavePublished', {}, {}, {})).toMatch(/at most 2 .*\(got 3\)/)
     expect(misuse('toBeIdle', {})).toContain('toBeIdle(): takes no argument (got 1).')
-    expect(misuse('toFollowSequence', [{ type: 'attempt' }], { times: 1 })).toContain(
-      'takes at most one argument (got 2).',
-    )
+    expect(misuse('toFollowSequence', [{ type: 'attempt' }], { times: 1 })).toMatch(/at most one .*\(got 2\)/)
   })
 })
 
@@ -172,16 +170,16 @@ describe('a wrong value in expect()', () => {
     using own = createSandbox()
     own.store.run('SET', 'k', 1)
     const past = own.asOf(own.clock.now())
-    expect(on('toHaveKey', past, 'k')).toThrow('this is a view of the past')
+    expect(on('toHaveKey', past, 'k')).toThrow('view of the past')
     expect(on('toHaveExecuted', past, 'GET')).not.toThrow()
   })
 
   test('rejects another service, a log and a message', () => {
     expect(on('toHaveCost', sandbox.queue, { commands: 1 })).toThrow(
-      'commands cannot be counted in a queue. Write expect(sandbox)',
+      /commands cannot be counted.* queue\. .*expect\(sandbox\)/,
     )
-    expect(on('toHaveCost', sandbox.store, { messages: 1 })).toThrow('messages cannot be counted in a store.')
-    expect(on('toHaveCost', [], { commands: 1 })).toThrow('commands cannot be counted in a list of entries')
+    expect(on('toHaveCost', sandbox.store, { messages: 1 })).toThrow(/messages cannot be counted.* store\./)
+    expect(on('toHaveCost', [], { commands: 1 })).toThrow(/commands cannot be counted.* list\b/)
     expect(on('toHaveSchedule', sandbox.traffic, {})).toThrow('Write expect(sandbox.queue).toHaveSchedule(…)')
     const message = sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1h' })
     expect(on('toHaveValidSignature', message)).toThrow('toHaveValidSignature({ messageId: message.id })')

@@ -31,7 +31,7 @@ test('states that the signature is valid if the app has other keys', async () =>
   using sandbox = createSandbox()
   verifying(sandbox, { current: 'sig_other', next: 'sig_another' })
   const text = await failure(sandbox)
-  expect(text).toMatch(/msg_\S+ was rejected with 401, although its signature is valid.*\. .*keys.*URL/)
+  expect(text).toMatch(/msg_\S+ .*rejected with 401\b.*signature is valid.*\. .*keys.*URL/)
   expect(deadLettered(sandbox, { to: 'https://other.test/' }).explain(false)).toContain('its signature is valid')
 })
 
@@ -39,7 +39,7 @@ test('names the flaw of an invalid signature', async () => {
   using sandbox = createSandbox()
   verifying(sandbox, sandbox.queue.signingKeys)
   sandbox.faults.add({ on: 'queue.delivery', fault: fault.badSignature('key') })
-  expect(await failure(sandbox)).toMatch(/was rejected with 401, and its signature is invalid: \S+/)
+  expect(await failure(sandbox)).toMatch(/rejected with 401\b.*signature is invalid: \S+/)
 })
 
 test('gives no hint for other responses and for a scripted 401', async () => {
@@ -81,7 +81,7 @@ test('names one or two rotations of the keys', async () => {
   verifying(sandbox, { current, next: current })
   sandbox.queue.signingKeys.rotate()
   expect(await failure(sandbox)).toMatch(
-    /was rejected with 401, although its signature is valid: it uses the key that is current since the keys were rotated at 09:00:00\.000 \(#1\)\. .* as the next signing key, so it must verify with both keys\./,
+    /rejected with 401\b.*signature is valid: .*current.*rotated at 09:00:00\.000 \(#1\)\. .*next signing key.*both keys/,
   )
   sandbox.queue.signingKeys.rotate()
   expect(await failure(sandbox)).toContain('They were rotated 2 times')

@@ -38,26 +38,28 @@ describe.each([
   ['before its time has come', 0],
 ] as const)('hint about a schedule that fires at another hour, %s', (_, wait) => {
   const at = '2030-01-02T01:30:00Z'
-  const utc = `Schedule ${id} fires at 02:30 UTC: its cron "30 2 * * *" names no time zone. You expected 01:30Z`
-  const berlin = `Hint: ${utc}, which is 02:30 in Europe/Berlin: use CRON_TZ=Europe/Berlin 30 2 * * *`
+  const utc = `^Hint: Schedule ${id} .*02:30 UTC.*"30 2 \\* \\* \\*" names no time zone.* 01:30Z\\b`
+  const berlin = expect.stringMatching(
+    new RegExp(`${utc}.*02:30 in Europe/Berlin: .*CRON_TZ=Europe/Berlin 30 2 \\* \\* \\*$`),
+  )
 
   test('names a difference of whole hours, and no unmentioned zone', async () => {
     await schedule('30 2 * * *')
     await sandbox.clock.advance(wait)
-    expect(told(at)).toEqual([`Hint: ${utc}, 1 hour before it.`])
+    expect(told(at)).toEqual([expect.stringMatching(new RegExp(`${utc}, 1 hour before\\b`))])
     expect(told(new Date(at))).toEqual(told(at))
     expect(told(Date.parse(at))).toEqual(told(at))
     // The names are a zone with another offset and a text that only looks like a zone.
     expect(told(at, 'in America/New_York', 'in Europe/Atlantis', 'Sales/Report')).toEqual(told(at))
-    expect(told('2030-01-02T05:30:00Z')[0]).toContain('You expected 05:30Z, 3 hours after it.')
+    expect(told('2030-01-02T05:30:00Z')[0]).toMatch(/ 05:30Z, 3 hours after\b/)
   })
 
   test('names the zone that the test mentions', async () => {
     await schedule('30 2 * * *')
     await sandbox.clock.advance(wait)
     expect(told(at, 'reports', 'goes out at 02:30 in Europe/Berlin')).toEqual([berlin])
-    expect(told('2030-01-01T21:00:00Z', 'at 02:30 in Asia/Kolkata')[0]).toContain(
-      'You expected 2030-01-01T21:00Z, which is 02:30 in Asia/Kolkata',
+    expect(told('2030-01-01T21:00:00Z', 'at 02:30 in Asia/Kolkata')[0]).toMatch(
+      / 2030-01-01T21:00Z.*\b02:30 in Asia\/Kolkata\b/,
     )
   })
 
@@ -74,17 +76,21 @@ describe.each([
     expect(told(at)).toEqual([berlin])
     await schedule('30 2 * * *')
     await schedule('CRON_TZ=Europe/Berlin 0 4 * * *', { 'Service-Schedule-Id': 'other' })
-    expect(told(at)).toContain(berlin)
+    expect(told(at)).toContainEqual(berlin)
   })
 
   test('names a schedule with another zone', async () => {
     await schedule('CRON_TZ=Europe/Berlin 30 2 * * *')
     await sandbox.clock.advance(wait)
-    const names = `Schedule ${id} fires at 01:30Z: its cron "CRON_TZ=Europe/Berlin 30 2 * * *" names Europe/Berlin, where it is 02:30 then. You expected`
-    expect(told('2030-01-02T02:30:00Z')).toEqual([`Hint: ${names} 02:30Z, which is 02:30 UTC: use 30 2 * * *`])
-    expect(told('2030-01-02T00:30:00Z')).toEqual([`Hint: ${names} 00:30Z, 1 hour before it.`])
-    expect(told('2030-01-02T07:30:00Z', 'in America/New_York')[0]).toContain(
-      '07:30Z, which is 02:30 in America/New_York: use CRON_TZ=America/New_York 30 2 * * *',
+    const names = `^Hint: Schedule ${id} .* 01:30Z.*"CRON_TZ=Europe/Berlin 30 2 \\* \\* \\*" names Europe/Berlin.* 02:30 .*`
+    expect(told('2030-01-02T02:30:00Z')).toEqual([
+      expect.stringMatching(new RegExp(`${names} 02:30Z.* 02:30 UTC: .* 30 2 \\* \\* \\*$`)),
+    ])
+    expect(told('2030-01-02T00:30:00Z')).toEqual([
+      expect.stringMatching(new RegExp(`${names} 00:30Z, 1 hour before\\b`)),
+    ])
+    expect(told('2030-01-02T07:30:00Z', 'in America/New_York')[0]).toMatch(
+      /\b07:30Z.*\b02:30 in America\/New_York: .*CRON_TZ=America\/New_York 30 2 \* \* \*$/,
     )
   })
 
@@ -160,8 +166,10 @@ describe('daylight saving time of a zone', () => {
     await sandbox.clock.advanceTo(`${fires.slice(0, 8)}01T12:00:00Z`)
     await schedule('30 0 * * *')
     await sandbox.clock.advance('1d')
-    expect(told(expected, 'in Europe/Berlin')[0]).toContain(
-      `fires at ${fires.slice(0, 16)} UTC: its cron "30 0 * * *" names no time zone. You expected ${expected.slice(0, 16)}Z, which is 00:30 in Europe/Berlin`,
+    expect(told(expected, 'in Europe/Berlin')[0]).toMatch(
+      new RegExp(
+        ` ${fires.slice(0, 16)} UTC: .*"30 0 \\* \\* \\*" names no time zone.* ${expected.slice(0, 16)}Z.*\\b00:30 in Europe/Berlin\\b`,
+      ),
     )
   })
 })

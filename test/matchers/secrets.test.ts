@@ -47,8 +47,8 @@ test('prints no secret in any failure', async () => {
   for (const text of texts) {
     for (const secret of [...secrets, token, token.slice(0, 9)]) expect(text).not.toContain(secret)
   }
-  expect(texts[0]).toContain('✗ body.password: expected another value, received one that is hidden as a secret')
-  expect(texts[0]).toContain("✗ headers['x-api-key']: expected another value, received one that is hidden as a secret")
+  expect(texts[0]).toMatch(/✗ body\.password: .*hidden as a secret/)
+  expect(texts[0]).toMatch(/✗ headers\['x-api-key'\]: .*hidden as a secret/)
 })
 
 test('prints neither side of a secret field in a hash', () => {
@@ -56,7 +56,7 @@ test('prints neither side of a secret field in a hash', () => {
   sandbox.store.load(dumpOf('HSET', 'user', 'password', 'stored333', 'name', 'Ada'))
   const text = failure(() => expect(sandbox.store).toHaveKey('user', { value: { password: 'guess', name: 'Bob' } }))
   expect(text).not.toMatch(/stored333|guess/)
-  expect(text).toContain("hash, does not expire: { password: '***', name: 'Ada' }")
+  expect(text).toMatch(/hash, .*not expire: \{ password: '\*\*\*', name: 'Ada' \}/)
   expect(text).toContain("✗ value.name: expected 'Bob', received 'Ada'")
 })
 
@@ -91,6 +91,6 @@ test('hides fields of Redact-Fields in nearest candidates', async () => {
     failure(() => expect(sandbox).toFollowSequence([{ type: 'attempt', body: { customer: 'bob' } }])),
   ]
   for (const text of texts) expect(text).not.toContain('ada-lovelace')
-  expect(texts[0]).toContain('✗ body.customer: expected another value, received one that its publisher hides')
+  expect(texts[0]).toMatch(/✗ body\.customer: .*publisher hides/)
   expect(texts[1]).toContain("✗ headers['x-plan']: expected 'silver', received 'gold'")
 })

@@ -67,12 +67,12 @@ describe('toHaveCost(…, { since })', () => {
       told = stripVTControlCharacters((error as Error).message)
     }
     expect(told).toContain(`expect(sandbox).toHaveCost({ messages: '<=1', commands: '<=5' }, { since: ${mark} })`)
-    expect(told).toContain(`Expected these costs since the mark (after entry ${mark}):`)
-    expect(told).toContain(
-      '✗ messages: expected at most 1, received 2: 1 × delivery to https://shop.test/orders, 1 × retry to https://shop.test/orders',
+    expect(told).toMatch(new RegExp(`since the mark.*\\bentry ${mark}\\b.*:`))
+    expect(told).toMatch(
+      /✗ messages: .*at most 1, received 2: 1 × delivery .*https:\/\/shop\.test\/orders, 1 × retry .*https:\/\/shop\.test\/orders/,
     )
     // Billed are SET, GET, EVAL with its two commands, MULTI, INCR, GET and EXEC.
-    expect(told).toContain('✗ commands: expected at most 5, received 9: ')
+    expect(told).toMatch(/✗ commands: .*at most 5, received 9: /)
     expect(told).not.toContain('set before x')
   })
 
@@ -92,17 +92,17 @@ describe('toHaveCost(…, { since })', () => {
     using sandbox = createSandbox()
     sandbox.store.run('SET', 'k', 'v')
     const since = (given: unknown) => () => expect(sandbox).toHaveCost({ commands: 0 }, { since: given as number })
-    expect(since('start')).toThrow("since must be a mark (got 'start')")
-    expect(since(Promise.resolve(1))).toThrow('await it for a sandbox on a server')
-    expect(since(-1)).toThrow('since must be a mark (got -1)')
-    expect(since(99)).toThrow('since is a mark after entry 99, but this log ends with entry 2')
+    expect(since('start')).toThrow(/since.*a mark \(got 'start'\)/)
+    expect(since(Promise.resolve(1))).toThrow(/await it.*server/)
+    expect(since(-1)).toThrow(/since.*a mark \(got -1\)/)
+    expect(since(99)).toThrow(/since.*after entry 99\b.*entry 2\b/)
     expect(() => expect(sandbox).toHaveCost({ commands: 0 }, { until: 1 } as never)).toThrow(
-      'the last argument must be { since: mark }',
+      /last argument.*\{ since: mark \}/,
     )
-    expect(since(1)).toThrow('commands cannot be counted since entry 1')
+    expect(since(1)).toThrow(/commands cannot be counted.*entry 1\b/)
     expect(sandbox).toHaveCost({ requests: 0 }, { since: 1 })
     const old = sandbox.traffic.mark()
     sandbox.reset()
-    expect(since(old)).toThrow('from another sandbox or from before a reset')
+    expect(since(old)).toThrow(/another sandbox.*before a reset/)
   })
 })

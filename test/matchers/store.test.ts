@@ -120,8 +120,8 @@ describe('toHaveExecuted', () => {
 
   test('gives a hint for a whole command in one argument, and rejects no argument', () => {
     using sandbox = createSandbox({ startAt })
-    expect(verdictOf(() => expect(sandbox.store).toHaveExecuted('SET k v'))).toContain(
-      "Hint: Pass each argument of the command separately: toHaveExecuted('SET', 'k', 'v').",
+    expect(verdictOf(() => expect(sandbox.store).toHaveExecuted('SET k v'))).toMatch(
+      /Hint: .*separately: toHaveExecuted\('SET', 'k', 'v'\)/,
     )
     expect(() => expect(sandbox.store).toHaveExecuted()).toThrow('toHaveExecuted(): the command is missing')
   })
@@ -311,7 +311,7 @@ describe('toHaveKey', () => {
       before.store.run('SET', 'lock', 'a')
       using sandbox = createSandbox({ startAt })
       sandbox.store.load(before.store.dump())
-      expect(hint(sandbox)).toBe('lock has no TTL. Set one, for example with EXPIRE.')
+      expect(hint(sandbox)).toMatch(/^lock has no TTL\. [^#]*\bEXPIRE\.$/)
     })
 
     test('names no command for a TTL from a dump that PERSIST removed', () => {
@@ -320,7 +320,7 @@ describe('toHaveKey', () => {
       using sandbox = createSandbox({ startAt })
       sandbox.store.load(before.store.dump())
       sandbox.store.run('PERSIST', 'lock')
-      expect(hint(sandbox)).toBe('lock has no TTL. Set one, for example with EXPIRE.')
+      expect(hint(sandbox)).toMatch(/^lock has no TTL\. [^#]*\bEXPIRE\.$/)
     })
 
     test('ignores a command without arguments', () => {
@@ -364,9 +364,7 @@ describe('toHaveKey', () => {
       ].join('\n'),
     )
     sandbox.store.run('FLUSHALL')
-    expect(failureOf(() => expect(sandbox.store).toHaveKey('x'))).toContain(
-      "Expected a key 'x'. The store is empty.\nReplay",
-    )
+    expect(failureOf(() => expect(sandbox.store).toHaveKey('x'))).toMatch(/key 'x'\. .*store is empty\.\nReplay/)
   })
 
   test('shows the stored value for .not', () => {
@@ -403,17 +401,17 @@ describe('toHaveKey', () => {
       (received: unknown, ...given: unknown[]) =>
       () =>
         (expect(received) as unknown as { toHaveKey(...given: unknown[]): void }).toHaveKey(...given)
-    expect(key(sandbox.store, 42)).toThrow('toHaveKey(): the key must be a string (got 42).')
+    expect(key(sandbox.store, 42)).toThrow(/toHaveKey\(\).*\bkey\b.*string \(got 42\)/)
     expect(key(sandbox.store, 'k', { ttl: '1 hour' })).toThrow('"1 hour" is not a duration')
     expect(key(sandbox.store, 'k', { expires: 1 })).toThrow(
       /unknown field 'expires'\. The fields are value, ttl, type\.$/,
     )
     expect(key(sandbox.traffic, 'k')).toThrow('Write expect(sandbox.store).toHaveKey(…).')
     expect(key(sandbox.queue, 'k')).toThrow(
-      'toHaveKey(): expect() must get the store (got a queue). Write expect(sandbox.store).toHaveKey(…) or expect(sandbox).',
+      /toHaveKey\(\).*the store \(got a queue\)\. .*expect\(sandbox\.store\)\.toHaveKey.*expect\(sandbox\)/,
     )
     expect(key(Promise.resolve(sandbox), 'k')).toThrow(
-      '(got a promise). Await it first. Write expect(sandbox.store).toHaveKey(…).',
+      /\(got a promise\)\. Await it.*expect\(sandbox\.store\)\.toHaveKey/,
     )
     expect(key({}, 'k')).toThrow('(got another object).')
     expect(key('store', 'k')).toThrow("(got 'store').")

@@ -185,17 +185,19 @@ describe('a crash between two effects of one body', () => {
       'lost-response 1.1',
     ])
     expect(found.findings.map(({ disturbances: [one] }) => one!.description)).toEqual([
-      "the process dies in delivery 1 (step 'pay'), after SET paid and before POST https://pay.test/charges",
-      "the process dies in delivery 1 (step 'pay'), after POST https://pay.test/charges and before SADD log",
-      "the response to POST https://pay.test/charges in delivery 1 (step 'pay') is lost, after the host did its work",
+      expect.stringMatching(
+        /dies in delivery 1 \(step 'pay'\), after SET paid .*before POST https:\/\/pay\.test\/charges$/,
+      ),
+      expect.stringMatching(
+        /dies in delivery 1 \(step 'pay'\), after POST https:\/\/pay\.test\/charges .*before SADD log$/,
+      ),
+      expect.stringMatching(/^the response .*POST https:\/\/pay\.test\/charges .*delivery 1 \(step 'pay'\).*lost/),
     ])
+    const lost = expect.stringMatching(/^log does not exist\b.*\{"charged"\}$/)
     expect(found.findings.map(({ differences }) => differences)).toEqual([
-      [
-        'log does not exist, without faults it is {"charged"}',
-        'call POST https://pay.test/charges "o1" (o1) went out 0 times, without faults once',
-      ],
-      ['log does not exist, without faults it is {"charged"}'],
-      ['log does not exist, without faults it is {"charged"}'],
+      [lost, expect.stringMatching(/^call POST https:\/\/pay\.test\/charges "o1" \(o1\) .*\b0 times\b.*\bonce$/)],
+      [lost],
+      [lost],
     ])
     const again = await foundBy(assertCrashSafe(appWith(guarded), { outbound: calls, only: ['between-effects 1.2'] }))
     expect(again.findings).toEqual([found.findings[1]])
@@ -219,7 +221,7 @@ describe('a crash between two effects of one body', () => {
     const found = await foundBy(assertCrashSafe(stubborn, { outbound: calls }))
     // A process that lives catches the loss of a response, and what it then writes is its own effect.
     expect(found).toMatchObject({ plans: 19, notTried: 0, findings: [{ id: 'lost-response 1.1' }] })
-    expect(found.findings[0]!.differences).toEqual(['dead = {"wrote"}, without faults it does not exist'])
+    expect(found.findings[0]!.differences).toEqual([expect.stringMatching(/^dead = \{"wrote"\}.*not exist$/)])
   })
 
   test('is not tried between reads, or effects that have their own deliveries', async () => {
@@ -246,7 +248,7 @@ test('is tried for pairs, up to a limit that is reported', async () => {
   const ignoreKeys = ['tries']
   expect((await assertCrashSafe(lucky, { ignoreKeys })).plans).toBe(14)
   const found = await foundBy(assertCrashSafe(lucky, { ignoreKeys, depth: 2, maxRuns: 60 }))
-  expect(found.message).toContain('45 crash plans were not tried: raise `maxRuns`.')
+  expect(found.message).toMatch(/\b45 crash plans .*not tried.*`maxRuns`/)
   expect(found.findings[0]!.disturbances).toHaveLength(2)
   const { notTried: untried, coverage } = await assertCrashSafe(lucky, { ignoreKeys, maxRuns: 3 })
   expect([untried, coverage.reached, coverage.possible, coverage.unreached.length]).toEqual([11, 3, 14, 11])
@@ -271,10 +273,9 @@ test('code outside steps that is not deterministic is reported with the field, b
     assertCrashSafe(appWith(defects.find(({ name }) => name === 'time outside steps')!.broken)),
   )
   expect(time.findings).toEqual([])
-  expect(time.message).toBe(`Code outside steps differs when the same delivery is repeated:
-  step 'morning': header upstash-not-before was 1893456060, again 1893542460
-  step 'morning': sleepUntil was 1893456060, again 1893542460
-Move code that uses time, randomness or changing data into context.run().`)
+  expect(time.message).toMatch(
+    /^.*outside steps.*\n {2}step 'morning': header upstash-not-before .*1893456060.* 1893542460\n {2}step 'morning': sleepUntil .*1893456060.* 1893542460\n.*context\.run\(\)\.$/,
+  )
   const loop = await foundBy(assertCrashSafe(appWith(defects.find(({ name }) => name.startsWith('a loop'))!.broken)))
   expect(loop.nondeterminism).toContainEqual({ step: "step 'end'", field: 'stepName', first: 'end', again: 'item 1' })
 })
@@ -315,9 +316,9 @@ test('a run that fails because all attempts were used is not a failure of the ch
 
 test('assertCrashSafe() rejects invalid options and names the next step', async () => {
   await expect(assertCrashSafe({} as never)).rejects.toThrow('first argument must be a function')
-  await expect(assertCrashSafe(() => {})).rejects.toThrow('no delivery of a run reached the app')
+  await expect(assertCrashSafe(() => {})).rejects.toThrow(/no delivery.*reached the app/)
   const app = appWith(count)
-  await expect(assertCrashSafe(app, { only: ['nowhere 1'] })).rejects.toThrow('names no crash plan of this workflow')
+  await expect(assertCrashSafe(app, { only: ['nowhere 1'] })).rejects.toThrow(/no crash plan.*"nowhere 1"/)
   await expect(assertCrashSafe(app, { depth: 3 as never })).rejects.toThrow('depth must be 1, or 2')
   await expect(assertCrashSafe(app, { maxRuns: 0 })).rejects.toThrow('maxRuns must be a whole number')
 })
@@ -328,7 +329,7 @@ describe('assertCrashSafe() of an app with problems', () => {
       for (let nth = 0; ; nth++) await context.sleep(`nap ${nth}`, '1d')
     })
     await expect(assertCrashSafe(endless)).rejects.toThrow(
-      "the runs have had 500 deliveries and have not ended. End the loop by its payload, or limit the time with drain: ({ clock }) => clock.advance('1d').",
+      /\b500 deliveries .*not ended\. .*drain: .*clock\.advance\('1d'\)/,
     )
     const settle = ({ clock }: Sandbox) => clock.advance('50h')
     expect(await assertCrashSafe(endless, { drain: settle })).toMatchObject({ deliveries: 3, notTried: 0 })

@@ -20,13 +20,13 @@ describe('explain() of a run', () => {
   test('states that it sleeps', async () => {
     const world = await begun((context) => context.sleep('nap', '1h'), 1000)
     expect(explained(world)).toMatch(
-      /^Workflow run wfr_one of https:\/\/app\.test\/run began at 2030-01-01 00:00:00 and is still running\. Message msg_\w+ to https:\/\/app\.test\/run, which carries step "nap" of workflow run wfr_one, waits for its first attempt at 2030-01-01 01:00:00, 3600 s after it was published\.$/,
+      /^Workflow run wfr_one of https:\/\/app\.test\/run .*2030-01-01 00:00:00 .*still running\. Message msg_\w+ to https:\/\/app\.test\/run, .*step "nap" .*wfr_one.*first attempt .*2030-01-01 01:00:00, 3600 s .*published\.$/,
     )
   })
 
   test('states that it waits for an event', async () => {
     const world = await begun((context) => context.waitForEvent('approval', 'approved', { timeout: '2h' }), 0)
-    expect(explained(world)).toContain('Step "approval" waits for event "approved" until 2030-01-01 02:00:00.')
+    expect(explained(world)).toMatch(/Step "approval" waits .*"approved" .*2030-01-01 02:00:00\./)
   })
 
   test('states that it calls a third party, and then that the callback is delivered', async () => {
@@ -39,13 +39,9 @@ describe('explain() of a run', () => {
     world.serve('/run', (context) => context.call('pay', { url: 'https://third.test/' }) as Promise<never>)
     await world.client.trigger({ url: `${app}/run`, workflowRunId: 'one' })
     await world.clock.advance('12s')
-    expect(explained(world)).toContain(
-      'which carries the request of step "pay" of workflow run wfr_one, is being delivered',
-    )
+    expect(explained(world)).toMatch(/the request of step "pay" .*wfr_one, is being delivered/)
     await world.clock.advance('10s')
-    expect(explained(world)).toContain(
-      'which carries the response for step "pay" of workflow run wfr_one, is being delivered',
-    )
+    expect(explained(world)).toMatch(/the response for step "pay" .*wfr_one, is being delivered/)
   })
 
   test('states that a submission is held, which satisfies the invariants', async () => {
@@ -55,9 +51,7 @@ describe('explain() of a run', () => {
     await world.client.trigger({ url: `${app}/run`, workflowRunId: 'one' })
     await world.clock.advance('15s')
     const held = [...engineOf(world.queue).whereabouts()].find(([, place]) => place === 'held')!
-    expect(world.queue.explain(held[0])).toContain(
-      'which carries step "charge" of workflow run wfr_one, is held until the endpoint has responded to the delivery that submitted it',
-    )
+    expect(world.queue.explain(held[0])).toMatch(/step "charge" .*wfr_one, is held .*endpoint has responded/)
     expect(world.checkInvariants().violations).toEqual([])
   })
 
@@ -66,7 +60,7 @@ describe('explain() of a run', () => {
     expect(explained(success)).toContain('and succeeded at 2030-01-01 00:00:00.')
     const failed = await begun(() => Promise.reject(new Error('no')), 0)
     expect(explained(failed)).toMatch(
-      /and failed at 2030-01-01 00:00:00: https:\/\/app\.test\/\S+ responded 500 "no" \(dead letter \d+-0\)\. Message msg_/,
+      /failed .*2030-01-01 00:00:00: https:\/\/app\.test\/\S+ .*500 "no" \(dead letter \d+-0\)\. Message msg_/,
     )
     const cancelled = await begun((context) => context.sleep('nap', '1h'), 0)
     cancelled.workflow.getRun('wfr_one').cancel()
@@ -79,7 +73,7 @@ describe('explain() of a run', () => {
     world.faults.add({ on: 'workflow.step', match: { step: 'a' }, fault: fault.drop() })
     await world.client.trigger({ url: `${app}/run`, workflowRunId: 'one' })
     await world.clock.drain()
-    expect(explained(world)).toContain('A fault dropped one of its deliveries')
+    expect(explained(world)).toMatch(/fault dropped .*deliveries/)
   })
 })
 
@@ -96,7 +90,7 @@ test.each([
 ])('a step that %s with invalid values is rejected, and explain() states why', async (_, route, why) => {
   const world = await begun((context) => context.run('first', () => 1).then(() => route(context)), 0)
   await world.clock.drain()
-  expect(explained(world)).toContain('the queue rejected what its last delivery submitted')
+  expect(explained(world)).toMatch(/queue rejected .*submitted/)
   expect(explained(world)).toMatch(why)
   const run = world.workflow.getRun('wfr_one')
   await expect(run.advanceToEnd()).rejects.toThrow(why)
@@ -117,7 +111,7 @@ test('invoking a run ID that exists begins nothing, and explain() states why', a
   world.destinations.on(`${app}/*`, (request) => POST(request))
   await world.client.trigger({ url: `${app}/main`, workflowRunId: 'one' })
   await world.clock.drain()
-  expect(explained(world)).toContain('the run wfr_kid that it invokes exists already')
+  expect(explained(world)).toMatch(/\bwfr_kid .*exists already/)
 })
 
 test('the statistics count runs by their end state, and a dump keeps the counts', async () => {

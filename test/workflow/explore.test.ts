@@ -51,7 +51,7 @@ test('exploreFaults() injects a fault at each delivery, call and wait of a run',
     const again = await exploreFaults({ ...ordered, faults: [rule!] }, { ...options, on: 'stats.request' })
     expect([rule, again.holds]).toEqual([rule, holds])
     expect(again.outcomes[0]!.sandbox.faults.unused).toEqual([])
-    expect(again.table()).toContain('No run reached stats.request, so no fault was injected there.')
+    expect(again.table()).toMatch(/No run reached stats\.request/)
   }
 })
 

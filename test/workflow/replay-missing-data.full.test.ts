@@ -212,18 +212,16 @@ test('a route that hangs is reported without waiting forever', async () => {
   const { prefixes, incompatible, unchecked } = await replay(history, app(hangs), { timeout: 50 })
   expect(prefixes).toBe(3)
   expect(incompatible.map(({ message: sentence }) => sentence)).toEqual([
-    "After step 1 'a' step 2 'b' (Run) comes next; but the code does not respond.",
-    "After step 2 'b' step 3 'c' (Run) comes next; but the code does not respond.",
+    expect.stringMatching(/^After step 1 'a' step 2 'b' \(Run\) .*not respond/),
+    expect.stringMatching(/^After step 2 'b' step 3 'c' \(Run\) .*not respond/),
   ])
-  expect(unchecked).toEqual([
-    { prefix: 4, reason: 'The code did not respond to earlier lists, so this list and all later lists were skipped.' },
-  ])
+  expect(unchecked).toEqual([{ prefix: 4, reason: expect.stringMatching(/not respond .*all later lists.* skipped/) }])
   // The replaced globals are restored.
   expect(await replay(history, app(route))).toMatchObject(ok)
   await expect(replay(history, () => new Promise(() => {}), { timeout: 5 })).rejects.toThrow(
-    'replay(): the function that serves the app did not return in time. Raise `timeout`, or let it return.',
+    /replay\(\).*function .*not return .*`timeout`/,
   )
-  await expect(replay(history, app(route), { timeout: 0 })).rejects.toThrow('timeout must be 1 ms or more')
+  await expect(replay(history, app(route), { timeout: 0 })).rejects.toThrow(/timeout .*1 ms or more/)
 })
 
 test('a module that throws while it is loaded is reported', async () => {
@@ -236,8 +234,8 @@ test('a module that throws while it is loaded is reported', async () => {
   expect(globalThis.fetch).toBe(fetched)
   const { incompatible } = await replay(history, ({ destinations }) => void destinations.on(url, broken))
   expect(incompatible).toMatchObject([
-    { prefix: 1, actual: 'responded 500: the handler threw Error: DATABASE_URL is missing' },
-    { prefix: 2, actual: 'responded 500: the handler threw Error: DATABASE_URL is missing' },
+    { prefix: 1, actual: expect.stringMatching(/^responded 500: .*threw Error: DATABASE_URL is missing$/) },
+    { prefix: 2, actual: expect.stringMatching(/^responded 500: .*threw Error: DATABASE_URL is missing$/) },
   ])
 })
 
@@ -285,7 +283,7 @@ test('replay() accepts an app at a URL', async () => {
   const history = await recorded(route)
   const moved = { ...history, url: 'https://shop.test/api/moved' }
   await expect(replay(moved, app(route))).rejects.toThrow(
-    'replay(): the app serves nothing at https://shop.test/api/moved. Register it with destinations.on(), or replay { ...history, url }',
+    /replay\(\).*serves nothing .*https:\/\/shop\.test\/api\/moved\. .*destinations\.on\(\).*\{ \.\.\.history, url \}/,
   )
 })
 

@@ -101,7 +101,7 @@ test('a log with redacted, omitted or truncated values lists them, and raises no
     expect(history.missing?.find((one) => sentence.test(one))).toBeDefined()
     const { unchecked } = await replay(history, served())
     expect(unchecked.length).toBeGreaterThan(0)
-    expect(unchecked[0]!.reason).toMatch(/It may depend on values that the history lacks: the payload/)
+    expect(unchecked[0]!.reason).toMatch(/history lacks: the payload/)
   }
 })
 
@@ -155,7 +155,7 @@ test('a log without a group or a branch is reported as incomplete', async () => 
   }
   const log = copy(logs.whole)
   log.runs[0].steps.find(({ type }: Loose) => type === 'parallel').steps.pop()
-  expect((await unharmed(log)).missing).toContain('The log is incomplete: the list cannot be rebuilt from step 5 on.')
+  expect((await unharmed(log)).missing).toContainEqual(expect.stringMatching(/log is incomplete.*\bstep 5\b/))
 })
 
 test('the step that a run waits for is known, from the double and from the log', async () => {
@@ -185,7 +185,7 @@ describe('secrets in a run history', () => {
     for (const history of [logs.direct, parseRunHistory(logs.whole)] as RunHistory[]) {
       expect(JSON.stringify(history)).not.toContain('not-to-be-shown')
       expect(history.headers).toEqual({ 'x-user': 'u1', authorization: 'Bearer ***' })
-      expect(history.missing).toContain('The value of the header authorization is hidden.')
+      expect(history.missing).toContainEqual(expect.stringMatching(/header authorization .*hidden/))
     }
     const { headers, missing } = logs.world.workflow.getRun('wfr_one').history({ secrets: true })
     expect([headers?.authorization, missing]).toEqual(['Bearer not-to-be-shown', undefined])
@@ -212,9 +212,7 @@ describe('secrets in a run history', () => {
     }
     const hidden = await replay(logs.direct, served(guarded))
     expect(hidden.incompatible).toEqual([])
-    expect(hidden.unchecked[0]!.reason).toMatch(
-      /Failed to authenticate.*It may depend on headers that are hidden: authorization\.$/s,
-    )
+    expect(hidden.unchecked[0]!.reason).toMatch(/Failed to authenticate.*headers .*hidden: authorization\.$/s)
     const told = logs.world.workflow.getRun('wfr_one').history({ secrets: true })
     expect(await replay(told, served(guarded))).toMatchObject({ incompatible: [], unchecked: [] })
   })
@@ -235,9 +233,9 @@ describe('parseRunHistory()', () => {
     expect(parseRunHistory(list, { url })).toEqual(history)
     expect(history).toMatchObject({ url, runId: 'wfr_unknown', state: 'RUN_STARTED', headers: {} })
     expect(history.missing).toEqual([
-      'Headers that the trigger forwarded are not in the list. Provide them if code outside steps reads any.',
-      'The ID of the run is not in the list: it is replayed as wfr_unknown.',
-      'The creation time of the run is not in the list. Set createdAt if code outside steps reads it.',
+      expect.stringMatching(/^Headers .*not in the list/),
+      expect.stringMatching(/\bID of the run\b.*\bwfr_unknown\b/),
+      expect.stringMatching(/creation time .*not in the list\. .*createdAt/),
     ])
     expect(await replay(history, served())).toEqual({ prefixes: 4, incompatible: [], unchecked: [] })
     expect((await replay(history, served(picky({ gold: 'silver' })))).incompatible).not.toEqual([])
@@ -313,13 +311,11 @@ describe('parseRunHistory()', () => {
   test('names the runs of a log with several ones, or without the requested one', () => {
     const two = copy(logs.whole)
     two.runs.push({ ...two.runs[0], workflowRunId: 'wfr_two' })
-    expect(() => parseRunHistory(two)).toThrow(
-      'The log contains several runs: wfr_one, wfr_two. Select one with --run ID or { runId }.',
-    )
+    expect(() => parseRunHistory(two)).toThrow(/several runs: wfr_one, wfr_two\. .*--run ID .*\{ runId \}/)
     expect(parseRunHistory(two, { runId: 'wfr_two' }).runId).toBe('wfr_two')
     expect(parseRunHistory(two, { runId: 'two' }).runId).toBe('wfr_two')
     expect(() => parseRunHistory({ ...two, cursor: '17-1' }, { runId: 'wfr_x' })).toThrow(
-      'The log does not contain run wfr_x, only wfr_one, wfr_two. The log has more pages, the next at cursor=17-1.',
+      /not contain .*wfr_x, only wfr_one, wfr_two\. .*more pages.* cursor=17-1\./,
     )
   })
 

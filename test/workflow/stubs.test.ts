@@ -456,11 +456,9 @@ describe('advanceToStep() and advanceToEnd()', () => {
     })
     const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
     await expect(run.advanceToStep('chrage')).rejects.toThrow(
-      /did not reach step 'chrage': the run ended with RUN_SUCCESS .*there is 'charge'[\s\S]*1 charge {2}Run, done → "ok"[\s\S]*2 nap {2}SleepFor, done; sleeps until/,
+      /not reach step 'chrage': .*RUN_SUCCESS .*'charge'[\s\S]*1 charge {2}Run, done → "ok"[\s\S]*2 nap {2}SleepFor, done; .*until/,
     )
-    await expect(run.advanceToEnd('failed')).rejects.toThrow(
-      /did not end with 'failed': the run ended with RUN_SUCCESS/,
-    )
+    await expect(run.advanceToEnd('failed')).rejects.toThrow(/not end with 'failed': .*RUN_SUCCESS/)
   })
 
   test('a wait for an event that was not sent throws an error without moving time', async () => {
@@ -471,7 +469,7 @@ describe('advanceToStep() and advanceToEnd()', () => {
     const before = clock.now()
     const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
     await expect(run.advanceToEnd('success')).rejects.toThrow(
-      /waits for event 'approved', which was not sent, and would time out in 7d\. Stub it with workflow\.stubEvent\('approved', data\)[\s\S]*1 approval {2}Wait, waiting; waits for event approved until/,
+      /event 'approved', .*not sent.*time out in 7d\. .*workflow\.stubEvent\('approved', data\)[\s\S]*1 approval {2}Wait, waiting; .*event approved until/,
     )
     expect(clock.now()).toBe(before)
   })
@@ -482,7 +480,7 @@ describe('advanceToStep() and advanceToEnd()', () => {
     workflow.stubStep('charge').throws(new Error('card declined'))
     const run = workflow.getRun((await client.trigger({ url, retries: 1 })).workflowRunId)
     await expect(run.advanceToEnd('success')).rejects.toThrow(
-      /RUN_FAILED .*It failed with: card declined[\s\S]*– charge {2}failed, 2 attempts\n.*500 card declined.*; waits until .*: .*\n.*500 card declined/,
+      /RUN_FAILED .*failed with: card declined[\s\S]*– charge {2}failed, 2 attempts\n.*500 card declined.*; waits until .*: .*\n.*500 card declined/,
     )
   })
 
@@ -661,11 +659,11 @@ describe('unused stubs', () => {
     await client.trigger({ url })
     await workflow.runs[0]!.advanceToStep('approval')
     expect(workflow.unused).toEqual([
-      "workflow.stubStep('chrage').returns(…) was never used: no step 'chrage' occurred; there is 'charge'.",
-      "workflow.stubStep('charge', 2).throws(…) was never used: no run had a step 'charge' number 2.",
-      "workflow.stubEvent('aproved') was never used: no run waited for event 'aproved'; there is 'approved'.",
-      'workflow.skipSleeps() was never used: no step slept.',
-      'workflow.skipRetryDelays() was never used: no delivery of a run was retried.',
+      expect.stringMatching(/^workflow\.stubStep\('chrage'\)\.returns\(…\) .*never used: .*'chrage' .*'charge'\.$/),
+      expect.stringMatching(/^workflow\.stubStep\('charge', 2\)\.throws\(…\) .*never used: .*'charge' number 2\.$/),
+      expect.stringMatching(/^workflow\.stubEvent\('aproved'\) .*never used: .*'aproved'.* 'approved'\.$/),
+      expect.stringMatching(/^workflow\.skipSleeps\(\) .*never used: .*\bslept/),
+      expect.stringMatching(/^workflow\.skipRetryDelays\(\) .*never used: .*\bretried/),
     ])
   })
 

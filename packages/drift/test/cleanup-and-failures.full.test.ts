@@ -77,7 +77,7 @@ describe('drift() with a failing service', () => {
       return fetch(input, init)
     }
     const outcome = await comparedWith(world(), only('string'), { store: between.url, fetch: fetching })
-    expect(outcome.ended).toBe('the service could not be reached 3 times in a row')
+    expect(outcome.ended).toMatch(/not be reached 3 times/)
     expect(outcome.broken[0]).toEqual({ name: 'string: GET and SET', because: 'ECONNREFUSED' })
     expect(outcome.remains[0]).toMatch(/^keys that begin with sd_drift_\w+_0_: sd_drift_\w+_0_k .*\(ECONNREFUSED\)$/)
   })
@@ -100,7 +100,7 @@ describe('drift() with a failing service', () => {
   test('does not wait longer than two minutes', async () => {
     between.plant = () => ({ status: 429, headers: { 'retry-after': '3600' }, body: '' })
     const outcome = await comparedWith(world(), only('string'), { store: between.url })
-    expect(outcome.broken[0]!.because).toBe('the service responded with 429 and asks to wait 3600 seconds')
+    expect(outcome.broken[0]!.because).toMatch(/\b429\b.*\b3600 seconds/)
     expect(outcome.compared).toBe(0)
   })
 

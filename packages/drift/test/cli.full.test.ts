@@ -46,11 +46,11 @@ test('prints what it is going to do, and exits with code 0 without differences',
   const { code, out, err } = await run('drift', '--url', between.url, '--only', 'string', '--yes')
   expect(err).toBe('')
   expect(code).toBe(0)
-  expect(out).toMatch(/^stuntdouble drift \d+\.\d+\.\d+ compares the double with a real service\.\n/)
+  expect(out).toMatch(/^stuntdouble drift \d+\.\d+\.\d+ .*\n/)
   expect(out).toMatch(/The data store at 127\.0\.0\.1:\d+: about \d+ requests/)
   expect(out).toContain('Never sent to it: FLUSHDB, FLUSHALL')
   expect(out).toMatch(/begin with sd_drift_[a-z2-9]{10}_, and deletes them/)
-  expect(out).toMatch(/\d+ responses compared: \d+ the same, 0 known differences, 0 new differences\.\n$/)
+  expect(out).toMatch(/\d+ responses.*\d+ the same.*\b0 known.*\b0 new.*\n$/)
   expect(between.asked[0]!.headers['user-agent']).toMatch(/^stuntdouble-drift\/\d/)
 })
 
@@ -66,7 +66,7 @@ test('compares a scenario instead of the contract', async () => {
   )
   expect([code, err]).toEqual([1, ''])
   expect(out).toContain('RPUSH @stock a b   [scenario: stock]')
-  expect(out).toContain('2 responses compared: 1 the same, 0 known differences, 1 new difference.')
+  expect(out).toMatch(/\b2 responses.*\b1 the same.*\b0 known.*\b1 new/)
   expect(out).toContain('cart, step 2 (advance)')
   expect(server.tenant('main').store.run('DBSIZE')).toBe(0)
 })
@@ -125,7 +125,7 @@ test('exits with code 1 for new differences, and records them without secrets', 
   const file = join(place, 'drift.json')
   const { code, out } = await run('drift', '--url', between.url, '--only', 'string: parts', '--yes', '--record', file)
   expect(code).toBe(1)
-  expect(out).toContain('new: an error on one side only')
+  expect(out).toMatch(/new: .*error on one side/)
   const recorded = readFileSync(file, 'utf8')
   expect(JSON.parse(recorded)).toMatchObject({
     format: 'stuntdouble/drift',
@@ -178,7 +178,7 @@ test('ends on Ctrl-C, and removes what it created', async () => {
   child.kill('SIGINT')
   const { code, out, err } = await ended
   expect(code).toBe(2)
-  expect(out).toContain('The comparison ended early: the run was interrupted.')
+  expect(out).toMatch(/ended early.*interrupted/)
   expect(err).toContain('interrupted; removing everything that was created')
   expect(err).not.toContain('could not delete')
   expect(server.tenant('main').store.run('DBSIZE')).toBe(0)
@@ -197,7 +197,7 @@ test.each<[string, { status: number; headers: Record<string, string>; body: stri
 ])('rejects %s in place of a store, instead of reporting differences', async (_, answer) => {
   between.plant = () => answer
   const { code, err } = await run('drift', '--url', between.url, '--yes')
-  expect([code, err]).toEqual([2, expect.stringContaining('--url is not the URL of a store')])
+  expect([code, err]).toEqual([2, expect.stringMatching(/--url.*not.* a store/)])
   expect(between.asked).toHaveLength(1)
 })
 

@@ -63,7 +63,7 @@ describe('exploreFaults()', () => {
     const tried = (most: number) =>
       exploreFaults(once, { setup: prepare, holds: ({ traffic }) => traffic.ofType('outbound').length <= most })
     expect((await tried(1)).table()).toMatch(
-      /^✗ .* {2}call POST https:\/\/bank\.test\/charges "1" = 2 times, expected 1 time; holds\(\) returned false$/m,
+      /^✗ .* {2}call POST https:\/\/bank\.test\/charges "1".*\b2 times.*\b1 time\b.*holds\(\) returned false$/m,
     )
     expect((await tried(0)).table()).toMatch(/^✗ {4}lost-ack .* {2}holds\(\) returned false$/m)
   })
@@ -125,11 +125,11 @@ describe('exploreFaults()', () => {
 
   test('stops at maxRuns', async () => {
     await expect(exploreFaults(buyers(9), { maxRuns: 'x' as never })).rejects.toThrow(
-      'exploreFaults(): maxRuns must be a whole number, 1 or more (got "x").',
+      /exploreFaults\(\).*maxRuns.*\b1 or more.*"x"/,
     )
     const tried = await exploreFaults(buyers(9), { ...handledBy(charge), maxRuns: 5 })
     expect([tried.runs, tried.complete]).toEqual([5, false])
-    expect(tried.table()).toContain('5 of 5 hold; more were not tried, raise `maxRuns`.')
+    expect(tried.table()).toMatch(/\b5 of 5 hold.*not tried.*maxRuns/)
   })
 })
 
@@ -146,7 +146,7 @@ describe('exploreInterleavings() with a scenario', () => {
     expect(broken[0]!.sandbox.store.get('stock')).toBe('-1')
     expect(broken[0]!.count).toBeLessThan(tried.runs)
     expect(tried.table()).toMatch(
-      /^✗ {2}12 × {2}delivery 1 starts, delivery 2 starts, delivery 1: POST \/ \["GET","stock"\], delivery 2: .* {2}double spend: stock = "-1", expected "0"; holds\(\) returned false$/m,
+      /^✗ {2}12 × .*\b1 starts.*\b2 starts.*\b1: POST \/ \["GET","stock"\].*\b2: .* {2}double spend.*stock = "-1".*"0".*holds\(\) returned false$/m,
     )
     expect(tried.table()).toMatch(/\n8 of 20 hold\.$/)
     expect(broken[0]!.anomaly).toMatchObject({ name: 'double-spend', steps: [2, 3, 4], keys: ['stock'] })
@@ -201,13 +201,13 @@ test('exploreFaults() throws a TypeError for invalid options', async () => {
   await expect(exploreFaults({ name: '' })).rejects.toThrow('The scenario "" is invalid.')
   const rejection = async (options: object) => (await exploreFaults(buyers(1), options).catch((error) => error)).message
   expect(await rejection({ on: 'stream.open' })).toMatch(
-    /^exploreFaults\(\): fault lost-ack has no effect at stream\.open\. Use it at store\.request, /,
+    /^exploreFaults\(\).*lost-ack.*no effect.*stream\.open.*store\.request, /,
   )
-  expect(await rejection({ on: ['queue.delivery', 'workflow.wait'], fault: { kind: 'drop' } })).toBe(
-    'exploreFaults(): none of the faults drop have an effect at workflow.wait.',
+  expect(await rejection({ on: ['queue.delivery', 'workflow.wait'], fault: { kind: 'drop' } })).toMatch(
+    /^exploreFaults\(\).*none.*\bdrop\b.*effect at workflow\.wait\.$/,
   )
-  expect(await rejection({ on: 'workflow.steps' })).toBe(
-    'exploreFaults(): unknown injection point workflow.steps. Use one of store.request, store.command, queue.request, queue.delivery, queue.callback, stats.request, outbound.request, stream.open, stream.event, schedule.fire, workflow.step, workflow.call, workflow.wait.',
+  expect(await rejection({ on: 'workflow.steps' })).toMatch(
+    /^exploreFaults\(\).*unknown.*workflow\.steps\b.* store\.request, store\.command, queue\.request, queue\.delivery, queue\.callback, stats\.request, outbound\.request, stream\.open, stream\.event, schedule\.fire, workflow\.step, workflow\.call, workflow\.wait\.$/,
   )
   expect(await rejection({ on: [] })).toContain('exploreFaults(): unknown injection point (none).')
   expect(await rejection({ fault: { kind: 'lost-akc' } })).toContain('Did you mean "lost-ack"?')

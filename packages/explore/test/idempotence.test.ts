@@ -47,7 +47,7 @@ describe('assertIdempotent() finds a defect', () => {
     [remember, 'reorder', 'latest = "{\\"id\\":1}", without faults "{\\"id\\":2}"'],
   ])('of %o under %s', async (handler, repetition, difference) => {
     const message = await broken(handler, [repetition])
-    expect(message).toMatch(new RegExp(`^IdempotenceError: The handler is not idempotent under ${repetition}: the `))
+    expect(message).toMatch(new RegExp(`^IdempotenceError: .*not idempotent.* ${repetition}\\b`))
     expect(message).toContain(`  → ${difference}\n`)
     expect(message).toContain('message 1, attempt 1')
     expect(message).toContain('\n2030-01-01\n')
@@ -64,8 +64,8 @@ describe('assertIdempotent() finds a defect', () => {
       if (request.url.includes('handler')) queue.publish({ to: 'https://mail.test/', body: await request.text() })
       return new Response()
     }
-    expect(await broken(forward, ['duplicate'])).toContain(
-      '  → POST https://mail.test/ "{\\"id\\":1}" went out 2 times, without faults once\n',
+    expect(await broken(forward, ['duplicate'])).toMatch(
+      /^ {2}→ POST https:\/\/mail\.test\/ "\{\\"id\\":1\}".*\b2 times.*\bonce$/m,
     )
     expect(await broken(forward, ['duplicate'], { ignoreOutbound: ['https://mail.test/*'] })).toBe('nothing')
   })
@@ -76,8 +76,8 @@ describe('assertIdempotent() finds a defect', () => {
       return new Response()
     }
     const outbound = { 'https://bank.test/*': () => Response.json({ paid: true }) }
-    expect(await broken(pay, ['lost-ack'], { outbound })).toContain(
-      '  → POST https://bank.test/pay "{\\"id\\":1}" went out 2 times, without faults once\n',
+    expect(await broken(pay, ['lost-ack'], { outbound })).toMatch(
+      /^ {2}→ POST https:\/\/bank\.test\/pay "\{\\"id\\":1\}".*\b2 times.*\bonce$/m,
     )
   })
 
@@ -134,7 +134,7 @@ describe('assertIdempotent() throws NotRepeatableError if effects differ in each
     ['a counter', () => ++counter, 'the process keeps state between deliveries'],
   ])('%s', async (_, value, cause) => {
     const message = await broken(writes(value), ['duplicate'])
-    expect(message).toMatch(/^NotRepeatableError: Two runs without any fault had different effects/)
+    expect(message).toMatch(/^NotRepeatableError: .*without any fault/)
     expect(message).toMatch(/\n {2}→ order:1 = "[^"]+", in the first run "[^"]+"\n/)
     expect(message).toContain(`They differ by `)
     expect(message).toContain(cause)
@@ -148,9 +148,7 @@ describe('assertIdempotent() throws NotRepeatableError if effects differ in each
       writes(() => `${crypto.randomUUID()} at ${new Date().toISOString()}`),
       ['duplicate'],
     )
-    expect(message).toContain(
-      "random ids, as crypto.randomUUID() makes them, and by the host's time, as Date returns it.",
-    )
+    expect(message).toMatch(/crypto\.randomUUID\(\).*host's time.*\bDate\b/)
   })
 
   test('assertIdempotent() finds differences in a key, in a published message, and in the result of effect()', async () => {
@@ -230,7 +228,7 @@ describe('assertIdempotent() ignores messages of `publish`', () => {
       }
     }
     const message = await broken(forward, ['lost-ack'], { publish })
-    expect(message).toContain('POST https://mail.test/ "{\\"id\\":1}" went out 2 times, without faults once')
+    expect(message).toMatch(/POST https:\/\/mail\.test\/ "\{\\"id\\":1\}".*\b2 times.*\bonce$/m)
     expect(message).not.toContain('https://handler.test/ "')
   })
 })
@@ -251,13 +249,13 @@ test('assertIdempotent() replays one failure with the printed line', async () =>
   // Two undisturbed runs of two deliveries, and one of three.
   expect(runs).toBe(7)
   await expect(assertIdempotent(second, { only: ['lost-ack 3'] })).rejects.toThrow(
-    '`only` has an unknown name (got "lost-ack 3"). Use lost-ack 1, lost-ack 2.',
+    /`only`.*"lost-ack 3".* lost-ack 1, lost-ack 2\.$/,
   )
 })
 
 test('assertIdempotent() throws a TypeError for invalid options', async () => {
-  expect(await broken(add, ['twice' as RepetitionKind])).toBe(
-    'TypeError: assertIdempotent(): unknown repetition "twice". Use one of duplicate, lost-ack, concurrent, reorder, lost-response.',
+  expect(await broken(add, ['twice' as RepetitionKind])).toMatch(
+    /^TypeError: assertIdempotent\(\).*"twice".* duplicate, lost-ack, concurrent, reorder, lost-response\.$/,
   )
   expect(await broken(add, [])).toContain('`under` must not be empty')
   expect(
@@ -265,9 +263,9 @@ test('assertIdempotent() throws a TypeError for invalid options', async () => {
   ).toContain("'reorder' needs two messages")
   expect(await broken(add, ['duplicate'], { publish: () => undefined })).toContain('nothing was delivered')
   expect(await broken(undefined as never, ['duplicate'])).toContain('assertIdempotent(): handler is missing')
-  expect(await broken(add, 'duplicate' as never)).toContain('`under` must be a list of duplicate, lost-ack')
+  expect(await broken(add, 'duplicate' as never)).toMatch(/`under`.*list of duplicate, lost-ack/)
   const fails: Handler = () => {
     throw new Error('no shop')
   }
-  expect(await broken(fails, ['duplicate'])).toContain('delivered no message: the handler threw Error: no shop.')
+  expect(await broken(fails, ['duplicate'])).toMatch(/no message.*handler threw Error: no shop\./)
 })

@@ -92,7 +92,7 @@ Replay: exploreInterleavings({ …, replay: 'alice alice bob bob bob alice' })`)
     const early = await exploreInterleavings({ ...options, stopOnFirstFailure: true })
     expect(early.runs).toBeLessThan(tried.runs)
     expect([early.complete, early.failures.length]).toEqual([false, 1])
-    expect(early.table()).toContain('The search stopped at the first failure')
+    expect(early.table()).toMatch(/stopped.*first failure/)
   })
 
   test('passes for the fixed version: one script, or one atomic command', async () => {
@@ -101,9 +101,7 @@ Replay: exploreInterleavings({ …, replay: 'alice alice bob bob bob alice' })`)
     expect(tried).toHold()
     expect(tried.complete).toBe(true)
     expect(tried.outcomes.every(({ sandbox }) => sandbox.store.get('stock') === '7')).toBe(true)
-    expect(failureOf(() => expect(tried).not.toHold())).toContain(
-      '6 orders of alice, bob and carol hold. All were tried.',
-    )
+    expect(failureOf(() => expect(tried).not.toHold())).toMatch(/\b6 orders.*alice, bob and carol hold\..*\bAll\b/)
   })
 
   test('takes clients as a list', async () => {
@@ -349,7 +347,7 @@ describe('exploreInterleavings() replays an order', () => {
       const again = await exploreInterleavings({ ...options, replay: failure.replay })
       expect([again.runs, again.failures.length]).toEqual([1, 1])
       expect(bytesOf(again.failures[0]!)).toBe(bytesOf(failure))
-      expect(again.report()).toContain('This order of alice and bob does not hold.')
+      expect(again.report()).toMatch(/This order.*alice and bob.*not hold/)
     }
   })
 
@@ -365,15 +363,15 @@ describe('exploreInterleavings() replays an order', () => {
     expect(one.table()).toBe(two.table())
     expect([one.runs, one.complete]).toEqual([12, false])
     expect(one.notTried).toMatch(/^orders that begin with /)
-    expect(one.table()).toMatch(/Tried 12 of about [\d,]+ orders; not tried: orders that begin with /)
+    expect(one.table()).toMatch(/Tried 12 .*[\d,]+ orders.*not tried: orders that begin/)
   })
 
   test('exploreInterleavings() explains why an order cannot be replayed', async () => {
     const options = { setup: stocked, clients: { alice: buy, bob: buy }, sandbox: via, timeBudget: within } as const
     const problem = (replay: string) => exploreInterleavings({ ...options, replay }).catch((error) => error.message)
-    expect(await problem('alice carol')).toContain('replay names "carol", which is not a client. Use alice, bob.')
-    expect(await problem('alice alice alice alice')).toContain('step 4 is a request of alice, but only bob sent one.')
-    expect(await problem('alice alice alice bob bob bob bob')).toContain('all clients had ended after 6 steps')
+    expect(await problem('alice carol')).toMatch(/replay.*"carol".*not a client.* alice, bob\./)
+    expect(await problem('alice alice alice alice')).toMatch(/step 4\b.*of alice.*only bob/)
+    expect(await problem('alice alice alice bob bob bob bob')).toMatch(/ended after 6 steps/)
   })
 })
 
@@ -435,7 +433,7 @@ describe('exploreInterleavings() ends', () => {
     }
     const fine: ConcurrentClient = (sandbox) => run(sandbox, 'INCR', 'n')
     await expect(exploreInterleavings({ clients: { alice: fine, bob: broken }, timeBudget: within })).rejects.toThrow(
-      'bob throws in every order, even alone: stock.map is not a function',
+      /\bbob throws.*alone.*: stock\.map is not a function/,
     )
     const asserts: ConcurrentClient = async (sandbox) => expect(await run(sandbox, 'INCR', 'n')).toBe(1)
     const tried = await exploreInterleavings({
@@ -443,18 +441,14 @@ describe('exploreInterleavings() ends', () => {
       holds: () => true,
       timeBudget: within,
     })
-    expect(tried.failures[0]!.reason).toContain('bob threw: expected 2 to be 1')
+    expect(tried.failures[0]!.reason).toMatch(/\bbob threw.*expected 2 to be 1/)
   })
 
   test('exploreInterleavings() throws a TypeError for invalid options', async () => {
     const fine: ConcurrentClient = (sandbox) => run(sandbox, 'INCR', 'n')
     const problem = (options: object) => exploreInterleavings(options as never).catch((error) => error.message)
-    expect(await problem({ clients: { alice: fine } })).toContain(
-      'clients must be an object with two to 5 named functions',
-    )
-    expect(await problem({ clients: { 'alice b': fine, bob: fine } })).toContain(
-      'must be one word without # (got "alice b")',
-    )
+    expect(await problem({ clients: { alice: fine } })).toMatch(/clients.*two to 5\b.*functions/)
+    expect(await problem({ clients: { 'alice b': fine, bob: fine } })).toMatch(/one word.*#.*"alice b"/)
     expect(await problem({ clients: { alice: fine, bob: fine }, maxRuns: 0 })).toContain(
       'maxRuns must be a whole number',
     )
@@ -464,6 +458,6 @@ describe('exploreInterleavings() ends', () => {
       'Await it first',
     )
     // @ts-expect-error: nothing was explored
-    expect(() => expect({ holds: true }).toHold()).toThrow('toHold(): expect() must get the result of exploreFaults()')
+    expect(() => expect({ holds: true }).toHold()).toThrow(/toHold\(\).*result of exploreFaults\(\)/)
   })
 })

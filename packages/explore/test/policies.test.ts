@@ -105,7 +105,7 @@ describe('assertResilient() with a static idempotency key', () => {
     const { message } = await brokenBy(again('order-42'))
     expect(message).toContain('  → fails with deduplicationWindow 90d (')
     expect(message).toContain('only; 0 of')
-    expect(message).toContain('  → sent does not exist, with deduplicationWindow 10m it is "1"\n')
+    expect(message).toMatch(/^ {2}→ sent does not exist.*deduplicationWindow 10m\b.*"1"$/m)
   })
 
   test('passes if each attempt has its own key', async () => {
@@ -138,17 +138,11 @@ describe('assertResilient() with a failure that needs a policy and a fault', () 
     })
     expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'lost-ack' } }])
     expect(policy).toEqual({ backoffFactor: 12, callbackTimestampType: 'string' })
+    expect(message).toMatch(/^Fails after \d+ of 100 .*backoffFactor 12, callbackTimestampType string\b.*seed 1\b/)
+    expect(message).toMatch(/ {2}→ .*backoffFactor 12 .*\d+ of \d+ runs.*only.*\b0 of \d+ runs.*\b2\.5\n/)
+    expect(message).toMatch(/ {2}→ .*every value of callbackTimestampType.*string \((\d+ of \d+) .*number \(\1 .*\n/)
     expect(message).toMatch(
-      /^Fails after \d+ of 100 fault plans with backoffFactor 12, callbackTimestampType string \(seed 1/,
-    )
-    expect(message).toMatch(
-      / {2}→ fails with backoffFactor 12 \(\d+ of \d+ runs\) only; 0 of \d+ runs fail with 2\.5\n/,
-    )
-    expect(message).toMatch(
-      / {2}→ fails with every value of callbackTimestampType: string \((\d+ of \d+) runs\), number \(\1 runs\)\n/,
-    )
-    expect(message).toContain(
-      "sandbox.faults.add(), in a sandbox with policy: { backoffFactor: 12, callbackTimestampType: 'string' }:",
+      /sandbox\.faults\.add\(\).*policy: \{ backoffFactor: 12, callbackTimestampType: 'string' \}:/,
     )
   })
 
@@ -198,13 +192,13 @@ describe('assertResilient() combines policies', () => {
 
 test('assertResilient() throws a TypeError for invalid policies', async () => {
   for (const [given, sentence] of [
-    [{ deduplicationWindw: ['10m'] }, 'there is no policy "deduplicationWindw". Did you mean deduplicationWindow?'],
-    [{ xyz: [1] }, 'there is no policy "xyz". The policies are maxTrafficEntries'],
+    [{ deduplicationWindw: ['10m'] }, /policy "deduplicationWindw"\. .*mean deduplicationWindow\b/],
+    [{ xyz: [1] }, /policy "xyz"\. The policies.* maxTrafficEntries\b/],
     [
       { deduplicationWindow: '10m' },
-      'policies.deduplicationWindow must be a list of values. Write assertResilient({ …, policies:',
+      /policies\.deduplicationWindow .*list of values.*assertResilient\(\{ …, policies:/,
     ],
-    [{ deduplicationWindow: [] }, 'policies.deduplicationWindow must be a list of values'],
+    [{ deduplicationWindow: [] }, /policies\.deduplicationWindow .*list of values/],
     [{ deduplicationWindow: ['10 minutes'] }, '"10 minutes" is not a duration'],
     [{ retries: ['3'] }, 'policies.retries: policy.retries must be'],
     [{ flowControlOrder: ['lifo'] }, 'policies.flowControlOrder: policy.flowControlOrder must be'],
@@ -215,6 +209,6 @@ test('assertResilient() throws a TypeError for invalid policies', async () => {
     await expect(assertResilient({ ...mended, policies: given as never })).rejects.toThrow(sentence)
   const sandbox = { policy: { deduplicationWindow: 5 } }
   await expect(assertResilient({ ...mended, sandbox, policies })).rejects.toThrow(
-    'policies varies deduplicationWindow, and sandbox.policy sets it.',
+    /policies.*deduplicationWindow.*sandbox\.policy/,
   )
 })

@@ -193,11 +193,9 @@ describe('assertVerifiesSignatures() names the missing check', () => {
     expect(message.split('\n').at(-1)).toBe(`Replay: assertVerifiesSignatures(app, { …, only: [${only}] })`)
     const lines = message.split('\n\n')[0]!.split('\n')
     expect(lines.length).toBeLessThanOrEqual(15)
-    expect(lines[0]).toBe(`NotVerified: ${to} did not respond as it should:`)
+    expect(lines[0]).toMatch(new RegExp(`^NotVerified: ${to} .*:$`))
     expect(message.split(cause)).toHaveLength(2)
-    expect(lines.at(-1)).toBe(
-      `The other ${asked - cases.length} deliveries of this check were handled as they should be.`,
-    )
+    expect(lines.at(-1)).toMatch(new RegExp(`\\bother ${asked - cases.length} deliveries`))
     // The printed line reproduces this case alone.
     const again = await told(sloppy(leavesOut), { ...upstash, only: cases })
     expect(again.split('\n\n')[0]!.split('\n')).toEqual(lines.slice(0, -1))
@@ -219,8 +217,8 @@ describe('assertVerifiesSignatures() names the missing check', () => {
       return isOld ? new Response() : right(request, task, sandbox)
     }
     expect(await told(hoards)).toBe('nothing')
-    expect(await above(hoards, { ...upstash, keys: { ...keys, former: [old] } })).toContain(
-      '✗ rotated-once (signed with the key that was current before the last rotation): accepted with 200\n    → a rotated key is still accepted',
+    expect(await above(hoards, { ...upstash, keys: { ...keys, former: [old] } })).toMatch(
+      /✗ rotated-once .*: accepted with 200\n {4}→ .*rotated key.*still accepted/,
     )
     expect(await above(hoards, { ...upstash, keys: { ...keys, former: ['sig_other', old] } })).toContain(
       '✗ rotated-twice (',
@@ -283,7 +281,7 @@ describe('assertVerifiesSignatures() suggests why an app accepts nothing', () =>
       if (answer.ok && !('order' in (await request.json()))) throw new TypeError('order is missing')
       return answer
     }
-    expect(await above(picky)).toContain('the handler threw TypeError: order is missing')
+    expect(await above(picky)).toMatch(/threw TypeError: order is missing/)
     expect(await told(picky, { ...upstash, body: { order: 1 } })).toBe('nothing')
   })
 })
@@ -350,12 +348,12 @@ describe('assertVerifiesSignatures() with an app in another process', () => {
     expect(await told(new URL(`${address}/api?x=1`), rest)).toBe('nothing')
     expect(seen).toContain('/api?x=1')
     leavesOut = 'header'
-    expect(await above(`${address}/api`, rest)).toContain('✗ unsigned (without any signature): accepted with 200')
+    expect(await above(`${address}/api`, rest)).toMatch(/✗ unsigned .*: accepted with 200/)
     leavesOut = 'nothing'
   })
 
   test('does not count a redirect as accepted', async () => {
-    expect(await above(`${address}/moved`, rest)).toContain('does not accept a delivery that is correctly signed: ')
+    expect(await above(`${address}/moved`, rest)).toMatch(/not accept.*correctly signed: /)
   })
 
   test('delivers to other machines only if their hosts are listed', async () => {
@@ -381,23 +379,17 @@ test('counts no response as rejected, and fails if nothing was delivered', async
       sandbox: { ...upstash.sandbox, policy: { handlerStallTimeout: 20 }, onWarning: () => {} },
       only: ['current'],
     }),
-  ).toContain('does not accept a delivery that is correctly signed: ')
-  expect(await told(right, { ...upstash, drain: () => undefined })).toContain(
-    'nothing was delivered. Move time in `drain`',
-  )
+  ).toMatch(/not accept.*correctly signed: /)
+  expect(await told(right, { ...upstash, drain: () => undefined })).toMatch(/nothing was delivered.*`drain`/)
 })
 
 test('assertVerifiesSignatures() throws a TypeError for invalid options', async () => {
   expect(await told(undefined as never)).toContain('TypeError: assertVerifiesSignatures(): handler is missing')
-  expect(await told(right, { only: ['expird' as VerificationCase] })).toContain(
-    '`only` has an unknown name "expird". Did you mean "expired"?',
-  )
-  expect(await told(right, { except: 'url' as never })).toContain('`except` must be a list of current, next')
+  expect(await told(right, { only: ['expird' as VerificationCase] })).toMatch(/`only`.*"expird".*"expired"/)
+  expect(await told(right, { except: 'url' as never })).toMatch(/`except`.*list of current, next/)
   expect(await told(right, { only: [] })).toContain('`only` must be a list of')
   expect(await told(right, { keys: { current: 'x' } as never })).toContain('keys must be two texts')
-  expect(await told(right, { to: 'orders' })).toContain('the destination must be a URL (got "orders")')
+  expect(await told(right, { to: 'orders' })).toMatch(/destination.*URL.*"orders"/)
   expect(await told({ 'https://shop.test/*': right })).toBe('nothing')
-  expect(await told({ 'https://shop.test/*': right }, {})).toContain(
-    'the destination must be a URL (got "https://shop.test/*")',
-  )
+  expect(await told({ 'https://shop.test/*': right }, {})).toMatch(/destination.*URL.*"https:\/\/shop\.test\/\*"/)
 })

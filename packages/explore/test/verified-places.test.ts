@@ -81,7 +81,7 @@ describe('assertResilient() with an app that verifies one route and not the othe
     const handler = { [orders]: verified(order), [mails]: verified(mail) }
     const open = await brokenBy({ ...shop, publish, handler: { ...handler, [done]: () => new Response() } })
     expect(open.faults).toEqual([{ on: 'queue.callback', times: 1, fault: { kind: 'bad-signature', flaw: 'body' } }])
-    expect(open.message).toContain(`${done} responded 200 to a delivery that was signed wrongly`)
+    expect(open.message).toMatch(new RegExp(`${done} responded 200 .*signed wrongly`))
     await assertResilient({
       ...shop,
       publish,
@@ -122,8 +122,8 @@ describe('assertResilient() with an incomplete verification', () => {
     }
     const { message, faults } = await brokenBy({ ...shop, handler: { [orders]: ignoresTime, [mails]: verified(mail) } })
     expect(faults).toEqual([{ on: 'queue.delivery', times: 1, fault: { kind: 'bad-signature', flaw: 'expired' } }])
-    expect(message).toContain(
-      `${orders} responded 200 to a delivery that was signed wrongly (claim exp is in the past), although it rejects one that was signed with a wrong key.`,
+    expect(message).toMatch(
+      new RegExp(`${orders} responded 200 .*signed wrongly.*\\bexp\\b.*past.*although.*wrong key`),
     )
   })
 })

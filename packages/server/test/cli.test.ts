@@ -159,19 +159,14 @@ describe('command line errors, in one line and with exit code 2', () => {
     expect(await run('serve', '--port', String(port))).toEqual({
       code: 2,
       out: '',
-      err: expect.stringMatching(
-        new RegExp(`^stuntdouble: port \\(--port\\): ${port} is already in use on localhost, .*\\n$`),
-      ),
+      err: expect.stringMatching(new RegExp(`^stuntdouble: .*--port.*\\b${port} is already in use.*localhost.*\\n$`)),
     })
     await new Promise((resolve) => other.close(resolve))
   })
 
   test('reports an address that is not of this machine', async () => {
     const { code, err } = await run('serve', '--port', '0', '--host', '192.0.2.1')
-    expect([code, err]).toEqual([
-      2,
-      expect.stringMatching(/^stuntdouble: host .*192\.0\.2\.1 is not an address of this machine.*\n$/),
-    ])
+    expect([code, err]).toEqual([2, expect.stringMatching(/^stuntdouble: host .*192\.0\.2\.1 .*not an address.*\n$/)])
   })
 
   test.each([
@@ -272,9 +267,7 @@ describe('doctor', () => {
     const real = { UPSTASH_REDIS_REST_URL: 'https://eu1-real.upstash.io', QSTASH_URL: '' }
     const { code, out } = await withEnv(real, () => run('doctor'))
     expect(code).toBe(1)
-    expect(out).toMatch(
-      /^✗ {2}UPSTASH_REDIS_REST_URL in the environment is eu1-real\.upstash\.io, a host of the real service/m,
-    )
+    expect(out).toMatch(/^✗ {2}UPSTASH_REDIS_REST_URL .*eu1-real\.upstash\.io.*real service/m)
   })
 
   test('reports no problem on a valid machine', async () => {
@@ -283,7 +276,7 @@ describe('doctor', () => {
     )
     expect(out).toMatch(/^✓ {2}Node \d/m)
     expect(out).toMatch(/^✓ {2}vitest 5\./m)
-    expect(out).toMatch(/^✓ {2}No variable in the environment points to the real service$/m)
+    expect(out).toMatch(/^✓ {2}No variable.*real service$/m)
     expect(code).toBe(0)
   })
 })

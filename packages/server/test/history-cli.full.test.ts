@@ -71,7 +71,9 @@ describe('history of a run on a server', () => {
       const { code, out, err } = await run('history', '--server', server.origin, '--tenant', 'w1', '--run', 'wfr_1')
       expect([code, err]).toEqual([
         0,
-        'wfr_1 of https://app.test/api/order: RUN_STARTED, 3 entries\nmissing: The value of the header authorization is hidden.\nIt contains the payload and all results unchanged. Check it before you commit it.\n',
+        expect.stringMatching(
+          /^wfr_1 of https:\/\/app\.test\/api\/order: RUN_STARTED, 3 entries\nmissing: .*authorization.*hidden.*\n.*payload.*results.*\n$/,
+        ),
       ])
       const history = JSON.parse(out) as RunHistory
       expect(history).toEqual(await sandbox.workflow.getRun('wfr_1').history())
@@ -92,14 +94,14 @@ describe('history of a run on a server', () => {
       expect(JSON.parse(asked.out)).toEqual(whole)
       expect((await sandbox.snapshot()).workflow.getRun('wfr_1').history()).toEqual(history)
       await expect(sandbox.workflow.getRun('wfr_2').history()).rejects.toThrow(
-        'getRun("wfr_2"): no such run. Use one of these runs: wfr_1 of https://app.test',
+        /getRun\("wfr_2"\).*no such run.* wfr_1 of https:\/\/app\.test/,
       )
 
       const none = await run('history', '--server', server.origin, '--run', 'wfr_1')
       expect([none.code, none.out, none.err]).toEqual([
         2,
         '',
-        'stuntdouble: workflow.getRun("wfr_1"): no such run. Trigger a run first.\n',
+        expect.stringMatching(/^stuntdouble: workflow\.getRun\("wfr_1"\).*no such run.*Trigger.*\n$/),
       ])
     } finally {
       await server.close()
@@ -137,7 +139,7 @@ describe('history of a file', () => {
       headers: { 'x-user': 'u1', 'x-shop': 'tea:green', authorization: 'Bearer ***' },
       state: 'RUN_STARTED',
       entries: list,
-      missing: ['The value of the header authorization is hidden.'],
+      missing: [expect.stringMatching(/authorization.*hidden/)],
     })
     const { prefixes, incompatible } = await replay(history, ({ destinations }) => {
       destinations.on(url, () =>

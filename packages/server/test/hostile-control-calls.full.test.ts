@@ -83,7 +83,7 @@ describe('a thousand years of a schedule that fires each minute', () => {
       status: 400,
       json: {
         error: expect.stringMatching(
-          /^There are more than 500 fire times between these instants\. Request up to 1970-01-01T08:19:00\.000Z, and then from 1970-01-01T08:20:00\.000Z on\.$/,
+          /more than 500 fire times.* 1970-01-01T08:19:00\.000Z.* 1970-01-01T08:20:00\.000Z/,
         ),
       },
     })
@@ -124,11 +124,9 @@ describe('long lists', () => {
     const { status, json } = await order('GET', '/queue/messages')
     expect([status, json.error]).toEqual([
       400,
-      'There are 10001 messages, and one response has at most 10000 of them and 67108864 bytes of bodies. Request the first page with ?limit=10000, and the next with &skip=10000.',
+      expect.stringMatching(/\b10001 messages.*\b10000 .*\b67108864 bytes.* \?limit=10000\b.* &skip=10000\b/),
     ])
-    expect((await order('GET', '/queue/messages?limit=10001')).json.error).toBe(
-      'limit must be a number from 1 to 10000.',
-    )
+    expect((await order('GET', '/queue/messages?limit=10001')).json.error).toMatch(/^limit .*1 to 10000\b/)
     const last = await order('GET', '/queue/messages?limit=10000&skip=10000')
     expect([last.json.length, last.link]).toEqual([1, null])
     expect((await remote.queue.messages).map(({ body }) => Number(body))).toEqual(
@@ -136,7 +134,7 @@ describe('long lists', () => {
     )
     expect(await remote.clock.pending).toHaveLength(10_001)
     const { pending, more } = (await order('GET', '/clock')).json
-    expect([pending.length, more]).toEqual([1_000, '9001 more timers are pending. GET /clock/pending lists them.'])
+    expect([pending.length, more]).toEqual([1_000, expect.stringMatching(/^9001 more timers.*GET \/clock\/pending/)])
     expect((await order('GET', '/traffic')).json.error).toMatch(/^There are \d+ entries, /)
     const { link } = await order('GET', '/traffic?type=published&limit=7')
     expect(link).toBe('<?type=published&limit=7&skip=7>; rel="next"')
@@ -151,9 +149,7 @@ describe('long lists', () => {
 
   test('POST /faults rejects more than ten thousand rules', async () => {
     const rules = Array.from({ length: 10_001 }, () => ({ on: 'queue.delivery', fault: { kind: 'lost-ack' } }))
-    expect((await order('POST', '/faults', { rules })).json.error).toMatch(
-      /^faults\.add\(\): a sandbox can have at most 10000 rules/,
-    )
+    expect((await order('POST', '/faults', { rules })).json.error).toMatch(/^faults\.add\(\).*\b10000 rules/)
     expect((await order('POST', '/faults', { rules: rules.slice(1) })).status).toBe(200)
     expect(await remote.faults.rules).toHaveLength(10_000)
     expect((await order('DELETE', '/faults')).status).toBe(200)
@@ -183,10 +179,7 @@ describe('deeply nested JSON', () => {
     ['POST', '/clock/advance', deep],
   ])('%s %s rejects it', async (method, path, body) => {
     const { status, json } = await order(method, path, body)
-    expect([status, json.error]).toEqual([
-      400,
-      'The body of a control request must nest at most 1000 levels. Send a flatter body.',
-    ])
+    expect([status, json.error]).toEqual([400, expect.stringMatching(/body.*nest.*\b1000 levels/)])
   })
 
   test.each([5_000, 100_000])('a batch accepts items of %i levels, and delivers them unchanged', async (levels) => {

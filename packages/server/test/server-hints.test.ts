@@ -32,7 +32,11 @@ test('a delivery to a blocked host contains a request that registers a response'
     unhandled: string[]
   }
   expect(unhandled).toEqual([
-    `Delivery to https://shop.example/orders was refused: deliveries go to this machine only. Register a response: POST ${server.origin}/_control/w1/destinations/respond with {"to":"https://shop.example/orders","response":200}. Or start the server with --deliver-to shop.example to deliver to the real host.`,
+    expect.stringMatching(
+      new RegExp(
+        `^Delivery to https://shop\\.example/orders was refused.*this machine only.* POST ${server.origin}/_control/w1/destinations/respond .*{"to":"https://shop\\.example/orders","response":200}.* --deliver-to shop\\.example `,
+      ),
+    ),
   ])
   expect(unhandled.join()).not.toMatch(noJavaScript)
   expect((await obey(unhandled[0]!)).status).toBe(200)
@@ -46,9 +50,7 @@ test('a delivery to a production host contains the option that allows it', async
   const { destinations, queue, clock } = server.tenant('w1')
   queue.publish({ to: 'https://qstash.upstash.io/v2/queues', retries: 0 })
   await clock.drain()
-  expect(destinations.unhandled[0]).toContain(
-    'To deliver to it on purpose, start the server with --deliver-to qstash.upstash.io.',
-  )
+  expect(destinations.unhandled[0]).toMatch(/on purpose.* --deliver-to qstash\.upstash\.io\./)
 })
 
 test('an unhandled outbound request contains a request that registers a response', async () => {

@@ -130,7 +130,7 @@ describe('the control API', () => {
     )
     const back = await control('/main/clock/advance-to', { at: '2030-01-01T00:00:00Z' })
     expect(back.status).toBe(400)
-    expect(back.body.error).toContain('the instant must not be in the past')
+    expect(back.body.error).toMatch(/instant.*in the past/)
   })
 
   test('drains', async () => {
@@ -226,12 +226,12 @@ describe('the control API', () => {
     const parameter = await control('/main/traffic/timeline?limt=3')
     expect([parameter.status, parameter.body.error]).toEqual([
       400,
-      'GET /traffic/timeline: unknown query parameter "limt". Did you mean "limit"? It takes limit, after, around, ids.',
+      expect.stringMatching(/^GET \/traffic\/timeline: .*"limt".*"limit".* limit, after, around, ids\.$/),
     ])
     const none = await control('/main/reset?hard=true', {})
     expect([none.status, none.body.error]).toEqual([
       400,
-      'POST /reset: unknown query parameter "hard". It takes no parameters.',
+      expect.stringMatching(/^POST \/reset: .*"hard".*no parameters/),
     ])
   })
 })

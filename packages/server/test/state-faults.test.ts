@@ -86,7 +86,7 @@ describe('a file system that fails', () => {
     await later(60_000)
     if (broken === 'open directory') expect(told).toEqual([])
     else {
-      expect(told).toEqual([expect.stringMatching(/^stuntdouble: the state could not be saved to \/state\.json: E/)])
+      expect(told).toEqual([expect.stringMatching(/^stuntdouble: .*not be saved.*\/state\.json: E/)])
       expect(disk.attempts).toBeGreaterThan(3)
       // The delay doubles: a retry every 200 ms would be three hundred attempts.
       expect(disk.attempts).toBeLessThan(15)
@@ -124,7 +124,7 @@ describe('a file system that fails', () => {
     })
     const keeper = keep(disk)
     await later(60_000)
-    expect(told).toEqual([expect.stringContaining('a write has taken 5 s and is still running')])
+    expect(told).toEqual([expect.stringMatching(/write.*\b5 s .*still running/)])
     expect([disk.attempts, disk.mostWriters]).toEqual([1, 1])
     sandbox.store.run('SET', 'k', 'v')
     const closed = keeper.close()
@@ -187,7 +187,7 @@ describe('serve --state', () => {
     await first.ready
     const second = await run(...args)
     expect([second.code, second.out]).toEqual([2, ''])
-    expect(second.err).toMatch(/^stuntdouble: --state .* is used by another server on this machine.*\n$/)
+    expect(second.err).toMatch(/^stuntdouble: --state .*used by another server.*\n$/)
     first.child.kill('SIGSTOP')
     expect((await run(...args)).code).toBe(2)
     first.child.kill('SIGKILL')

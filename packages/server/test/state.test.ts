@@ -112,7 +112,7 @@ describe('a server with a state file', () => {
     await writeState(path, { main: world.dump() })
     const ahead = startServer({ port: 0, clock: 'real', state: path })
     await expect(ahead).rejects.toThrow(StateFileError)
-    await expect(ahead).rejects.toThrow(/the dump is from the future \(dump .*Z, real clock .*Z\)\. .*--rebase-time/)
+    await expect(ahead).rejects.toThrow(/from the future.*dump .*Z.*real clock .*Z.*--rebase-time/)
     const server = await startServer({ port: 0, clock: 'real', state: path, rebaseTime: true })
     running.push(server)
     const { clock, store } = server.tenant('main')
@@ -135,7 +135,7 @@ describe('two servers with one state file', () => {
     symlinkSync(path, join(place, 'link.json'))
     for (const state of [path, join(place, '.', 'state.json'), join(place, 'link.json')]) {
       await expect(start({ state })).rejects.toThrow(StateFileError)
-      await expect(start({ state })).rejects.toThrow('is used by another server on this machine')
+      await expect(start({ state })).rejects.toThrow('used by another server')
     }
     const other = await start({ state: join(place, 'other.json') })
     expect(other.tenants).toEqual([])

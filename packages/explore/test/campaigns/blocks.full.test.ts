@@ -66,7 +66,7 @@ describe('assertResilient', () => {
     )) as ResilienceError
     const at = Number.parseInt(found.path, 10)
     expect(at).toBeGreaterThanOrEqual(1050)
-    expect(found.message).toContain(`Fails after ${at + 1} of ${runs} fault plans (seed 3`)
+    expect(found.message).toMatch(new RegExp(`\\b${at + 1} of ${runs} .*\\bseed 3\\b`))
     const campaign = defineCampaign(() => assertResilient({ ...late({ runs: 1000 }), includeExhausted: true }))
     const { first } = await attempt(campaign, 1000, runs)
     expect(first).toEqual({ run: at, why: 'holds() returned false.' })
@@ -131,9 +131,7 @@ test('ends the function of a campaign after its one check', async () => {
     await exploreInterleavings({ clients: { a: ask, b: ask } }).catch(() => {})
     await assertCrashSafe(() => () => {})
   })
-  await expect(count(two)).rejects.toThrow(
-    'calls exploreInterleavings() and assertCrashSafe(), but a campaign has one check',
-  )
+  await expect(count(two)).rejects.toThrow(/exploreInterleavings\(\).*assertCrashSafe\(\).*one check/)
   const plays = defineCampaign(() => exploreInterleavings({ name: 'x', steps: [{ drain: true }] }))
   await expect(count(plays)).rejects.toThrow('a campaign cannot explore a scenario')
   // Afterwards a check runs as a whole again.

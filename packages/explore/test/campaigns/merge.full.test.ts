@@ -80,8 +80,8 @@ describe('one run of all blocks', () => {
     const text = await whole()
     expect(all.failed).toBeGreaterThan(0)
     expect(isWhole(all)).toBe(true)
-    expect(text).toMatch(/^campaign\.ts, seed 5: \d+ of [\d,]+ runs fail\. All were run\.\n.*\nReached \d+ of \d+ \(/)
-    expect(text).toContain(`The first run that fails is run ${all.first!.run}: holds() returned false.`)
+    expect(text).toMatch(/^campaign\.ts.*seed 5.*\d+ of [\d,]+ runs fail.*\bAll\b.*\n.*\nReached \d+ of \d+ \(/)
+    expect(text).toMatch(new RegExp(`first.*\\brun ${all.first!.run}\\b.*holds\\(\\) returned false`))
     // Its coverage equals that of the check itself.
     const { coverage } = await assertResilient({
       publish: ({ queue }) => queue.publish({ to: 'https://shop.test/orders', body: '1', retries: 2 }),
@@ -119,7 +119,7 @@ describe('a merged report', () => {
     const all = merged(files)
     expect(isWhole(all)).toBe(false)
     expect(campaignReport(all)).toMatch(
-      /runs fail\. The campaign has [\d,]+ runs: not all were run\.\n.*\nMissing from the files: blocks? 1.*\(runs 1000–1999.*\)\. Merge the files of all shards\./,
+      /runs fail\..*[\d,]+ runs.*not all.*\n.*\nMissing.* blocks? 1.*\b1000–1999\b.*all shards/,
     )
   })
 
@@ -132,8 +132,8 @@ describe('a merged report', () => {
     }
     const broken = { name: 'broken.json', report: await shardOf(1, 1, dying) }
     expect(broken.report.notRun).toEqual([{ blocks: [2], why: 'Its worker ended with code 9.' }])
-    expect(campaignReport(merged([broken]))).toContain(
-      'Not run: block 2 (runs 2000–2299): Its worker ended with code 9.',
+    expect(campaignReport(merged([broken]))).toMatch(
+      /Not run: block 2 .*\b2000–2299\b.*: Its worker ended with code 9\./,
     )
     const mended = { name: 'mended.json', report: await shardOf(3, blockCount(size)) }
     expect(campaignReport(merged([broken, mended]))).toBe(await whole())
@@ -145,12 +145,12 @@ describe('a merged report', () => {
     })
     await expect(run.count()).rejects.toThrow('It throws.')
     const report = shardReportFrom(JSON.stringify(run.report()), 'a.json')
-    expect(campaignReport(merged([{ name: 'a.json', report }]))).toBe(
-      'campaign.ts, seed 5: 0 runs hold. The number of runs is unknown.\nNot run: It throws.',
+    expect(campaignReport(merged([{ name: 'a.json', report }]))).toMatch(
+      /^campaign\.ts.*seed 5.*\b0 runs hold.*runs.*unknown.*\nNot run: It throws\.$/,
     )
     const [, second] = await shards(2)
     expect(campaignReport(merged([{ name: 'a.json', report }, second!]))).toMatch(
-      /Not run: It throws\.\nMissing from the files: blocks 0, 2/,
+      /Not run: It throws\.\nMissing.* blocks 0, 2/,
     )
   })
 })

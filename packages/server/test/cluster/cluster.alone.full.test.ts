@@ -247,7 +247,7 @@ describe.skipIf(isMissing)('three nodes with one Redis', () => {
       engine: engines.url,
       words: [...words, '--cluster-public-url', base, '--seed', '7'],
     })
-    expect(said).toMatch(/seed must be the same as for the tenants and other nodes/)
+    expect(said).toMatch(/seed must be the same/)
     expect(code).toBe(2)
     const elsewhere = await refusedNode({ program, engine: engines.url, words })
     expect(elsewhere.said).toMatch(/--cluster-public-url .* must be the same/)
@@ -257,9 +257,7 @@ describe.skipIf(isMissing)('three nodes with one Redis', () => {
       words: [...words, '--cluster-public-url', base],
       env: { STUNTDOUBLE_CLUSTER_SECRET: 'another secret of 16 chars' },
     })
-    expect(stranger.said).toMatch(
-      /STUNTDOUBLE_CLUSTER_SECRET .* must be the same .*\. Start this node with the same secret\.$/m,
-    )
+    expect(stranger.said).toMatch(/STUNTDOUBLE_CLUSTER_SECRET .*must be the same .*same secret\.$/m)
     expect(stranger.said).not.toMatch(/drop|version|seed|another secret/)
   })
 })
@@ -424,9 +422,7 @@ describe.skipIf(isMissing)('a node that hangs', () => {
       for (const tenant of ['w1', 'w2']) expect(await command(node, tenant, 'SET', 'a', '1')).toBe('OK')
       await client.send(['CONFIG', 'SET', 'maxmemory', '1'])
       const first = await command(node, 'w1', 'SET', 'a', '2')
-      expect(first).toMatch(
-        /^503 .*unavailable: OOM [^.]*\. The request may or may not have run\. Check before you send it again\."/,
-      )
+      expect(first).toMatch(/^503 .*unavailable: OOM [^.]*\. .*may not have run\. .*again\."/)
       await eventually(async () =>
         expect(await command(node, 'w1', 'GET', 'a')).toMatch(
           /^503 .*unavailable: OOM [^.]*\. Nothing was done\. Send the request again\."/,

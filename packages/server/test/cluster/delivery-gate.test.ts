@@ -144,12 +144,12 @@ test('records that are damaged, of another version or of another sandbox are rej
   const { records } = nodes.shelf
   const open = (given: readonly Uint8Array[], snapshot?: Uint8Array): Promise<unknown> =>
     new Nodes(() => new Response('ok')).open({ snapshot, records: given })
-  await expect(open([records[0]!.slice(0, -3)])).rejects.toThrow('A record of the tenant is damaged')
-  await expect(open([Buffer.from('null')])).rejects.toThrow('A record of the tenant is damaged')
-  await expect(open([Buffer.from('[2,[]]')])).rejects.toThrow('Run the same version of stuntdouble on all nodes')
+  await expect(open([records[0]!.slice(0, -3)])).rejects.toThrow(/record.*damaged/)
+  await expect(open([Buffer.from('null')])).rejects.toThrow(/record.*damaged/)
+  await expect(open([Buffer.from('[2,[]]')])).rejects.toThrow('same version')
   await expect(open(records.slice(1))).rejects.toThrow('do not contain its creation')
   await expect(open([records[0]!, ...records.slice(2)])).rejects.toThrow('the replay of this sandbox differs')
-  await expect(open([], Buffer.from('none'))).rejects.toThrow('The snapshot of the tenant is damaged')
+  await expect(open([], Buffer.from('none'))).rejects.toThrow(/snapshot.*damaged/)
   nodes.world.dispose()
 })
 
@@ -161,7 +161,7 @@ test('a sandbox reports when it has too many inputs, and a load of its state sta
   expect(world.full).toBeUndefined()
   for (let count = 0; count < 8; count++) world.sandbox.store.run('INCR', 'count')
   const records = world.take()
-  expect(world.full).toContain('This tenant has more inputs than a node could take over in time: 17 requests')
+  expect(world.full).toMatch(/more inputs.*\b17 requests/)
   world.sandbox.load(world.sandbox.dump())
   const again = await JournaledSandbox.open(make, { snapshot: undefined, records: [...records, ...world.take()] })
   expect(world.full).toBeUndefined()

@@ -95,7 +95,7 @@ describe.skipIf(programs.redis === undefined)('a Redis that fails', () => {
       for (const tag of ofFirst)
         expect(await patiently(() => engine.run(got, tag, []))).toMatchObject([Buffer.from(tag), 7, {}])
       expect(told.join('\n')).toMatch(
-        new RegExp(`the Redis at 127.0.0.1:${engines.ports[0]} is unavailable: .*\\n.*is available again`),
+        new RegExp(`127\\.0\\.0\\.1:${engines.ports[0]} is unavailable: .*\\n.*available again`),
       )
     } finally {
       engine.close()

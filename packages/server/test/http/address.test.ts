@@ -49,13 +49,11 @@ describe('addresses', () => {
   })
 
   test.each(['store.test', 'ftp://store.test', ''])('reject the store URL %j', (store) => {
-    expect(() => sandboxUrlsOf({ store })).toThrow(
-      `A base URL must be an http or https URL such as 'https://store.test' (got ${JSON.stringify(store)}).`,
-    )
+    expect(() => sandboxUrlsOf({ store })).toThrow(new RegExp(`base URL.*http or https.*got ${JSON.stringify(store)}`))
   })
 
   test.each(['a b', 'a.b', '-a', 'ü', ''])('reject the name %j, which cannot be part of a host', (name) => {
-    expect(() => sandboxUrlsOf({}, name)).toThrow('name must be valid in a host name')
+    expect(() => sandboxUrlsOf({}, name)).toThrow(/\bname\b.*host name/)
   })
 })
 

@@ -76,7 +76,7 @@ test('eventStream() drops a reader that is too far behind', async () => {
     await hostPause()
   }
   expect(ends).toEqual(['overflow'])
-  await expect(reader.read()).rejects.toThrow('The reader of this event stream was too slow and was disconnected.')
+  await expect(reader.read()).rejects.toThrow(/reader.*too slow.*disconnected/)
 })
 
 test('eventStream() may send far more than the limit to a reader that keeps up', async () => {

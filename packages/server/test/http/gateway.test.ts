@@ -150,7 +150,7 @@ describe('routing', () => {
 
   test('throws for a URL of another host', () => {
     expect(() => exchange(call('GET', 'https://shop.test/'))).toThrow(
-      'exchange(): the URL must belong to the sandbox (got https://shop.test/). Check sandbox.owns(url) first.',
+      /exchange\(\).*https:\/\/shop\.test\/.*sandbox\.owns\(url\)/,
     )
   })
 })

@@ -15,9 +15,7 @@ test.each(['real-redis', 'shadow-redis'])(
     )
     const started = startedServer({ _: [], ...Object.fromEntries(usual), port: '0', [flag]: url })
     await expect(started).rejects.toThrow(UsageError)
-    await expect(started).rejects.toThrow(
-      /^The real Redis at 127\.0\.0\.1:\d+ is unavailable: connect ECONNREFUSED [\d.:]+\.$/,
-    )
+    await expect(started).rejects.toThrow(/real Redis.*127\.0\.0\.1:\d+ .*unavailable: connect ECONNREFUSED [\d.:]+\.$/)
   },
 )
 
@@ -49,15 +47,13 @@ test.skipIf(!hasEngine)(
       expect(await refused(engine.url, flag)).toMatch(/^The real Redis at .* is not empty .*$/)
       await engine.client.send(['DEL', 'theirs'])
       const held = await RealRedis.open(engine.url)
-      expect(await refused(engine.url, flag)).toMatch(/^The real Redis at .* is used by another sandbox\. .*$/)
+      expect(await refused(engine.url, flag)).toMatch(/^The real Redis .*another sandbox.*$/)
       await held.close()
     }
     expect(await refused(engine.url.replace('redis:', 'rediss:'))).toMatch(/^The real Redis at .* is unavailable: .*$/)
     await engine.client.send(['CONFIG', 'SET', 'requirepass', 's3cret'])
     expect(await refused(engine.url)).toMatch(/^The real Redis at .* rejects INFO: NOAUTH .*$/)
-    expect(await refused(engine.url.replace('//', '//:wrong@'))).toMatch(
-      /^The real Redis at .* rejects the user and password .*$/,
-    )
+    expect(await refused(engine.url.replace('//', '//:wrong@'))).toMatch(/^The real Redis .*rejects .*password.*$/)
   },
   30_000,
 )

@@ -209,9 +209,7 @@ describe('an unavailable Redis', () => {
     own.world.write('w1', false)
     await cluster.pass(40_000)
     expect(own.signal.aborted).toBe(true)
-    expect(cluster.reports).toEqual([
-      'a: tenant t: its last changes may be lost: the Redis was unavailable for too long',
-    ])
+    expect(cluster.reports).toEqual([expect.stringMatching(/^a: tenant t: .*may be lost.*unavailable/)])
     cluster.engine.isDown = false
     expect((await cluster.own(a, 't')).world.stand.length).toBe(0)
   })
@@ -239,7 +237,7 @@ test('a journal that cannot be replayed is reported once, and no node opens it',
   await expect(cluster.within(200, b.ownership.where('t'))).rejects.toThrow(CannotOpen)
   await cluster.pass(120_000)
   await expect(cluster.within(200, b.ownership.where('t'))).rejects.toThrow(/^tenant t cannot be opened .* strays/)
-  expect(cluster.reports).toEqual([expect.stringMatching(/^b: tenant t cannot be opened from its journal: .* strays/)])
+  expect(cluster.reports).toEqual([expect.stringMatching(/^b: tenant t cannot be opened .*strays/)])
   expect(cluster.engine.counts['acquire mine']).toBeLessThan(12)
   await cluster.within(200, b.ownership.drop('t'))
   expect((await cluster.own(b, 't')).world.stand.length).toBe(0)
