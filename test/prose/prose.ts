@@ -67,3 +67,39 @@ function spelled({ head, templateSpans }: ts.TemplateExpression): string {
 export function withoutCode(text: string): string {
   return text.replace(/`[^`]*`|\{@\w+[^}]*\}|\[[\w ./-]+\.md[^\]]*\]|@(?:param|throws) \S+|https?:\S+/g, '`…`')
 }
+
+/** Blocks of a page that are not prose: code, front matter, comments, and generated parts, which are checked at their source. */
+const notProse = /^```.*?^```$|^---\n.*?^---$|<!-- generated:.*?<!-- end -->|<!--.*?-->|<(?:script|style)\b.*?<\/(?:script|style)>/gms
+
+/** The prose of a Markdown page by paragraph, list item and table cell. Links are reduced to their text. */
+export function proseOfPage(page: string): Prose[] {
+  const blank = page.replace(notProse, (block) => block.replace(/[^\n]/g, ''))
+  const found: Prose[] = []
+  const lines = blank.split('\n')
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at]!
+    if (line.trim() === '' || /^[\s|:-]*$/.test(line)) continue
+    const isRow = line.startsWith('|')
+    for (const text of isRow ? line.split('|') : [line.replace(/^\s*(?:[-*>#]+|\d+\.) /, '')])
+      if (text.trim() !== '') found.push({ kind: 'text', line: at + 1, text: linkTexts(text).trim() })
+  }
+  return found
+}
+
+function linkTexts(text: string): string {
+  return text.replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+}
+
+/** Maximum number of words in a sentence of a page. */
+const maxWords = 28
+
+/** The sentences of a page's prose that are too long. A code span counts as one word. */
+export function longSentences(page: string): Prose[] {
+  return proseOfPage(page).flatMap(({ line, text }) =>
+    text
+      .replace(/`[^`]*`/g, 'x')
+      .split(/(?<=[.!?:;])\s+/)
+      .filter((sentence) => sentence.split(/\s+/).filter((word) => /\w/.test(word)).length > maxWords)
+      .map((sentence): Prose => ({ kind: 'text', line, text: sentence })),
+  )
+}
