@@ -1,4 +1,4 @@
-/** A fault that could have been injected in a state at an injection point, and never was. */
+/** Fault that a run could have injected in this state at this injection point, but that no run injected. */
 interface Missed {
   readonly state: string
   readonly point: string

@@ -6,8 +6,8 @@ import { lineOf } from './failure-line.js'
 import type { CampaignOptions, FailedRun, IndexSpace } from './index-space.js'
 
 /**
- * Returns the plays of a scenario as runs. Run 0 has the seed of the campaign and run 1 the next one, as in
- * `stuntdouble play --runs`.
+ * Returns the plays of a scenario as numbered runs. Run 0 has the campaign's seed, run 1 that seed plus 1, and so on,
+ * as in `stuntdouble play --runs`.
  */
 export function playSpace({ seed, runs }: CampaignOptions, play: (seed: number) => unknown): IndexSpace {
   const played = async (run: number): Promise<PlayResult> => {

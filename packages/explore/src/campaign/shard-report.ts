@@ -17,15 +17,15 @@ export interface ShardReport {
     readonly digest: string
   }
   readonly seed: number
-  /** The requested number of runs. */
+  /** The requested number of runs. The check may have fewer. */
   readonly runs: number
   readonly blockLength: number
   readonly shard: Shard
-  /** The check and its number of runs; absent until the runs were counted. */
+  /** The check, and how many runs it has. Absent if the runs have not been counted yet. */
   readonly counted?: CountedCheck
   /** Blocks that were finished. */
   readonly blocks: readonly BlockReport[]
-  /** Blocks that were not finished, with the reason. The list of blocks is empty if the runs were never counted. */
+  /** Unfinished blocks, with the reason. If the runs were never counted, `blocks` is empty. */
   readonly notRun: readonly { readonly blocks: readonly number[]; readonly why: string }[]
   readonly coverage: readonly CoverageRow[]
   readonly notes: readonly string[]
@@ -47,9 +47,12 @@ const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const positive = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
 const text = v.pipe(v.string(), v.maxLength(10_000))
 
-/** Maximum number of notes of one shard. A shard omits the others, and a file with more is rejected. */
+/**
+ * Maximum number of notes in the report of one shard. A shard omits further notes, and a file with more notes is
+ * rejected.
+ */
 export const maxNotes = 1_000
-/** Maximum number of faults of one state and point. A file with more is rejected. */
+/** Maximum number of faults in one row of the coverage. A file with more is rejected. */
 export const maxFaults = 1_000
 
 const schema: v.GenericSchema<unknown, ShardReport> = v.strictObject({
@@ -123,14 +126,14 @@ function parsedJson(given: string, name: string): unknown {
 /** Maximum number of blocks of a campaign, which is 10 billion runs. */
 export const maxBlocks = 10_000_000
 
-/** Returns a contradiction between values that are each valid; `undefined` if there is none. */
+/** Returns the contradiction between two valid values, such as `shard 9 of 8`, or `undefined` if there is none. */
 function problemOf({ shard, counted, blocks, notRun, coverage }: ShardReport): string | undefined {
   if (shard.nth > shard.of) return `it is shard ${shard.nth} of ${shard.of}`
   if (counted === undefined)
     return blocks.length + coverage.length > 0 ? 'it has results, although its runs were never counted' : undefined
   const { size } = counted
   if (blockCount(size) > maxBlocks) return `it has ${blockCount(size)} blocks`
-  // The size comes from the file. A list of the owned blocks could become too large, so each block is checked instead.
+  // The file states the number of blocks, so a list of all owned blocks could be huge. Check each listed block instead.
   const owns = (block: number): boolean => block < blockCount(size) && block % shard.of === shard.nth - 1
   const seen = new Set<number>()
   for (const one of [...blocks.map((each) => each.block), ...notRun.flatMap((each) => each.blocks)]) {
