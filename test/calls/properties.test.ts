@@ -33,7 +33,7 @@ describe('assertIdempotent() with outbound requests', () => {
     await expect(found).rejects.toThrow(
       'The handler is not idempotent under lost-response: an external host did its work, and its response to the handler was lost.',
     )
-    await expect(found).rejects.toThrow(`→ POST ${bank} "order 1" went out 2 times, without faults once`)
+    await expect(found).rejects.toThrow(`→ POST ${bank} "order 1" was sent 2 times, without faults once`)
     await expect(found).rejects.toThrow("Replay: assertIdempotent(handler, { …, only: ['lost-response 1'] })")
   })
 

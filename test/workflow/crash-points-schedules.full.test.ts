@@ -192,7 +192,7 @@ describe('a crash between two effects of one body', () => {
     expect(found.findings.map(({ differences }) => differences)).toEqual([
       [
         'log does not exist, without faults it is {"charged"}',
-        'call POST https://pay.test/charges "o1" (o1) went out 0 times, without faults once',
+        'call POST https://pay.test/charges "o1" (o1) was sent 0 times, without faults once',
       ],
       ['log does not exist, without faults it is {"charged"}'],
       ['log does not exist, without faults it is {"charged"}'],
@@ -328,7 +328,7 @@ describe('assertCrashSafe() of an app with problems', () => {
       for (let nth = 0; ; nth++) await context.sleep(`nap ${nth}`, '1d')
     })
     await expect(assertCrashSafe(endless)).rejects.toThrow(
-      "the runs have had 500 deliveries and have not ended. End the loop by its payload, or limit the time with drain: ({ clock }) => clock.advance('1d').",
+      "the runs have had 500 deliveries and have not ended. End the workflow run after a limited number of steps, or limit the time with drain: ({ clock }) => clock.advance('1d').",
     )
     const settle = ({ clock }: Sandbox) => clock.advance('50h')
     expect(await assertCrashSafe(endless, { drain: settle })).toMatchObject({ deliveries: 3, notTried: 0 })

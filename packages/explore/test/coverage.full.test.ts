@@ -33,7 +33,7 @@ describe('the coverage of a check', () => {
     ])
     expect([coverage.reached, coverage.possible]).toEqual([2, 6])
     expect(coverage.toString()).toContain(
-      'Reached 2 of 6 (33 %): each fault in each of 3 states at the points that occurred.',
+      'Reached 2 of 6 (33 %) possible faults, counted separately in each of 3 states.',
     )
     expect(coverage.toString()).toContain(`\n  never at queue.delivery ${orders}, retry 1 of 1, after `)
   })

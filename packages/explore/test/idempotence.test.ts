@@ -65,7 +65,7 @@ describe('assertIdempotent() finds a defect', () => {
       return new Response()
     }
     expect(await broken(forward, ['duplicate'])).toContain(
-      '  → POST https://mail.test/ "{\\"id\\":1}" went out 2 times, without faults once\n',
+      '  → POST https://mail.test/ "{\\"id\\":1}" was sent 2 times, without faults once\n',
     )
     expect(await broken(forward, ['duplicate'], { ignoreOutbound: ['https://mail.test/*'] })).toBe('nothing')
   })
@@ -77,7 +77,7 @@ describe('assertIdempotent() finds a defect', () => {
     }
     const outbound = { 'https://bank.test/*': () => Response.json({ paid: true }) }
     expect(await broken(pay, ['lost-ack'], { outbound })).toContain(
-      '  → POST https://bank.test/pay "{\\"id\\":1}" went out 2 times, without faults once\n',
+      '  → POST https://bank.test/pay "{\\"id\\":1}" was sent 2 times, without faults once\n',
     )
   })
 
@@ -126,7 +126,7 @@ describe('assertIdempotent() throws NotRepeatableError if effects differ in each
   let counter = 0
 
   test.each<[string, () => unknown, string]>([
-    ['randomUUID', () => crypto.randomUUID(), 'random ids, as crypto.randomUUID() makes them'],
+    ['randomUUID', () => crypto.randomUUID(), 'random IDs, as crypto.randomUUID() makes them'],
     ['Math.random', randomInt, 'random numbers, as Math.random() returns them'],
     ['Date.now', () => Date.now(), "the host's time, as Date returns it"],
     ['new Date', () => new Date().toISOString(), "the host's time, as Date returns it"],
@@ -136,7 +136,7 @@ describe('assertIdempotent() throws NotRepeatableError if effects differ in each
     const message = await broken(writes(value), ['duplicate'])
     expect(message).toMatch(/^NotRepeatableError: Two runs without any fault had different effects/)
     expect(message).toMatch(/\n {2}→ order:1 = "[^"]+", in the first run "[^"]+"\n/)
-    expect(message).toContain(`They differ by `)
+    expect(message).toContain(`The difference comes from `)
     expect(message).toContain(cause)
     expect(message).toContain("ignoreKeys: ['orders:*']")
     expect(message).not.toContain('not idempotent')
@@ -149,7 +149,7 @@ describe('assertIdempotent() throws NotRepeatableError if effects differ in each
       ['duplicate'],
     )
     expect(message).toContain(
-      "random ids, as crypto.randomUUID() makes them, and by the host's time, as Date returns it.",
+      "random IDs, as crypto.randomUUID() makes them, and from the host's time, as Date returns it.",
     )
   })
 
@@ -158,7 +158,7 @@ describe('assertIdempotent() throws NotRepeatableError if effects differ in each
       store.run('SET', `order:${crypto.randomUUID()}`, 1)
       return new Response()
     }
-    expect(await broken(key, ['duplicate'])).toContain('random ids')
+    expect(await broken(key, ['duplicate'])).toContain('random IDs')
     const send: Handler = async (request, _, { queue }) => {
       if (!request.url.includes('mail'))
         queue.publish({ to: 'https://mail.test/', body: { at: Date.now(), id: await request.text() } })
@@ -230,7 +230,7 @@ describe('assertIdempotent() ignores messages of `publish`', () => {
       }
     }
     const message = await broken(forward, ['lost-ack'], { publish })
-    expect(message).toContain('POST https://mail.test/ "{\\"id\\":1}" went out 2 times, without faults once')
+    expect(message).toContain('POST https://mail.test/ "{\\"id\\":1}" was sent 2 times, without faults once')
     expect(message).not.toContain('https://handler.test/ "')
   })
 })
@@ -269,5 +269,7 @@ test('assertIdempotent() throws a TypeError for invalid options', async () => {
   const fails: Handler = () => {
     throw new Error('no shop')
   }
-  expect(await broken(fails, ['duplicate'])).toContain('delivered no message: the handler threw Error: no shop.')
+  expect(await broken(fails, ['duplicate'])).toContain(
+    'no delivery succeeded in the run without faults: the handler threw Error: no shop.',
+  )
 })

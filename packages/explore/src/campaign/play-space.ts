@@ -18,7 +18,7 @@ export function playSpace({ seed, runs }: CampaignOptions, play: (seed: number) 
       )
     if (given.seed !== seed + run)
       throw new TypeError(
-        `defineCampaign(): the play has seed ${given.seed} instead of ${seed + run}, so that all runs are the same. Write defineCampaign(({ seed }) => playScenario(scenario, { seed })).`,
+        `defineCampaign(): the play must have the seed that the function received (got ${given.seed}, expected ${seed + run}). Otherwise all runs would be the same. Write defineCampaign(({ seed }) => playScenario(scenario, { seed })).`,
       )
     return given
   }

@@ -105,7 +105,7 @@ export function shardReportFrom(given: string, name: string): ShardReport {
     const [issue] = parsed.issues
     const place = v.getDotPath(issue)
     throw new ShardError(
-      `${name} is not the file of a shard${place === null ? '' : `, or it is damaged: ${place} is wrong`}. Such files are written by stuntdouble campaign run --out FILE.`,
+      `${name} is not the report file of a shard${place === null ? '' : `, or it is damaged: the value of ${place} is invalid`}. Pass a file that stuntdouble campaign run --out FILE has written.`,
     )
   }
   const problem = problemOf(parsed.output)
@@ -118,7 +118,7 @@ function parsedJson(given: string, name: string): unknown {
     return JSON.parse(given)
   } catch {
     throw new ShardError(
-      `${name} is incomplete, or not the file of a shard: it is not JSON. Run its shard again, or leave the file out.`,
+      `${name} is not JSON, so it is incomplete or not the report file of a shard. Run its shard again, or leave the file out.`,
     )
   }
 }
@@ -132,12 +132,12 @@ function problemOf({ shard, counted, blocks, notRun, coverage }: ShardReport): s
   if (counted === undefined)
     return blocks.length + coverage.length > 0 ? 'it has results, although its runs were never counted' : undefined
   const { size } = counted
-  if (blockCount(size) > maxBlocks) return `it has ${blockCount(size)} blocks`
+  if (blockCount(size) > maxBlocks) return `it has ${blockCount(size)} blocks, but the maximum is ${maxBlocks}`
   // The file states the number of blocks, so a list of all owned blocks could be huge. Check each listed block instead.
   const owns = (block: number): boolean => block < blockCount(size) && block % shard.of === shard.nth - 1
   const seen = new Set<number>()
   for (const one of [...blocks.map((each) => each.block), ...notRun.flatMap((each) => each.blocks)]) {
-    if (!owns(one)) return `block ${one} is not of shard ${shard.nth}/${shard.of}`
+    if (!owns(one)) return `block ${one} does not belong to shard ${shard.nth}/${shard.of}`
     if (seen.has(one)) return `block ${one} is listed twice`
     seen.add(one)
   }
@@ -146,7 +146,8 @@ function problemOf({ shard, counted, blocks, notRun, coverage }: ShardReport): s
   for (const { block: nth, failed, skipped, first } of blocks) {
     const { from, to } = runsOf(nth, size)
     if (failed + skipped > to - from) return `block ${nth} has more failures than runs`
-    if (failed > 0 !== (first !== undefined)) return `block ${nth} does not name the run that failed first`
+    if (failed > 0 !== (first !== undefined))
+      return `the number of failures of block ${nth} and its first failing run contradict each other`
     if (first !== undefined && (first.run < from || first.run >= to)) return `run ${first.run} is not in block ${nth}`
   }
   const ran = blocks.reduce((most, { block: nth }) => Math.max(most, runsOf(nth, size).to), 0)

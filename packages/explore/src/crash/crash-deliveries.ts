@@ -94,7 +94,7 @@ export class CrashDeliveries {
     if (ordinal === maxDeliveries) this.#giveUp()
     await this.#takeTurn(key, context)
     if (world.disturbance('before-handler', ordinal) !== undefined)
-      return this.#lost(attempt, 'the process died before the route')
+      return this.#lost(attempt, 'the process died before the handler ran')
     const run = (submits: boolean): Promise<RawOutcome> => {
       const own = submits ? delivery : { ...delivery, ordinal: 0, submissions: [], effects: [] }
       const work = new DeliveryWork(world.seedOf(moment), () => at, own, context.task)
@@ -114,7 +114,7 @@ export class CrashDeliveries {
 
   #giveUp(): void {
     this.#world.error ??= new RangeError(
-      `assertCrashSafe(): the runs have had ${maxDeliveries.toLocaleString('en')} deliveries and have not ended. End the loop by its payload, or limit the time with drain: ({ clock }) => clock.advance('1d').`,
+      `assertCrashSafe(): the runs have had ${maxDeliveries.toLocaleString('en')} deliveries and have not ended. End the workflow run after a limited number of steps, or limit the time with drain: ({ clock }) => clock.advance('1d').`,
     )
     this.#world.sandbox.clock.interrupt()
   }

@@ -86,7 +86,7 @@ function disturbancesAt(delivery: RunDelivery): Disruption[] {
         made('early-event', delivery, {
           submission,
           heldMs: waited.heldMs,
-          description: `${here} is late with its wait: the event ${JSON.stringify(waited.eventId)} arrives first`,
+          description: `${here} submits its wait only after the event ${JSON.stringify(waited.eventId)} has arrived`,
         }),
       )
   }

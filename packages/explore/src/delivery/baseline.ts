@@ -37,7 +37,7 @@ interface Source {
 const sources: readonly Source[] = [
   {
     looks: /[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/gi,
-    told: 'random ids, as crypto.randomUUID() makes them',
+    told: 'random IDs, as crypto.randomUUID() makes them',
   },
   {
     looks: /\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?|\b\d{10}(?:\d{3})?(?:\.\d+)?\b/g,
@@ -73,8 +73,8 @@ export function notRepeatable(first: LeftBehind, second: LeftBehind): Error | un
       'Two runs without any fault had different effects, so repeated deliveries cannot be checked:',
       ...different.slice(0, maxTold).map((line) => `  → ${line}`),
       ...(different.length > maxTold ? [`  and ${different.length - maxTold} more`] : []),
-      `They differ by ${sourceOf(first, second)}.`,
-      "Derive the value from the message, such as its id or its body, or exclude it: ignoreKeys: ['orders:*'], ignoreOutbound: ['https://log.test/*'].",
+      `The difference comes from ${sourceOf(first, second)}.`,
+      "Derive the value from the message, such as its ID or its body, or exclude it: ignoreKeys: ['orders:*'], ignoreOutbound: ['https://log.test/*'].",
     ].join('\n'),
   )
 }
@@ -88,7 +88,7 @@ function sourceOf(first: LeftBehind, second: LeftBehind): string {
   for (const { looks, told } of sources) {
     if (valuesOf(one, looks) !== valuesOf(other, looks)) found.push(told)
     ;[one, other] = [one, other].map((lines) => lines.map((line) => line.replace(looks, '…'))) as [string[], string[]]
-    if (String(one.sort()) === String(other.sort())) return found.join(', and by ')
+    if (String(one.sort()) === String(other.sort())) return found.join(', and from ')
   }
   return "randomness, the host's time, or state that the process keeps from one run to the next"
 }

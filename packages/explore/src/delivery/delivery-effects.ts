@@ -113,7 +113,7 @@ export function differences(now: Effects, once: Effects, there = 'without faults
   for (const [call, [times, wanted]] of counts)
     if (times !== wanted)
       told.push(
-        `${call} went out ${times === 1 ? 'once' : `${times} times`}, ${there} ${wanted === 1 ? 'once' : `${wanted} times`}`,
+        `${call} was sent ${times === 1 ? 'once' : `${times} times`}, ${there} ${wanted === 1 ? 'once' : `${wanted} times`}`,
       )
   return told
 }

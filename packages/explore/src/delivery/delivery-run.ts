@@ -128,7 +128,7 @@ function givenBy({ traffic }: Sandbox): ReadonlySet<number> {
  */
 export function checkHandler(handler: unknown, caller: string): void {
   if (typeof handler === 'function') return
-  const wanted = "a function (request) => Response, or several by url: { 'https://shop.test/orders': handler }"
+  const wanted = "a function (request) => Response, or several by URL: { 'https://shop.test/orders': handler }"
   if (typeof handler !== 'object' || handler === null || Object.keys(handler).length === 0)
     throw new TypeError(`${caller}: handler is missing or invalid. Pass ${wanted}.`)
   const [url] = Object.entries(handler).find(([, each]) => typeof each !== 'function') ?? []

@@ -222,7 +222,7 @@ export function deliveryScript(options: FaultRulesOptions = {}): fc.Arbitrary<re
   const { maxRules: max = 4, kinds = stepKinds } = options
   const wrong = kinds.find((kind) => !stepKinds.includes(kind))
   if (wrong !== undefined)
-    throw new TypeError(`${wrong} is not a step of a script. Use one of ${stepKinds.join(', ')}.`)
+    throw new TypeError(`arb.deliveryScript(): ${wrong} is not a step of a script. Use one of ${stepKinds.join(', ')}.`)
   return fc.array(fc.oneof(...kinds.map(faultsOf)), { maxLength: max, size: 'max' }) as fc.Arbitrary<
     readonly DeliveryFault[]
   >

@@ -124,7 +124,7 @@ async function compareAll(
   if (!attempts.some(({ outcome }) => outcome?.state === 'DELIVERED')) {
     const { outcome } = attempts[0]!
     throw new Error(
-      `assertIdempotent(): the run without faults delivered no message: ${outcome?.note ?? outcome?.error ?? `status ${outcome?.status}`}.`,
+      `assertIdempotent(): no delivery succeeded in the run without faults: ${outcome?.note ?? outcome?.error ?? `status ${outcome?.status}`}.`,
     )
   }
   const wanted = told(once, options)

@@ -66,11 +66,15 @@ export function choiceText(value: unknown): string {
  */
 export function checkChoices(choices: PolicyChoices, fixed: Partial<Policy> = {}): void {
   if (typeof choices !== 'object' || choices === null || Array.isArray(choices))
-    throw new TypeError(`assertResilient(): policies must be lists of values by name. ${example}`)
+    throw new TypeError(
+      `assertResilient(): policies must be an object with a list of values for each policy. ${example}`,
+    )
   for (const [name, values] of Object.entries(choices) as [string, unknown][]) {
     checkName(name)
     if (Object.hasOwn(fixed, name))
-      throw new TypeError(`assertResilient(): policies varies ${name}, and sandbox.policy sets it. Remove one of them.`)
+      throw new TypeError(
+        `assertResilient(): ${name} is in policies and in sandbox.policy. Remove it from one of them.`,
+      )
     if (!Array.isArray(values) || values.length === 0)
       throw new TypeError(`assertResilient(): policies.${name} must be a list of values. ${example}`)
     for (const value of values) checkValue(name, value)

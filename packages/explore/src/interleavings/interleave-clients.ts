@@ -200,7 +200,7 @@ class ClientSearch {
     }
     if (runs.every(({ steps }) => steps.length === 0))
       throw new TypeError(
-        "exploreInterleavings(): no client has sent a request. Send requests to the data store or the queue with sandbox.fetch or an SDK, and create the SDK's client inside of the client: it reads the sandbox's URLs from the environment. Calls of sandbox.store and sandbox.queue cannot be interleaved.",
+        "exploreInterleavings(): no client has sent a request. Send requests to the data store or the queue with sandbox.fetch or an SDK. Create the SDK's client in the function of the client, because it reads the sandbox's URLs from the environment. Calls of sandbox.store and sandbox.queue cannot be interleaved.",
       )
     for (const name of names) {
       const results = runs.map((run) => run.results.get(name))

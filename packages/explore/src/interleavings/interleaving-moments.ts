@@ -87,7 +87,7 @@ function momentText(point: InjectionPoint, facts: FaultFacts, nth: number): stri
   if (isDelivery(point))
     return `${point === 'workflow.call' ? 'call' : 'delivery'} ${nth}: attempt ${attempt} to ${url}${ofStep}`
   if (argv !== undefined) return `command ${nth}: ${argv.slice(0, 3).join(' ')}`
-  if (point === 'schedule.fire') return `slot ${nth} of schedule ${scheduleId}, to ${url ?? urlGroup ?? queue}`
+  if (point === 'schedule.fire') return `fire time ${nth} of schedule ${scheduleId}, to ${url ?? urlGroup ?? queue}`
   if (method !== undefined) return `request ${nth}: ${method} ${url}${ofStep}`
   return `event ${nth}: ${keys.join(' ')}`
 }

@@ -197,7 +197,7 @@ export class TriedInterleavings {
     if (isEarly) return `${verdict} The search stopped at the first failure, of about ${number(about)} orders.`
     if (!complete) return `${verdict} Tried ${size} of about ${number(about)} orders; not tried: ${untried}.`
     if (!tree?.reduces || all <= this.size) return `${verdict} All were tried.`
-    return `${verdict} They represent all ${number(all)}: the others only swap requests that do not affect each other.`
+    return `${verdict} They represent all ${number(all)} orders, because the others only swap requests that do not affect each other.`
   }
 }
 

@@ -38,15 +38,15 @@ const reserialises =
 /** Probable defect of an app that accepts a delivery with this flaw. */
 export const causes: Readonly<Record<SignatureFlaw | 'unsigned', string>> = {
   unsigned: 'the signature is only checked if there is one. Reject a request without a signature',
-  url: "claim sub is not compared with the app's own URL, so a delivery that was signed for another route is accepted here. The SDK's Receiver compares it when verify() is given { url }; the SDK's wrappers (verifySignatureAppRouter and others) never do",
-  body: 'claim body is not compared with the hash of the body: an attacker with one signed delivery can send any body',
+  url: "the claim `sub` is not compared with the app's own URL, so a delivery that was signed for another URL is accepted. The SDK's Receiver compares `sub` if verify() gets { url }. The SDK's wrappers, such as verifySignatureAppRouter, never compare it",
+  body: 'the claim `body` is not compared with the hash of the body: an attacker with one signed delivery can send any body',
   reserialized: reserialises,
-  expired: 'claim exp is not compared with the time: an old delivery can be sent again forever',
-  'not-yet-valid': 'claim nbf is not compared with the time',
-  issuer: 'claim iss is not compared',
+  expired: 'the claim `exp` is not compared with the time: an old delivery can be sent again forever',
+  'not-yet-valid': 'the claim `nbf` is not compared with the time',
+  issuer: 'the claim `iss` is not compared with the expected issuer',
   'rotated-once': 'a rotated key is still accepted. Accept the current and the next key, nothing else',
   'rotated-twice': 'a key that was rotated twice is still accepted. Accept the current and the next key, nothing else',
-  key: 'the signature itself is not verified: anyone can forge one. Decoding a token proves nothing',
+  key: 'the signature itself is not verified: anyone can forge a signature. Decoding a token proves nothing',
   tampered: 'the signature itself is not verified: the claims can be changed. Decoding a token proves nothing',
 }
 
@@ -69,7 +69,7 @@ function rightOnes(body: string): Question[] {
       wanted: 'accepted',
       what: 'signed with the next key',
       because:
-        'only the current key is known: every delivery is rejected after the keys are rotated. If it fails, try the next one',
+        'only the current key is known: every delivery is rejected after the keys are rotated. If verification with the current key fails, verify with the next key',
       deliveries: [{ body, flaw: 'rotated' }],
     },
   ]
