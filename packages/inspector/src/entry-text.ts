@@ -117,7 +117,7 @@ const tellers: Readonly<Record<string, Teller>> = {
     url: entry.url,
     end: entry.deduplicated ? 'a duplicate' : plural(entry.maxRetries, 'retry', 'retries'),
     notes: [
-      entry.deduplicated ? 'accepted under the ID of the first one, not delivered again' : undefined,
+      entry.deduplicated ? 'accepted with the ID of the first message, not delivered again' : undefined,
       ...traits(entry),
     ],
   }),

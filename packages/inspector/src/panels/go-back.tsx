@@ -67,7 +67,7 @@ function problemWith(at: number | undefined, now: number, first: number | undefi
   if (at === undefined) return 'Type an instant as 2030-01-01 09:00:00, 09:00:00 (in UTC) or -5m.'
   if (at > now) return 'This instant is in the future: advance the clock to it.'
   if (first === undefined || at >= first) return undefined
-  return `The log begins at ${iso(first)}: nothing is known from before.`
+  return `The log begins at ${iso(first)} and contains nothing earlier. Choose a later instant.`
 }
 
 /** Creates a tenant that continues from the shown instant. */

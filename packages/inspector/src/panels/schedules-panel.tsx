@@ -38,7 +38,7 @@ export function Schedules({
                   {since}, last <Instant at={fired.at(-1)!} />.
                 </>
               )}{' '}
-              {imported && 'Nothing is known from before the import.'} {error}
+              {imported && 'The log contains nothing from before the import.'} {error}
               {control && (
                 <button
                   type="button"
