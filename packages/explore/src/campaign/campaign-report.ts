@@ -10,7 +10,7 @@ export interface ShrunkFailure {
   readonly told: string
 }
 
-/** Maximum number of notes and reasons that a report prints. It only counts further ones. */
+/** Maximum number of notes and reasons that a report prints. The report only counts the others. */
 const maxShown = 100
 
 /** Returns the report of a campaign. The text does not depend on which machine ran which shard. */

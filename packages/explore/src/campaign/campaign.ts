@@ -23,8 +23,8 @@ export function defineCampaign(explore: (run: CampaignContext) => unknown): Camp
     throw new TypeError(
       'defineCampaign(): the argument must be a function that calls a check. Write defineCampaign(() => assertResilient({ publish, handler, holds })).',
     )
-  // The first call finds out whether the function returns a play. Later calls then pass the seed of their run, so no
-  // play runs with a wrong seed.
+  // The first call of the function shows whether it returns a play. Later calls then pass the seed of their run, so
+  // that no play runs with a wrong seed.
   let isOfPlays = false
   const campaign: Campaign = { kind: 'campaign' }
   campaignInternals.attach(campaign, {

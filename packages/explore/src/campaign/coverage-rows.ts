@@ -15,8 +15,8 @@ export interface CoverageRow {
 }
 
 /**
- * Merges the coverage of several parts of an exploration. The result does not depend on the order in which the parts
- * are merged.
+ * Merges the coverage of several parts of an exploration. The result is the same if the parts are in another order, or
+ * if some of them were merged before.
  * @returns one row for each state and injection point, sorted by first occurrence
  */
 export function united(parts: Iterable<readonly CoverageRow[]>): readonly CoverageRow[] {

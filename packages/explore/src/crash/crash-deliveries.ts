@@ -44,7 +44,7 @@ export class CrashDeliveries {
   }
 
   /**
-   * Repeats deliveries that the crash plan repeats late, if this is still due when all workflow runs have ended.
+   * Performs the late repetitions that have not happened yet when all workflow runs have ended.
    * @returns their number
    */
   async playLate(): Promise<number> {

@@ -190,7 +190,7 @@ function parallelOrders(deliveries: readonly RunDelivery[]): Disruption[] {
 }
 
 /**
- * Returns the other orders of a list. With more than four items, only some: each item moved to the front, and the
+ * Returns the other orders of a list. With more than four items, only some: each other item moved to the front, and the
  * reverse order.
  */
 function orders<T>(all: readonly T[]): T[][] {

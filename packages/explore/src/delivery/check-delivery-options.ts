@@ -18,7 +18,7 @@ export interface ResilienceOptions extends DeliveryUnderTest {
   readonly holds: (sandbox: Sandbox) => unknown
   /** Fault plans that are tried first, such as counterexamples of earlier runs. */
   readonly examples?: readonly (readonly FaultRule[])[]
-  /** Number of random fault plans. Default 100. */
+  /** Number of fault plans that are tried. Default 100. */
   readonly runs?: number
   /** Seed from which fault plans are drawn. The sandbox has its own seed. Default 1. */
   readonly seed?: number

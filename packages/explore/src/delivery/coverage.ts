@@ -50,7 +50,10 @@ export interface CoveragePoint {
   readonly struck: readonly FaultKind[]
 }
 
-/** Returns the app's state at the beginning of a delivery, as a short text. Few states should be possible. */
+/**
+ * Returns the app's state at the beginning of a delivery, as a short text. Each different text is a separate state of
+ * the coverage.
+ */
 export type StateOf = (sandbox: Sandbox) => string
 
 const separator = '\n'

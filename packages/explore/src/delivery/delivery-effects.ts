@@ -91,7 +91,7 @@ function valueText(value: object, streamIds: boolean): string {
 
 /**
  * Returns the differences between two runs as phrases.
- * @param there phrase for the second run, such as `in the first run`
+ * @param there phrase for the run to compare with, such as `in the first run`
  */
 export function differences(now: Effects, once: Effects, there = 'without faults'): string[] {
   const told: string[] = []

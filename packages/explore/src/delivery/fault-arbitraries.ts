@@ -114,7 +114,9 @@ export function deliveryFaults(options: DeliveryFaultsOptions = {}): fc.Arbitrar
   return new Rules(fc.array(rule, { maxLength: max, size: 'max' }), kinds, { on, kinds, max, reach })
 }
 
-/** Returns the limits of the fault plans if `arb.deliveryFaults()` created the arbitrary, otherwise `undefined`. */
+/**
+ * Returns the limits of the fault plans if `arb.deliveryFaults()` created the arbitrary. Otherwise returns `undefined`.
+ */
 export function spaceOf(faults: fc.Arbitrary<readonly FaultRule[]>): FaultPlanSpace | undefined {
   return faults instanceof Rules ? faults.space : undefined
 }

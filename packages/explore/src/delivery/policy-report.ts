@@ -13,7 +13,7 @@ export const schedulesPerValue = 40
 /**
  * Counts, for each value of each varied policy, the fault plans with which the property fails. The other policies keep
  * the values of the counterexample.
- * @param fails returns whether the property fails with a fault plan, or `undefined` if the run has no result
+ * @param fails returns whether the property fails with a fault plan. Returns `undefined` if the run has no result
  */
 export async function countByValue<S>(
   choices: PolicyChoices,

@@ -127,7 +127,7 @@ export class ClientTurns {
   }
 }
 
-/** Returns the commands of a pipeline that has at least two commands, otherwise `undefined`. */
+/** Returns the commands of a pipeline that has at least two commands. Returns `undefined` for other requests. */
 function rowsOf(call: RawRequest, body: Bytes, store: string): readonly unknown[] | undefined {
   if (!call.url.startsWith(`${store}/pipeline`)) return undefined
   if (call.headers.some(([, value]) => value === 'resp2')) return undefined

@@ -40,15 +40,15 @@ const refusals: readonly (readonly [RegExp, (code: string, history: string) => s
 ]
 
 /**
- * Returns the step name that the code has, from the SDK's error message about a different name in the list, otherwise
- * `undefined`.
+ * Returns the step name that the code has, from the SDK's error message about a different name in the list. Returns
+ * `undefined` for other messages.
  */
 export function nameExpected(refusal: string): string | undefined {
   return refusals[0]![0].exec(refusal)?.[1]
 }
 
 /**
- * Explains an error message of the SDK about a difference between the list and the code, or `undefined` for other
+ * Explains an error message of the SDK about a difference between the list and the code. Returns `undefined` for other
  * messages.
  */
 export function meaningOf(refusal: string): string | undefined {

@@ -23,7 +23,7 @@ const fewGroups = 5
 
 interface Case {
   readonly to: string
-  /** Another dialect, in which the app accepts the correct delivery, or `undefined` if there is none. */
+  /** Another dialect in which the app accepts the correct delivery, or `undefined` if there is none. */
   readonly words: string | undefined
 }
 
