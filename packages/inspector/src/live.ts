@@ -15,7 +15,7 @@ const pause = 1_000
  */
 const tick = 1_000
 
-/** Returns a source for one tenant. Its data come from the control API of the server. */
+/** Returns a source for one tenant. Its data comes from the control API of the server. */
 export function liveSource(tenant: string, token: TakeToken): PageSource & { readonly control: Control } {
   const control = new LiveControl(tenant, token)
   return { control, follow: (listener) => new Following(control, listener).end }

@@ -20,7 +20,9 @@ export function readBody(body: PortableBody): ReadableBytes | undefined {
   return { ...(typeof body === 'string' && { text: body }), bytes: toArray(bytesOf(body)) }
 }
 
-/** Formats JSON with indentation, or `undefined` if the text is not JSON, or if a long number would lose digits. */
+/**
+ * Formats JSON with indentation. Returns `undefined` if the text is not JSON, or if a long number would lose digits.
+ */
 export function laidOut(text: string): string | undefined {
   if (!/^\s*[[{]/.test(text) || /\d{16}/.test(text)) return undefined
   const value = parsedJson(text)

@@ -25,7 +25,7 @@ export interface PageListener {
   entries(entries: readonly TraceEntry[]): void
   /** Receives the values of keys after commands, loads and resets. */
   changes(changes: readonly KeyChange[]): void
-  /** Called after a reset or a load. All data that were sent before belong to another sandbox. */
+  /** Called after a reset or a load. Everything that was sent before belongs to another sandbox. */
   renewed(): void
   /** Receives the state of the connection between page and source. */
   connection(connection: Connection): void
@@ -33,7 +33,7 @@ export interface PageListener {
 
 export interface Connection {
   readonly state: 'loading' | 'ready' | 'lost'
-  /** Error message, if no data arrive. */
+  /** Error message, if no data arrives. */
   readonly problem?: string
 }
 

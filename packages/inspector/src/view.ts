@@ -27,7 +27,7 @@ export class PageView {
   readonly selectedSeq: Signal<number | undefined> = signal(undefined)
   /** The instant that is shown, or `undefined` for the present. */
   readonly instant: Signal<number | undefined> = signal(undefined)
-  /** Panels show only data of this range, or `undefined` for all data. */
+  /** Range of time to which all panels limit their data. `undefined`: no limit. */
   readonly range: Signal<TimeRange | undefined> = signal(undefined)
   readonly tenant: Signal<string>
   readonly theme: Signal<Theme> = signal('system')

@@ -135,7 +135,7 @@ export function placed(marks: Marks, scale: Scale): PlacedMarks {
   return { ...marks, left: along(marks.from), right: along(marks.to), waits: along(marks.until) }
 }
 
-/** Minimum width of a mark at the right edge of the axis. The line of the present covers one pixel of such a mark. */
+/** Width of a mark at the right edge of the axis. The line of the present covers one pixel of such a mark. */
 const widthAtEdge = 4
 
 /**

@@ -132,7 +132,9 @@ export const firstOf: Readonly<Record<DumpedKey['type'], (key: PortableString, v
   search: (key, value) => ['SEARCH.CREATE', key, 'ON', 'JSON', 'PREFIX', '1', value, 'SCHEMA', 'name', 'TEXT'],
 }
 
-/** Converts typed hexadecimal digits, such as `ff 00`, to an argument, or `undefined` if the digits are invalid. */
+/**
+ * Converts typed hexadecimal digits, such as `ff 00`, to an argument. Returns `undefined` if the digits are invalid.
+ */
 export function bytesOfHex(digits: string): PortableString | undefined {
   const plain = digits.replace(/^0x|\s+/g, '')
   if (!/^(?:[\da-f]{2})*$/i.test(plain)) return undefined
