@@ -22,7 +22,7 @@ export function titleOf(node: Expression): string | undefined {
     case 'single':
       return titleOf(node.inner)
     case 'and':
-      // If the left operand is constant, the result is the right operand, so its name is used.
+      // If the left operand of `and` is a true constant, the result is the right operand. Return that operand's name.
       return isTrueConstant(node.left) ? titleOf(node.right) : undefined
     case 'or':
       return node.left.kind === 'nil' || node.left.kind === 'false' ? titleOf(node.right) : undefined

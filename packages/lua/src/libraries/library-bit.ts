@@ -22,7 +22,8 @@ function bits(args: Arguments, at: number): number {
 function fold(combine: (one: number, two: number) => number): LuaFunction {
   return (...args: LuaValue[]) => {
     let result = bits(args, 0)
-    // The last argument is checked first. If several arguments are invalid, the error names the last one.
+    // After the first argument, the last one is checked, then the one before it, and so on. If several are invalid,
+    // this order decides which of them the error names.
     for (let at = args.length - 1; at > 0; at--) result = combine(result, bits(args, at))
     return result
   }

@@ -54,7 +54,8 @@ const invalidNumbers = { off: 'error', on: 'allow', null: 'null' } as const
 
 function functionsOf(settings: Settings): Record<string, LuaFunction> {
   /**
-   * Creates a library function for one setting. It changes the setting if it has an argument, and returns the setting.
+   * Creates a library function for one setting. An argument changes the setting. The function returns the setting after
+   * that.
    */
   function setting<
     K extends 'decodeInvalidNumbers' | 'decodeMaxDepth' | 'encodeMaxDepth' | 'keepBuffer' | 'numberPrecision',

@@ -224,7 +224,7 @@ export function sameText(left: string, right: LuaValue): boolean {
   return left === right
 }
 
-/** Returns the metamethod for a comparison. Both operands must have the same one, otherwise returns `undefined`. */
+/** Returns the metamethod that both operands have for a comparison. Returns `undefined` if it is not the same one. */
 function commonHandler(left: LuaValue, right: LuaValue, event: string): LuaValue {
   const handler = metamethod(left, event)
   if (handler === undefined) return undefined
