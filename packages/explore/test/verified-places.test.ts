@@ -106,7 +106,7 @@ describe('assertResilient() with an app that responds 200 to deliveries that it 
         → https://shop.test/api/orders responded 200 to a delivery that was signed wrongly (claim body is the hash of another body): the queue counts it as delivered and never retries it
         → seen:msg_YsBkV6XkNTZU7G3iE7oPccLh3rpWEgAQ448fckKAJjL6uMxYLvaWcvahbtDP does not exist, without faults it is "1"
         → mails does not exist, without faults it is {"msg_1oUwC6mDWEsJ6YfJ9kQTbbx9keUUnAfErNKVZVWdq1tgLWq8U73p4J2sBTLa"}
-        → POST https://shop.test/api/mails "{\\"order\\":1}" went out 0 times, without faults once"
+        → POST https://shop.test/api/mails "{\\"order\\":1}" was sent 0 times, without faults once"
     `)
   })
 })
