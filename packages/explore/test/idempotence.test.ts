@@ -267,5 +267,5 @@ test('assertIdempotent() throws a TypeError for invalid options', async () => {
   const fails: Handler = () => {
     throw new Error('no shop')
   }
-  expect(await broken(fails, ['duplicate'])).toMatch(/no message.*handler threw Error: no shop\./)
+  expect(await broken(fails, ['duplicate'])).toMatch(/no delivery.*handler threw Error: no shop\./)
 })

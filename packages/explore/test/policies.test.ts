@@ -209,6 +209,6 @@ test('assertResilient() throws a TypeError for invalid policies', async () => {
     await expect(assertResilient({ ...mended, policies: given as never })).rejects.toThrow(sentence)
   const sandbox = { policy: { deduplicationWindow: 5 } }
   await expect(assertResilient({ ...mended, sandbox, policies })).rejects.toThrow(
-    /policies.*deduplicationWindow.*sandbox\.policy/,
+    /deduplicationWindow.*policies.*sandbox\.policy/,
   )
 })
