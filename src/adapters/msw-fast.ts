@@ -44,7 +44,7 @@ export function fastNetwork(
 
 type Answering = Pick<Sandbox, 'owns' | 'fetch'> & Partial<Pick<Sandbox, 'outbound'>>
 
-/** Source of msw frames for the global `fetch`. */
+/** Passes each call of the global `fetch` to msw, as a frame (msw's word for an intercepted request). */
 export class FetchSource extends NetworkSource<FetchFrame> {
   readonly #sandbox: Answering
   #end: (() => void) | undefined
@@ -68,7 +68,8 @@ export class FetchSource extends NetworkSource<FetchFrame> {
     globalThis.fetch = replacement
     this.#end = () => {
       isActive = false
-      // If other code has wrapped `fetch` in the meantime, its wrapper stays, and this replacement passes requests on.
+      // If other code has wrapped `fetch` in the meantime, the wrapper stays. This replacement then passes all requests
+      // on to the previous `fetch`.
       if (globalThis.fetch === replacement) globalThis.fetch = before
     }
   }

@@ -8,16 +8,19 @@ import type { Sandbox } from '../sandbox/sandbox.js'
 /** Members of a sandbox that the Playwright adapter needs. */
 export type Bridged = Pick<Sandbox, 'urls' | 'exchange' | 'owns'> &
   Partial<Pick<Sandbox, 'outbound'>> & {
-    /** Returns whether Playwright need not intercept a request, because it reaches the sandbox over the network. */
+    /**
+     * Returns whether a request reaches the sandbox over the network, so that Playwright need not intercept the
+     * request.
+     */
     readonly leaves?: (request: Request) => boolean
   }
 
 /** Options of `routeSandbox()`. */
 export interface RouteOptions {
   /**
-   * Function that serves the body of an event stream at a separate URL, which it returns, because `route.fulfill()`
-   * does not accept a stream.
-   * Without it, event streams of a page fail with a message in the console.
+   * Function that serves the body of an event stream and returns the URL of this stream. `route.fulfill()` does not
+   * accept a stream, so the page is redirected to that URL. Without this function, event streams of a page fail with a
+   * message in the console.
    */
   readonly serveStream?: (answer: RawResponse) => string
 }
@@ -83,8 +86,8 @@ async function fulfil(route: Route, answer: RawResponse, { serveStream }: RouteO
       "Playwright's route.fulfill() does not support event streams. Use the fixtures of stuntdouble/playwright, which serve them, or point the page at startServer().",
     )
   }
-  // The page is redirected to the URL of the stream on this machine.
-  // Browsers require a permission for such requests of public pages.
+  // The redirect leads to a stream on this machine. Browsers let a public page send requests to this machine only with
+  // a permission.
   const page = route.request().serviceWorker() === null ? route.request().frame().page() : undefined
   await page
     ?.context()

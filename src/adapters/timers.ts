@@ -56,7 +56,7 @@ interface FakeTimer {
 }
 
 /**
- * @param clock returns the installed fake clock, or `undefined` if its internals are unknown
+ * @param clock returns the installed fake clock, or `undefined` if its internal list of timers is unknown
  * @param move moves time by a duration and fires all timers that are due
  */
 function followerOf(clock: () => FakeClock | undefined, move: (by: number) => Promise<unknown>): ClockFollower {
@@ -68,8 +68,8 @@ function followerOf(clock: () => FakeClock | undefined, move: (by: number) => Pr
     return first === Number.POSITIVE_INFINITY ? undefined : Math.max(0, first - fake.now)
   }
   /**
-   * Number of open resources while no code was running. Idle sockets stay open, so only additional resources count as
-   * active.
+   * Number of sockets and files that were open while no code was running. Idle sockets stay open, so only resources
+   * beyond this number are in use.
    */
   let before = openResources()
   return {
@@ -79,7 +79,7 @@ function followerOf(clock: () => FakeClock | undefined, move: (by: number) => Pr
     },
     setJustNow() {
       const fake = clock()
-      // While additional sockets or files are open, running work may wait for them in host time.
+      // If sockets or files were opened since, running work may be waiting for them and not for a fake timer.
       if (fake === undefined || openResources() > before) return undefined
       const fresh = [...timersOf(fake)].filter(({ createdAt }) => createdAt === fake.now)
       if (fresh.length === 0) return undefined
