@@ -570,5 +570,5 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
 
 test('connect() explains how to start a server when nothing listens', async () => {
   await expect(connect('http://127.0.0.1:9')).rejects.toThrow('Start one with "npx stuntdouble serve"')
-  await expect(connect('localhost')).rejects.toThrow('connect(): the URL must be that of a server')
+  await expect(connect('localhost')).rejects.toThrow('connect(): the first argument must be the URL of a server')
 })
