@@ -136,7 +136,7 @@ const answersStatus: OnRequest<StatusFault> = inBothPhases(statusResponse)
 const rows: FaultGroup<ResponseStep> = {
   latency: {
     summary:
-      'The request, delivery or command takes longer: by `waitMs`, plus or minus up to `jitterMs`, or by `minMs` to `maxMs`. The seed determines random durations.',
+      'The request, delivery or command takes longer. The additional time is `waitMs`, plus or minus at most `jitterMs`, or it is random between `minMs` and `maxMs`. The seed determines random times.',
     effect: 'shapes',
     sentence: () => 'takes longer',
     made: { latency },
@@ -217,7 +217,7 @@ const rows: FaultGroup<ResponseStep> = {
         given === undefined || given.form === 'none'
           ? ''
           : `, Retry-After ${formatDuration(given.waitMs)} as ${given.form === 'date' ? 'a date' : 'seconds'}`
-      return `responded 429 of the ${limit} limit${wait}`
+      return `responded 429 for the ${limit} limit${wait}`
     },
     made: { rateLimited },
     phases: ['before'],

@@ -229,7 +229,7 @@ describe('repeated deliveries', () => {
       [[0, 200, '', 0]],
     ])
     expect(at.faults()).toEqual([
-      'duplicate: delivered 3 times, the queue sees the first response only; the others: 200, 200',
+      'duplicate: delivered 3 times, the queue sees the first response only, other responses: 200, 200',
     ])
   })
 

@@ -124,7 +124,7 @@ describe('faults before the request is processed', () => {
     const b = world(onStore(fault.hang()))
     expect(await outcome(b.sandbox, b.command('SET', 'a', '1'))).toEqual([300_000, networkError('ETIMEDOUT')])
     expect([a.sandbox.store.get('a'), b.sandbox.store.get('a')]).toEqual([null, null])
-    expect(b.faults()).toEqual(['hang: no response for 5m, then given up'])
+    expect(b.faults()).toEqual(['hang: no response for 5m, then the caller gave up'])
   })
 
   test('a client that aborts ends the wait', async () => {
