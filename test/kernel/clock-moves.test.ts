@@ -80,7 +80,7 @@ describe('a long move', () => {
     await outside()
     expect(clock.interrupt()).toBe('advance')
     await expect(move).rejects.toThrow(
-      /^clock\.advance\(\) was interrupted at 20\d\d-.*, after everything due until then\. Call it again to continue\.$/,
+      /^clock\.advance\(\) was interrupted at 20\d\d-.*, after all timers that were due until then\. Call it again to continue\.$/,
     )
     expect(clock.interrupt()).toBeUndefined()
   })

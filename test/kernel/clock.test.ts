@@ -183,7 +183,7 @@ describe('drain()', () => {
     clock.schedule(start + 1, 'spin', spin)
     clock.schedule(start + 2, 'innocent', () => {})
     await expect(clock.drain({ maxTimers: 10 })).rejects.toThrow(
-      /^clock\.drain\(\) stopped: 10 timers fired, the limit maxTimers\. Most often: "spin" \(9 of the last 10\); next: "spin" at 2030-01-01T00:00:00\.010Z; 1 pending\. If they never end, stop what schedules them\. Otherwise, raise the limit with clock\.drain\(\{ maxTimers \}\)\.$/,
+      /^clock\.drain\(\) stopped: 10 timers fired, the limit maxTimers\. Most often: "spin" \(9 of the last 10\); next: "spin" at 2030-01-01T00:00:00\.010Z; 1 pending\. If they never end, stop the code that schedules them\. Otherwise, raise the limit with clock\.drain\(\{ maxTimers \}\)\.$/,
     )
   })
 
@@ -301,7 +301,7 @@ describe('tasks', () => {
     })
     await clock.advance(0)
     await expect(kept!.sleep(1)).rejects.toThrow(
-      'task.sleep() was called after "work" had ended. Await the sleep inside that work.',
+      'task.sleep() was called after "work" had ended. Await task.sleep() before the work ends.',
     )
   })
 
