@@ -236,7 +236,7 @@ test("applies the vendor's dialect if a request mixes two, and notes it in the t
   expect(attempt!.header('service-signature')).toBe('mine')
   expect(issuers({ headers: attempt!.headers.filter(([name]) => /^upstash/i.test(name)) })).toEqual(['Upstash'])
   expect(at.traffic.timeline()).toContain(
-    'it has names of two dialects, Upstash-Header-Forward and Service-Delay: those with Upstash- count',
+    'it has names of two dialects, Upstash-Header-Forward and Service-Delay. Names with Upstash- apply',
   )
 })
 
