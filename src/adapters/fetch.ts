@@ -11,11 +11,11 @@ type Caller = Partial<Pick<Sandbox, 'outbound'>>
 
 /**
  * Replaces `globalThis.fetch` for the sandbox's URLs and for hosts registered in `sandbox.outbound`. All other requests
- * go to the previous `fetch`. The returned function, `using`, or disposing the sandbox restores it.
- * Several replacements can be active and can end in any order. If several own a URL, the latest one responds.
- * While a replacement is active, requests to the vendor's real hosts are rejected, so no test reaches production by
- * accident. Clients that do not use the global `fetch`, such as clients over `node:http`, fail with an error that names
- * an alternative.
+ * go to the previous `fetch`. To restore the previous `fetch`, call the returned function, use `using`, or dispose the
+ * sandbox. Several replacements can be active and can end in any order. If several sandboxes have the same URL, the
+ * latest replacement responds. While a replacement is active, requests to the vendor's real hosts are rejected, so no
+ * test reaches production by accident. Clients that do not use the global `fetch`, such as clients over `node:http`,
+ * fail with an error that names an alternative.
  * @example
  * using sandbox = createSandbox()
  * replaceFetch(sandbox)

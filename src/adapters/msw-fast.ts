@@ -22,9 +22,9 @@ export interface FastNetworkOptions {
 }
 
 /**
- * Creates a network of msw 3 that intercepts only `fetch`. Requests to the sandbox, and to hosts registered in
- * `sandbox.outbound`, go there directly; all others go to your handlers. If a client does not use `fetch`, use
- * `setupServer(...mswHandlers(sandbox))` instead.
+ * Creates a network of msw 3 that intercepts only `fetch`. Requests to the sandbox and to hosts registered in
+ * `sandbox.outbound` go to the sandbox directly. All other requests go to your handlers. If a client does not use
+ * `fetch`, use `setupServer(...mswHandlers(sandbox))` instead.
  * @example
  * const network = fastNetwork(sandbox, { handlers: [http.get('https://shop.test/me', () => HttpResponse.json({}))] })
  * network.enable()

@@ -9,9 +9,8 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
 
 /**
  * Creates nock scopes for the sandbox's URLs and the hosts of `sandbox.outbound`, for clients over `fetch`, `http` and
- * `https`. They stay until the returned function is called, `using` ends, or the sandbox is disposed.
- * Other scopes and `disableNetConnect()` are unaffected. `nock.isDone()` and `nock.pendingMocks()` report only other
- * scopes.
+ * `https`. The scopes stay active until you call the returned function, `using` ends, or the sandbox is disposed. Other
+ * scopes and `disableNetConnect()` are unaffected. `nock.isDone()` and `nock.pendingMocks()` report only other scopes.
  * nock does not support event streams: they fail with an error that names an alternative.
  * @example
  * using sandbox = createSandbox()

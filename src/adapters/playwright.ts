@@ -26,8 +26,8 @@ export interface RouteOptions {
 }
 
 /**
- * Routes requests of the pages, popups and workers of a context to the sandbox, if they are for its URLs or for hosts
- * registered in `sandbox.outbound`. All other requests go to the network.
+ * Routes requests of a context's pages, popups and workers to the sandbox. A request is routed if its URL belongs to
+ * the sandbox or to a host registered in `sandbox.outbound`. All other requests go to the network.
  * @returns a function that ends the routing
  * @example
  * const stop = await routeSandbox(page, sandbox)
@@ -105,8 +105,8 @@ class RoutedCall implements RawRequest {
   constructor(request: Request) {
     this.method = request.method()
     this.url = request.url()
-    // `request.headers()` has no cookies, but the services do not read them.
-    // `allHeaders()` would need another round trip to the browser.
+    // `request.headers()` has no cookies, but the services do not read cookies. `allHeaders()` would need another round
+    // trip to the browser.
     this.headers = Object.entries(request.headers())
     this.#body = request.postDataBuffer()
   }
@@ -150,7 +150,7 @@ function methodOf(name: (typeof sending)[number], target: string | Request, opti
 }
 
 /**
- * Redirects requests of an `APIRequestContext` to a server, if they are for the sandbox's URLs or for external hosts.
+ * Redirects requests of an `APIRequestContext` to a server, if their URL belongs to the sandbox or to an external host.
  * Playwright's routes do not intercept such requests.
  * @param served returns the URL on the server, or `undefined` if the request must not be redirected
  * @returns a function that ends the redirection

@@ -12,8 +12,9 @@ export interface SinonClock {
 }
 
 /**
- * Adapts fake timers of the test runner to follow a sandbox's clock, so that a client's 2-second timeout fires after
- * 2 seconds of virtual time. While they follow, `clock.advance()` throws when the timers are not faked.
+ * Adapts fake timers of the test runner to follow a sandbox's clock, so that a client's 2-second timeout fires after 2
+ * seconds of virtual time. While the fake timers follow the clock, `clock.advance()` throws if no fake timers are
+ * installed.
  * @param host `vi`, `jest`, or the clock that `install()` of @sinonjs/fake-timers returned
  * @throws TypeError when the argument has no fake timers
  * @example
