@@ -165,8 +165,8 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * Returns the message queue of a region, `us-east-1` or `eu-central-1`. For an unknown region, all its promises
-   * reject.
+   * Returns the message queue of a region, `us-east-1` or `eu-central-1`. If the region is unknown, all promises of the
+   * returned queue reject.
    * @example await sandbox.queueIn('us-east-1').publish({ to: 'https://shop.test/orders' })
    */
   queueIn(region: QueueRegion): RemoteQueue {
@@ -175,7 +175,7 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * Returns the workflows of a region. For an unknown region, all its promises reject.
+   * Returns the workflows of a region. If the region is unknown, all promises of the returned object reject.
    * @example await sandbox.workflowIn('us-east-1').stubStep('charge').returns({ id: 'ch_1' })
    */
   workflowIn(region: QueueRegion): RemoteWorkflows {
@@ -222,8 +222,8 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * Asserts the invariants of the double. Rejects with an error named `InvariantError` that has the entries and their
-   * timeline.
+   * Asserts the invariants of the double. If an invariant is violated, rejects with an error whose name is
+   * `InvariantError`. The error contains the affected log entries and their timeline.
    * @example await sandbox.assertInvariants({ except: 'signatures-verify' })
    */
   async assertInvariants(options: InvariantOptions = {}): Promise<InvariantReport> {
@@ -249,8 +249,8 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * Replaces the state with a dump of this or another sandbox.
-   * With `rebaseTime`, a real clock accepts a dump from the future, whose times are moved back to now.
+   * Replaces the state with a dump of this or another sandbox. A real clock accepts a dump from the future only with
+   * `rebaseTime`, which moves all times in the dump back to now.
    * @example
    * const dump = await sandbox.dump()
    * await sandbox.load(dump)
