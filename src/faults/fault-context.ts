@@ -12,7 +12,6 @@ export type Phase = 'before' | 'after'
 
 type Maybe<T> = T | Promise<T>
 
-/** Members that every context has. */
 interface FaultContext {
   readonly phase: Phase
   /** Draws a whole number below a bound from the rule's own random stream. */
@@ -92,7 +91,7 @@ export interface AttemptFaultContext extends FaultContext {
   rateLimited(fault: FaultOf<'rate-limited'>): FaultyOutcome
   /** Signs the delivery with a defect. */
   sign(wrong: { readonly flaw?: string; readonly skewMs?: number }): void
-  /** Continues with another fault. */
+  /** Continues the attempt with another fault and returns its outcome. */
   play(fault: DeliveryFault): Maybe<FaultyOutcome>
   /**
    * Delivers again as separate work: `afterMs` milliseconds after the current attempt, or at the same time with

@@ -36,7 +36,7 @@ export const faultSchema: () => v.GenericSchema<Fault> = once(() => {
   ) as v.GenericSchema<Fault>
 })
 
-/** Returns a message about fields that are valid individually but conflict, or `undefined`. */
+/** Returns a message if fields contradict each other although each is valid, otherwise `undefined`. */
 export function oddFault(fault: Fault): string | undefined {
   return catalog[fault.kind].odd?.(fault as never)
 }
@@ -53,7 +53,6 @@ export function fieldsOfFault(owner: unknown): readonly string[] | undefined {
     : undefined
 }
 
-/** Returns the fields of an object inside a fault. */
 export function nestedFields(place: string): readonly string[] {
   return place.endsWith('retryAfter') ? ['form', 'waitMs'] : []
 }

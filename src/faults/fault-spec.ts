@@ -26,7 +26,7 @@ export interface FaultSpec<F extends AnyFault> {
   /** Wrong names for this kind that users may write, each with the correct name. */
   readonly meant?: Readonly<Record<string, string>>
   readonly fields: v.ObjectEntries
-  /** Returns a message about fields that are valid individually but conflict, or `undefined`. */
+  /** Returns a message if fields contradict each other although each is valid, otherwise `undefined`. */
   readonly odd?: (fault: F) => string | undefined
   /** Returns conditions of the fault itself, which must hold in addition to the `match` of the rule. */
   readonly also?: (fault: F) => Pick<FaultMatch, 'region'> & { readonly reads?: true }

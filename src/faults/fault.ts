@@ -413,7 +413,10 @@ export interface FaultConditions {
    * Matches that `skip` excludes are not counted.
    */
   readonly every?: number
-  /** Probability of an injection: `times` of `outOf` matches, drawn from the seed. */
+  /**
+   * Probability of an injection as `[times, outOf]`. For example, `[1, 10]` injects at one of ten matches on average.
+   * The seed determines at which ones.
+   */
   readonly chance?: readonly [times: number, outOf: number]
   /**
    * Whether the fault is injected before or after the request is processed. With `before`, the request is not

@@ -71,8 +71,8 @@ export function reorder(within: Duration): FaultOf<'reorder'> {
 }
 
 /**
- * Delays a delivery. In a rule, the attempt begins later. In a script, the delay is part of the attempt, and `next`
- * follows it.
+ * Delays a delivery. In a rule, the attempt begins later. In a script, the delay is part of the attempt, and the fault
+ * `next` follows the delay.
  * @example sandbox.destinations.script('https://shop.test/orders', [fault.delay('5s', 503), 200])
  */
 export function delay(wait: Duration, next?: DeliveryFault | number): FaultOf<'delay'> {

@@ -13,7 +13,7 @@ import { afterwards, done, inBothPhases, outcomeText, statusResponse } from './s
 // ---- constructors -------------------------------------------------------------------------------------------------
 
 /**
- * Delays by a duration of virtual time: a fixed one, with optional jitter, or a random one from a range.
+ * Adds a delay of virtual time: a fixed duration with optional jitter, or a random duration from a range.
  * @example sandbox.faults.add({ on: 'store.request', fault: fault.latency({ min: '20ms', max: '80ms' }) })
  */
 export function latency(
