@@ -14,7 +14,7 @@ const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** Characters above U+007F, the only ones for which UTF-8 and byte strings differ. */
 const beyondAscii = /[^\x00-\x7f]/
 
-/** `String.fromCharCode` takes characters as arguments, and JavaScript engines limit their number. */
+/** `String.fromCharCode` takes one argument per character, and JavaScript engines limit the number of arguments. */
 const charsAtOnce = 0x2000
 
 /** Converts a string that has one character per byte, such as an ASCII literal or the output of `atob`. */

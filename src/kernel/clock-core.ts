@@ -20,8 +20,8 @@ export interface AttachedFollowers {
     moves(call: ClockMove): () => void
   }
   /**
-   * Collections, by owner, whose items wait without timers of their own, such as messages in a FIFO queue. Each item
-   * raises the maximum number of timers that a clock move may fire.
+   * Collections of items that wait without a timer, such as messages in a FIFO queue, by owner. A clock move may fire
+   * more timers for each of these items.
    */
   readonly waiting?: Readonly<Record<string, { readonly size: number }>>
   /** Records clock moves, so that they can be replayed. */

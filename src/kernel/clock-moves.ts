@@ -80,7 +80,7 @@ export class ClockMoves {
     }
   }
 
-  /** Fires every timer that is due at or before `target`. If `target` is finite, time then moves to it. */
+  /** Fires every timer that is due at or before `target`. Then moves time to `target`, unless `target` is infinite. */
   async #runUntil(move: Move, target: number): Promise<void> {
     const core = this.#core
     const { timers, followers, work, gate } = core

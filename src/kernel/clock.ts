@@ -206,7 +206,7 @@ export class Clock implements ServiceClock {
   }
 
   /**
-   * Runs work that the clock waits for: time moves only while it sleeps.
+   * Runs work that the clock waits for. Time moves only while the work sleeps.
    * @example
    * const done = sandbox.clock.track('import', async (task) => {
    *   await task.sleep('1h')

@@ -55,7 +55,7 @@ export class GrowingHash {
 let keyed: { readonly key: Bytes; readonly state: ReturnType<typeof hmac.create> } | undefined
 
 export function hmacSha256(key: Bytes, message: Bytes): Bytes {
-  // Nearly all messages are signed with the same key, so the HMAC state after that key is cached.
+  // Nearly all messages are signed with the same key, so the HMAC state for this key is cached.
   if (keyed?.key !== key) keyed = { key, state: hmac.create(sha256, toArray(key)) }
   return fromArray(keyed.state.clone().update(toArray(message)).digest())
 }

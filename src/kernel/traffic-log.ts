@@ -119,7 +119,7 @@ export interface CommandEntry {
   readonly argv: readonly Bytes[]
   /** Name of the store user that ran the command, such as `default`. */
   readonly user: string
-  /** Way in which the command arrived. `resp`: over the Redis protocol. `direct`: by a call of `sandbox.store`. */
+  /** Interface through which the command arrived. `resp`: the Redis protocol. `direct`: a call of `sandbox.store`. */
   readonly via: 'request' | 'pipeline' | 'transaction' | 'resp' | 'direct'
   /** Reply of the command. Absent if the command failed. */
   readonly reply?: unknown
@@ -401,7 +401,10 @@ export interface SettingEntry {
   readonly type: 'setting'
   /** Kind of setting. `service`: the whole message queue was reset or loaded. `store`: the data store was loaded. */
   readonly resource: 'schedule' | 'queue' | 'flow-control' | 'signing-keys' | 'service' | 'store'
-  /** ID of the schedule, name of the FIFO queue, or flow-control key. A fixed word for other kinds. */
+  /**
+   * ID of the schedule, name of the FIFO queue, or flow-control key. For other kinds of settings, a fixed text such as
+   * `store`.
+   */
   readonly name: string
   /** Kind of change: `created`, `paused`, `skipped`, `limited`, `rotated` … */
   readonly change: string
