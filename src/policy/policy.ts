@@ -107,13 +107,13 @@ export interface Policy {
    */
   maxStreamBuffer: number
   /**
-   * Maximum number of steps of one script: loop iterations, calls, and items that they process. Beyond it, the script
-   * is stopped. It never exceeds `maxWork`. [store.md 9: not public]
+   * Maximum number of steps of one script. A loop iteration, a call, and an item that a call processes are one step
+   * each. Beyond the maximum, the script is stopped. The maximum never exceeds `maxWork`. [store.md 9: not public]
    */
   maxScriptSteps: number
   /**
-   * Duration from a write until searches find it; 0 for immediately. `SEARCH.WAITINDEXING` waits for this duration.
-   * [search.md 14: not public]
+   * Duration between a write and the time at which searches find the written value; 0 for immediately.
+   * `SEARCH.WAITINDEXING` waits for this duration. [search.md 14: not public]
    */
   searchIndexingDelay: Duration
   /**
@@ -155,7 +155,7 @@ export interface Policy {
    * not. KEYWORD fields are fast without it. [search.md 1]
    */
   searchKeywordFast: 'reject' | 'accept'
-  /** Number of retries of a message whose publisher does not set it. [queue.md 2.2] */
+  /** Number of retries if the publisher of a message does not set a number. [queue.md 2.2] */
   retries: number
   /** Plan that sets retention, timeout and sizes. [queue.md 5.6] */
   queuePlan: QueuePlan
@@ -217,7 +217,7 @@ export interface Policy {
   unhandledDestination: 'error' | number
   /**
    * Duration, in host time, for which a handler in this process may run without ending or sleeping; `undefined` for no
-   * limit. Then its delivery fails without a response. [limit of this package]
+   * limit. After this duration, the delivery fails without a response. [limit of this package]
    */
   handlerStallTimeout: Duration | undefined
   /** IP address of a publisher whose request has no `X-Forwarded-For`. */
