@@ -1,9 +1,8 @@
 import { type QueueRegion, queueRegions } from './address.js'
 
 /**
- * The names that one vendor uses for headers, parameters, variables and the like.
- * Services use neutral names only; the gateway translates requests and responses.
- * Tables: store.md 0, queue.md 0.2, statistics.md 0.
+ * The names that one vendor uses for headers, parameters, environment variables, hosts and packages. Services use
+ * neutral names only; the gateway translates requests and responses. Tables: store.md 0, queue.md 0.2, statistics.md 0.
  */
 export interface Dialect {
   /** Name of the dialect, such as `neutral` or `upstash`. */
