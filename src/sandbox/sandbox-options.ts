@@ -157,7 +157,7 @@ const nestedNames: {
 
 /**
  * Checks the names and values of nested options.
- * @throws TypeError when one is invalid; the message suggests the nearest name
+ * @throws TypeError when a name or value is invalid; the message suggests the nearest name
  */
 export function checkNested(options: SandboxOptions): void {
   for (const [option, names] of Object.entries(nestedNames) as [keyof typeof nestedNames, object][]) {

@@ -329,7 +329,7 @@ export class Sandbox {
 
   /**
    * Resets the sandbox to its start: same seed and start time, nothing stored, nothing pending. Objects that were read
-   * from it before are outdated.
+   * from the sandbox before, such as its clock, are outdated.
    * @example
    * sandbox.store.run('SET', 'greeting', 'hello')
    * sandbox.reset()
@@ -616,7 +616,7 @@ export class Sandbox {
   }
 
   /**
-   * Registers a callback that is called after each reset or load. Returns a function that removes it.
+   * Registers a callback that is called after each reset or load. Returns a function that removes the callback.
    * @example
    * const stop = sandbox.onReset((by) => console.log(by))
    * sandbox.reset() // prints 'reset'
