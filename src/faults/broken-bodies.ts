@@ -82,9 +82,9 @@ function streamed(answer: Answer, length: number | undefined, task: Task, emit: 
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       // `emit` rejects only when the sandbox is disposed. The body then breaks off.
-      task.beside!('response body in transit', (beside) => emit(controller, beside, abort.signal)).catch(() =>
-        controller.error(terminated()),
-      )
+      task.beside!('request whose response body is in transit', (beside) =>
+        emit(controller, beside, abort.signal),
+      ).catch(() => controller.error(terminated()))
     },
     cancel() {
       abort.abort()
