@@ -8,8 +8,8 @@ import {
 import { recordInternal } from './sandbox-internals.js'
 
 /**
- * Replaces the handlers of a fork by the handlers in its options.
- * @param inputs recorded inputs, which name the handlers to remove
+ * Replaces the handlers that a fork inherited by the handlers in its options.
+ * @param inputs recorded inputs; they show which handlers the fork inherited
  */
 export function replaceDestinations(
   fork: { readonly destinations: Destinations },
@@ -26,7 +26,7 @@ export function replaceDestinations(
   }
 }
 
-/** Returns the URL patterns that recorded calls registered. */
+/** Returns the URL patterns for which recorded calls registered a handler, response or recorder. */
 function patternsOf(inputs: InputColumns): ReadonlySet<string> {
   const patterns = new Set<string>()
   for (let index = 0; index < inputs.length; index++) {
