@@ -20,7 +20,7 @@ export function recordsOf(segments: Uint8Array): readonly Uint8Array[] {
   }
 }
 
-/** Joins parts. Each part follows its length. */
+/** Joins parts. The length of each part is in front of it. */
 function joined(parts: readonly Uint8Array[]): Uint8Array {
   const all: Uint8Array[] = []
   for (const part of parts) {

@@ -3,8 +3,8 @@ import type { RedisEngine } from './redis-engine.js'
 const coverage = 'cluster-require-full-coverage'
 
 /**
- * Required settings of Redis. With these values, Redis loses no acknowledged data, and a failed master affects only the
- * tenants on it.
+ * Required settings of Redis. With these values, Redis loses no acknowledged data. If a master fails, only the tenants
+ * on that master are unavailable.
  */
 const wanted: Readonly<Record<string, { readonly is: (value: string) => boolean; readonly otherwise: string }>> = {
   appendonly: {
@@ -26,9 +26,7 @@ const wanted: Readonly<Record<string, { readonly is: (value: string) => boolean;
   },
 }
 
-/**
- * Returns a warning for each server and each setting with a value other than the required one.
- */
+/** Returns a warning for each setting of a server that does not have the required value. */
 export async function warningsOf(engine: Pick<RedisEngine, 'settings' | 'isCluster'>): Promise<readonly string[]> {
   const warnings: string[] = []
   const untold = new Set<string>()
