@@ -5,13 +5,11 @@ import { RealRedisUnreachable } from './real-redis-errors.js'
 
 // Parses the URL of a real Redis, and checks that the Redis is on this machine or on an allowed host.
 
-/** Host and port of a real Redis. */
 export interface RedisLocation {
   readonly host: string
   readonly port: number
 }
 
-/** Parts of the URL of a real Redis. */
 export interface RedisUrl extends RedisLocation {
   readonly tls: boolean
   readonly user: string | undefined
