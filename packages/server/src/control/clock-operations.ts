@@ -140,7 +140,7 @@ export const clockOrders: readonly ControlOperation[] = [
   }),
 ]
 
-/** Runs an operation that advances the clock, and stops the clock when its client disconnects. */
+/** Returns the options for advancing the clock. The clock stops when the client disconnects. */
 function optionsOf({ signal }: RawRequest, maxTimers: number | undefined): AdvanceOptions {
   return { ...(signal !== undefined && { signal }), ...(maxTimers !== undefined && { maxTimers }) }
 }

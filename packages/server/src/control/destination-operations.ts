@@ -9,7 +9,7 @@ import type { Attempt } from '../../../../src/queue/message/message-entries.js'
 import { type ControlOperation, order } from './operation.js'
 import { listed, maxSteps, partOf } from './operation-parts.js'
 
-// The schema only describes steps and responses for the documentation. The engine checks them, because its messages are
+// This schema is only for the documentation. The engine checks the steps and responses, because its messages are
 // better.
 const given = v.unknown()
 const described = (): v.GenericSchema => v.union([shallowStepSchema(), responseSchema()])

@@ -11,7 +11,7 @@ import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import { type ControlOperation, type OperationContext, order } from './operation.js'
 import { listed, partOf } from './operation-parts.js'
 
-// The schema only describes rules for the documentation. The engine checks them, because its messages are better.
+// This schema is only for the documentation. The engine checks the rules, because its messages are better.
 const rule = v.custom<FaultRule>((given) => typeof given === 'object' && given !== null, 'must be a rule')
 const scenario = v.looseObject({ name: v.string(), faults: v.optional(v.array(v.unknown())) })
 const described = {

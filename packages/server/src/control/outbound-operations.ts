@@ -11,7 +11,7 @@ import { HttpError } from '../../../../src/protocol/call.js'
 import { type ControlOperation, order } from './operation.js'
 import { listed, partOf } from './operation-parts.js'
 
-// The schema only describes steps and responses for the documentation. The engine checks them, because its messages are
+// This schema is only for the documentation. The engine checks the steps and responses, because its messages are
 // better.
 const given = v.unknown()
 const described = (): v.GenericSchema => v.union([statusCode, responseSchema()])

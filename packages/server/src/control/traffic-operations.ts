@@ -169,7 +169,7 @@ async function traced(traffic: Traffic, query: URLSearchParams): Promise<RawResp
 
 export const maxWait = 60_000
 
-/** Returns a filter for the query parameters that all operations on entries have. */
+/** Returns a filter for the query parameters `type`, `after` and `message`. */
 function wantedBy(query: URLSearchParams): (entry: Entry) => boolean {
   const types = query.getAll('type').flatMap((list) => list.split(','))
   const unknown = types.find((type) => !Object.hasOwn(entryTypes, type))
@@ -185,7 +185,10 @@ function wantedBy(query: URLSearchParams): (entry: Entry) => boolean {
     (message === null || ('messageId' in entry && entry.messageId === message))
 }
 
-/** Returns the entries of a message. It uses an index, because a search in a long log would be slow. */
+/**
+ * Returns the entries of the requested message, or all entries. For a message it uses an index, because a search in a
+ * long log would be slow.
+ */
 function source({ traffic }: Sandbox, query: URLSearchParams): readonly Entry[] {
   const message = query.get('message')
   return message === null ? traffic.entries : traffic.forMessage(message)
@@ -236,7 +239,7 @@ function streamed(sandbox: Sandbox, { query }: OperationContext): RawResponse {
   return { status: 200, headers: [['content-type', 'text/event-stream']], body }
 }
 
-/** Returns the `seq` after which reading starts. For a message, this is before its first entry. */
+/** Returns the `seq` of the last entry to skip. For a message, this is the number before its first entry. */
 function firstOf({ traffic }: Sandbox, query: URLSearchParams): number {
   const after = wholeNumber(query, 'after') ?? 0
   const message = query.get('message')

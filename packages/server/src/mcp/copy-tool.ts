@@ -48,8 +48,8 @@ async function copied(world: McpTarget, given: ToolArguments, signal?: AbortSign
   const { urls } = facts as { urls?: Readonly<Record<string, unknown>> }
   const text = form.render(selection, urls === undefined ? {} : { addresses: urls })
   const secrets = await world.secrets(tenant)
-  // Entries arrive with redacted secrets. Redact only known secrets here, because names of environment variables look
-  // like secrets.
+  // The secrets in the entries are already redacted. Redact only known secrets here, because the names of environment
+  // variables look like secrets.
   return { data: multiLine(secrets.filter(isLong).reduce((out, secret) => out.replaceAll(secret, hidden), text)) }
 }
 

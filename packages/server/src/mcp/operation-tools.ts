@@ -68,7 +68,8 @@ function inputOf(order: ToolOrder): InputSchema {
 
 function queryOf(name: string, what: string, { defaults }: Tool): object {
   const without = defaults?.[name] === undefined ? '' : `; default ${defaults[name]}`
-  // Omit the text after the first semicolon, which is the default of the control API. The tool has its own default.
+  // The text after the first semicolon is the default of the control API. Omit it, because the tool has its own
+  // default.
   const description = `${without === '' && !numbers.has(name) ? what : what.split(';')[0]}${without}`
   if (!numbers.has(name)) return { type: 'string', description }
   return name === 'limit'
@@ -82,8 +83,8 @@ interface BodyPart {
 }
 
 /**
- * Returns the schemas of the fields of a body. They need not be exact, because the server checks the details, with
- * better messages.
+ * Returns the schemas of the fields of a body. They need not be exact, because the server checks the details. The
+ * server's messages are better.
  */
 function bodyOf({ body }: ControlOperation): BodyPart {
   if (body === undefined) return { properties: {}, required: [] }
