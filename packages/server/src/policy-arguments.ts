@@ -13,7 +13,8 @@ interface Group {
 /**
  * Returns the policies of `--policy name=value`. A name may be a path, such as `queueLimits.maxRetries`. A value is
  * parsed as JSON, and a value that is not JSON is a text. `null` removes a limit.
- * @throws UsageError for an unknown name, with the nearest one, and for a value that its policy cannot have
+ * @throws UsageError for an unknown name, and for a value that the policy cannot have; the message suggests the nearest
+ *   name
  * @example policyFrom(['retries=5', 'queueLimits.maxRetries=5', 'queuePlan=free'])
  */
 export function policyFrom(given: readonly string[]): Partial<Policy> {

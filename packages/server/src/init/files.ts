@@ -7,12 +7,11 @@ interface NewFile {
   readonly text: string
 }
 
-/** The files to write into a project, and what the user must do. */
+/** The files that `init` writes into a project, and the remaining steps for the user. */
 export interface InitPlan {
   readonly files: readonly NewFile[]
   /** Messages about what the user must add to existing files. */
   readonly left: readonly string[]
-  /** The command that runs the test. */
   readonly run: string
 }
 

@@ -140,7 +140,10 @@ async function knock({ connection, prefix, has, hide }: DriftPlan): Promise<void
     )
 }
 
-/** Runs the comparison. Ctrl-C ends it and removes what it created; a second Ctrl-C ends it immediately. */
+/**
+ * Runs the comparison. Ctrl-C stops the comparison, and everything that it has created is removed. A second Ctrl-C ends
+ * the process immediately.
+ */
 async function compared({
   cases,
   connection,
@@ -179,7 +182,10 @@ async function compared({
   }
 }
 
-/** Opens the endpoint and checks that it responds as requested. @throws UsageError when it does not */
+/**
+ * Opens the endpoint, and checks that it returns the requested status.
+ * @throws UsageError if it returns another status or does not respond
+ */
 async function openEndpoint(
   { url, port }: NonNullable<DriftPlan['endpoint']>,
   dialect: Dialect,

@@ -115,7 +115,7 @@ async function explore(file: string, given: ParsedArguments): Promise<number> {
   }
 }
 
-/** Runs the shard. Returns the reason why the campaign could not be run, or `undefined`. */
+/** Runs the shard. Returns the reason if the campaign could not be run, otherwise `undefined`. */
 async function played(run: ShardRun, keep: ShardFileWriter): Promise<string | undefined> {
   const hide = showProgress(() => run.progress)
   try {
@@ -144,7 +144,7 @@ async function merge(names: readonly string[], given: ParsedArguments): Promise<
 /**
  * Returns the path of the campaign that `--file` names, or `undefined` without the option. Paths in shard files are
  * never opened, because these files come from other machines.
- * @throws UsageError when the shards ran a campaign with another content
+ * @throws UsageError if the file differs from the campaign that the shards ran
  */
 async function givenCampaign(given: ParsedArguments, { campaign }: Merged): Promise<string | undefined> {
   const file = textOf(given, 'file', 'FILE')
@@ -157,8 +157,8 @@ async function givenCampaign(given: ParsedArguments, { campaign }: Merged): Prom
 }
 
 /**
- * Shrinks the first failure. Returns its description, or the reason why it was not shrunk; `undefined` without a
- * failure.
+ * Shrinks the first failure. Returns the description of the failure, or the reason why it was not shrunk. Returns
+ * `undefined` without a failure.
  */
 async function retold(all: Merged, campaign: string | undefined): Promise<{ told: string } | undefined> {
   if (all.first === undefined) return undefined

@@ -9,7 +9,8 @@ import { readText } from '../text-file.js'
 import { connected, refuseUnknownTenant } from './env-program.js'
 
 /**
- * Maximum size of the input, in bytes. A run with the largest payload and results that the service accepts is smaller.
+ * Maximum size of the input, in bytes. A run is smaller, even with the largest payload and results that the service
+ * accepts.
  */
 export const maxRun = 67_108_864
 
@@ -80,7 +81,7 @@ async function ofServer(given: ParsedArguments): Promise<RunHistory> {
     .catch((error: Error) => {
       throw new UsageError(error.message)
     })
-  // Check the history, because another program may respond at this URL.
+  // Check the history, because the program at this URL may not be a server of stuntdouble.
   return parseRunHistory(history, sourceOf(given))
 }
 
