@@ -284,7 +284,7 @@ export const serveArguments: Readonly<Record<Name, Option>> = {
 export const controlTokenOption: Option = {
   type: 'string',
   valueHint: 'T',
-  description: `token of its control API; or ${controlTokenVariable}`,
+  description: `token of the control API; or ${controlTokenVariable}`,
 }
 
 /** Converts parsed arguments to the options of a server. @throws UsageError for an invalid value */

@@ -50,7 +50,7 @@ function checkNames(names: readonly string[]): void {
     const entries = entriesOf(schema)
     const above = names.slice(0, index).join('.')
     if (entries === undefined)
-      throw new UsageError(`--policy: ${above} has no part ${JSON.stringify(name)}. Write --policy ${above}=VALUE.`)
+      throw new UsageError(`--policy: ${above} has no field ${JSON.stringify(name)}. Write --policy ${above}=VALUE.`)
     if (!Object.hasOwn(entries, name)) {
       const what = index === 0 ? '--policy: there is no policy' : `--policy: ${above} has no`
       throw new UsageError(`${what} ${JSON.stringify(name)}.${didYouMean(name, Object.keys(entries))}`)

@@ -239,7 +239,7 @@ function refusePublic(world: SandboxOptions, host: string): void {
   const names = publicOnes(world)
   if (names.length === 0) return
   throw new TypeError(
-    `startServer(): ${names.join(', ')} must not be public, because other machines can connect to ${JSON.stringify(host)}. Omit them (and --dev-user) to get tokens of this server's own, or listen on localhost.`,
+    `startServer(): ${names.join(', ')} must not be public, because other machines can connect to ${JSON.stringify(host)}. Omit them (and --dev-user) to get tokens that are not public, or listen on localhost.`,
   )
 }
 

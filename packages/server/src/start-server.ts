@@ -140,7 +140,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Stuntdou
     setScenario: (scenario) => {
       if (scene !== undefined) return scene.change(checkedScenario(scenario, 'The scenario'))
       throw new TypeError(
-        'server.setScenario(): the server was started without a scenario. Start it with one to replace it later.',
+        'server.setScenario(): the server was started without a scenario. Start it with a scenario that you can replace later.',
       )
     },
     shadowSettled: async () => engine?.compared(),

@@ -166,7 +166,7 @@ export class Tenants {
     if (this.#door !== undefined || mayMakeTenant(headers, this.hosts)) return this.#newcomer(name)
     throw new HttpError(
       403,
-      `tenant ${JSON.stringify(name)} does not exist, and a page of another site cannot create it. Call it from the test process first.`,
+      `tenant ${JSON.stringify(name)} does not exist, and a page of another site cannot create it. Send a request from the test process first.`,
     )
   }
 
@@ -501,7 +501,7 @@ function noToken(call: RawRequest): RawResponse {
   const given = call.headers.every(([name]) => name.toLowerCase() !== 'authorization')
     ? ''
     : ', and the given token is wrong'
-  const error = `The control API asks for its token, which the server printed at its start${given}. Pass it as --control-token, STUNTDOUBLE_CONTROL_TOKEN, connect(url, { controlToken }) or Authorization: Bearer TOKEN.`
+  const error = `The control API requires its token, which the server printed when it started${given}. Pass it as --control-token, STUNTDOUBLE_CONTROL_TOKEN, connect(url, { controlToken }) or Authorization: Bearer TOKEN.`
   return json({ error }, 401, [['www-authenticate', 'Bearer']])
 }
 

@@ -71,7 +71,7 @@ describe('history of a run on a server', () => {
       const { code, out, err } = await run('history', '--server', server.origin, '--tenant', 'w1', '--run', 'wfr_1')
       expect([code, err]).toEqual([
         0,
-        'wfr_1 of https://app.test/api/order: RUN_STARTED, 3 entries\nmissing: The value of the header authorization is hidden.\nIt contains the payload and all results unchanged. Check it before you commit it.\n',
+        'wfr_1 of https://app.test/api/order: RUN_STARTED, 3 entries\nmissing: The value of the header authorization is hidden.\nThe history contains the payload and all results unchanged. Check it before you commit it.\n',
       ])
       const history = JSON.parse(out) as RunHistory
       expect(history).toEqual(await sandbox.workflow.getRun('wfr_1').history())
@@ -158,7 +158,7 @@ describe('history of a file', () => {
     const first = piped(`\ufeff${JSON.stringify(list)}`, '--url', url)
     expect(first.status).toBe(0)
     expect(first.stderr).toMatch(
-      /^wfr_unknown of https:\/\/app\.test\/api\/order: RUN_STARTED, 3 entries\n(missing: .*\n){3}It contains the payload/,
+      /^wfr_unknown of https:\/\/app\.test\/api\/order: RUN_STARTED, 3 entries\n(missing: .*\n){3}The history contains the payload/,
     )
     const again = piped(first.stdout, '--header', 'x-user:u1')
     expect(JSON.parse(again.stdout)).toMatchObject({ headers: { 'x-user': 'u1' }, entries: list })

@@ -75,9 +75,9 @@ export function checkCluster(
 
 /** Server options that a cluster does not support, each with the reason. */
 const besides: Readonly<Record<string, string>> = {
-  state: 'A cluster keeps its tenants in Redis, and --state keeps them in a file.',
+  state: 'A cluster saves its tenants in Redis, but --state saves them in a file.',
   redisPort: 'A cluster forwards only HTTP to the node that owns a tenant, and --redis-port needs the Redis protocol.',
-  engine: 'A cluster keeps the data of the store in journals, and --real-redis keeps it in the Redis of one tenant.',
+  engine: 'A cluster saves the data of the store in journals, but --real-redis keeps it in the Redis of one tenant.',
   scenario:
     'A cluster cannot start its tenants with --scenario, because their journals would not contain it. Play the scenario, or send its steps to the control API.',
 }

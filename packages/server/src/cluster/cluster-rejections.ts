@@ -16,7 +16,7 @@ export function elsewhere(): RawResponse {
 
 /**
  * Returns the response to a forwarded request with an invalid signature.
- * @param why reason, such as `it was received before`
+ * @param why reason, such as `its body differs from the signed body`
  */
 export function refused(why: string): RawResponse {
   const error = `The signature of this forwarded request is invalid: ${why}.`
@@ -51,6 +51,6 @@ function saidOf(error: unknown): string | undefined {
   return undefined
 }
 
-const foreign = 'The Redis of the cluster rejects a command of this node on its keys (stuntdouble:*)'
+const foreign = 'The Redis of the cluster rejects a command of this node for the keys stuntdouble:*'
 
 const nothing = 'Nothing was done. Send the request again.'

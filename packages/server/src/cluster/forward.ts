@@ -52,7 +52,7 @@ export class Forwarder {
     const request = this.#request(call, target, node, await call.body())
     const { signal } = watched
     const signals = call.signal === undefined ? [signal] : [signal, call.signal]
-    const give = (): void => void request.destroy(new NoResponse('the node that owned this tenant has lost it'))
+    const give = (): void => void request.destroy(new NoResponse('the other node no longer owns this tenant'))
     request.once('close', () => {
       for (const each of signals) each.removeEventListener('abort', give)
       watched.end()
@@ -133,8 +133,8 @@ async function answerOf(response: IncomingMessage, method: string): Promise<RawR
     return { status, headers, body: Readable.toWeb(response) as ReadableStream<Uint8Array> }
   }
   const body = await read(response)
-  if (word === 'elsewhere') throw new NotTaken('That node does not own the tenant.')
-  if (word === 'refused') throw new NotTaken(`That node rejects the signature of this one: ${body}`)
+  if (word === 'elsewhere') throw new NotTaken('The other node does not own the tenant.')
+  if (word === 'refused') throw new NotTaken(`The other node rejects the signature of this node: ${body}`)
   return { status, headers, body: isEmpty ? null : body }
 }
 

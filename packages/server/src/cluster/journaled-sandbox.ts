@@ -116,7 +116,7 @@ export class JournaledSandbox {
   get full(): string | undefined {
     const { inputs, bytes } = this.#limits
     if (this.#inputs < inputs && this.#bytes < bytes) return undefined
-    return `This tenant has more inputs than a node could take over in time: ${this.#inputs} requests, deliveries and clock moves, ${this.#bytes} bytes. Start again with POST /reset of its control API, or continue from its state: PUT /state with the response of GET /state.`
+    return `This tenant has too many inputs for another node to replay in time: ${this.#inputs} requests, deliveries and clock moves, ${this.#bytes} bytes. Reset it with POST /reset of its control API, or keep its state: send the response of GET /state to PUT /state.`
   }
 
   /**

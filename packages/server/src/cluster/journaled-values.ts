@@ -22,7 +22,7 @@ const open: ReadonlySet<InputKind> = new Set(['direct', 'call', 'gaveUp', 'retur
 export function encodeValue(kind: InputKind, what: unknown): unknown {
   if (kind !== 'acted' && kind !== 'forked') return open.has(kind) ? kept(what) : what
   throw new TypeError(
-    `This tenant was changed in a way that cannot be saved for other nodes (${kind}), because it was neither a request nor a control call.`,
+    `This change of the tenant (${kind}) cannot be saved for other nodes, because it was neither a request nor a control call. Use the control API instead.`,
   )
 }
 
@@ -112,7 +112,7 @@ function emptyError(kind: 'broken' | 'over' | 'other', message: string, own: Rec
  * function.
  */
 const goneCode =
-  'The handler of this URL was code in the process of another node, which no longer owns the tenant. Register it again.'
+  'The handler of this URL was a function in the process of another node, which no longer owns the tenant. Register the handler again.'
 
 const made = {
   nothing: () => undefined,

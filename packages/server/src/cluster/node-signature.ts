@@ -69,8 +69,8 @@ export class Verifier {
     const wrong = this.wrongWith(header, passage)
     if (wrong !== undefined) return { wrong }
     const [node = '', , , number = '', names = '', digest] = header.split(';')
-    if (digest !== digestOf(passage.body)) return { wrong: 'its body is not the signed one' }
-    if (!this.#isFirst(node, Number(number))) return { wrong: 'it was received before' }
+    if (digest !== digestOf(passage.body)) return { wrong: 'its body differs from the signed body' }
+    if (!this.#isFirst(node, Number(number))) return { wrong: 'the same request was received before' }
     const vouched = new Set(names.split(','))
     return { headers: passage.headers.filter(([name]) => vouched.has(name.toLowerCase())) }
   }
@@ -87,7 +87,7 @@ export class Verifier {
     if (words.length !== 7 || !isSameText(signature, signatureOf(this.#key, facts, head))) {
       return 'it was not signed with the secret of this cluster. Use the same --cluster-secret on all nodes'
     }
-    if (to !== this.#node) return 'it was signed for another node, perhaps a former one at this URL'
+    if (to !== this.#node) return 'it was signed for another node, perhaps for a former node at this URL'
     const apart = Math.abs(this.#now() - Number(time))
     if (apart <= maxApart) return undefined
     return `the clocks of the two nodes differ by ${Math.round(apart / 1000)} s. Synchronize them`

@@ -149,7 +149,7 @@ export class RedisEngine implements ClusterStore {
       const last = this.#refused.get(link)
       this.#refused.set(link, hostTime())
       if (last === undefined || hostTime() - last > quiet)
-        this.#report(`the Redis at ${link.name} saves nothing: ${why}`)
+        this.#report(`the Redis at ${link.name} rejects writes: ${why}`)
     }
     return new StoreUnreachable(why)
   }
@@ -181,7 +181,7 @@ export class RedisEngine implements ClusterStore {
     const link = this.#isCluster ? this.#map[slotOfTag(tag)] : this.#map[0]
     if (link !== undefined) return link
     void this.#draw().catch(() => undefined)
-    throw new StoreUnreachable('no server of it has these keys')
+    throw new StoreUnreachable('no server of the Cluster has these keys')
   }
 
   /** Reads the map of hash slots. Simultaneous calls share one read. */

@@ -37,7 +37,7 @@ const noCluster =
   'A tenant of a cluster cannot have the name "cluster", because GET /_control/cluster returns the nodes. Use another name. Nothing was done.'
 
 const noFork =
-  'fork: a cluster saves tenants by their inputs, and a fork depends on the inputs of another tenant. Fork it on a server without --cluster, from GET /_control/{tenant}/state.'
+  'fork: a cluster saves each tenant as its own inputs, but a fork also needs the inputs of another tenant. Load the response of GET /_control/{tenant}/state into a server without --cluster, and fork the tenant there.'
 
 /**
  * Passes a request to its tenant if this node owns the tenant. Otherwise forwards the request to the node that owns the

@@ -36,7 +36,7 @@ function parted(bytes: Uint8Array): readonly Uint8Array[] {
   const parts: Uint8Array[] = []
   for (let at = 0; at < bytes.length; ) {
     const end = at + 4 + view.getUint32(at)
-    if (end > bytes.length) throw new RangeError(`it ends in the middle, at ${bytes.length} of ${end} bytes`)
+    if (end > bytes.length) throw new RangeError(`it has only ${bytes.length} of at least ${end} bytes`)
     parts.push(bytes.subarray(at + 4, end))
     at = end
   }

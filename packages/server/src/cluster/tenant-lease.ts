@@ -142,7 +142,7 @@ export class TenantLease {
     while (this.#base + records.length < this.length) {
       const [, part] = await this.#ask(scripts.readRecords, String(this.#base + records.length), String(partBytes))
       const read = part as readonly ScriptReply[]
-      if (read.length === 0) throw new Error(`The journal of ${this.tenant} ends before its length.`)
+      if (read.length === 0) throw new Error(`The journal of ${this.tenant} has fewer records than expected.`)
       for (const record of read) records.push(unmarked(bytesOf(record)))
     }
     return { snapshot: this.snapshotLength === 0 ? undefined : concatenated(parts), records }
@@ -177,7 +177,7 @@ export class TenantLease {
       throw new NotOwner(`tenant ${this.tenant} has another owner now.`, told)
     }
     if (textOf(said) === 'astray')
-      throw new Error(`The journal of ${this.tenant} does not have the length that its owner left.`)
+      throw new Error(`The journal of ${this.tenant} does not have the number of records that its owner wrote.`)
     this.#sureUntil = askedAt + this.#lease * countedOn
     return reply as readonly ScriptReply[]
   }

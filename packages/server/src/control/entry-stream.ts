@@ -118,7 +118,7 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
             end()
             controller.error(
               new ReaderTooSlow(
-                'The readers of all streams together have too much pending data, and this one was dropped.',
+                'The readers of all streams together have too much pending data, so this reader was dropped.',
               ),
             )
           }

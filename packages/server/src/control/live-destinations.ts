@@ -84,7 +84,7 @@ function routesOf(scenario: Scenario, target: URL): ReadonlyMap<string, (url: st
   }
   if (messages.size > 1) {
     throw new UsageError(
-      `--to must not have a path, because the scenario delivers to ${messages.size} URLs: ${[...messages].slice(0, 5).join(', ')}. Use --to ${target.origin}, so that each one keeps its path.`,
+      `--to must not have a path, because the scenario delivers to ${messages.size} URLs: ${[...messages].slice(0, 5).join(', ')}. Use --to ${target.origin}, so that each URL keeps its path.`,
     )
   }
   return new Map([...messages].map((pattern) => [pattern, () => target.href]))

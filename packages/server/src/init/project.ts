@@ -142,7 +142,7 @@ function runnerOf(
     return {
       runner: 'node',
       doubts: [
-        `No test runner was found in the dependencies, so this is for node:test, which is part of Node.js. For another runner, add --runner ${runners.slice(0, 3).join('|')}.`,
+        `No test runner was found in the dependencies, so the files are for node:test, which is part of Node.js. For another runner, add --runner ${runners.slice(0, 3).join('|')}.`,
       ],
     }
   }

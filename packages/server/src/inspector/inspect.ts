@@ -49,7 +49,7 @@ export async function inspect(sandbox: Sandbox, options: InspectOptions = {}): P
 }
 
 /** Note for runners that cannot switch off the timeout of a running test. */
-const ongoing = 'The timeout of the test continues while it waits. Set a timeout that is long enough.\n'
+const ongoing = 'The timeout of the test continues while the test waits. Set a timeout that is long enough.\n'
 
 /**
  * Serves the page and waits until the test may continue. It does not change the timeout of the test.
@@ -77,8 +77,8 @@ export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = 
         goOn()
       }
       const how = endsAllWithSignal()
-        ? 'Ctrl-C in this terminal ends the whole run'
-        : 'Ctrl-C in this terminal continues, too'
+        ? 'Ctrl-C in this terminal ends the whole test run'
+        : 'Ctrl-C in this terminal also continues the test'
       print(
         `stuntdouble: ${plainText(title)} waits. Open\n  ${server.inspectorUrl}\nand press "Continue" there; ${how}.\n${note}`,
       )

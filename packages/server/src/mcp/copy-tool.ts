@@ -34,7 +34,7 @@ export const copyTool: ToolRow = {
   effect: 'reads',
   inParts: true,
   ofTraces: true,
-  next: 'write it to a file unchanged; it is quoted for its language.',
+  next: 'write the text to a file unchanged, because it is already escaped for its language.',
   run: copied,
 }
 
@@ -85,7 +85,7 @@ async function selectionOf(world: McpTarget, given: ToolArguments, signal?: Abor
   const first = entry ?? from ?? own[0]!.seq
   const last = entry ?? to ?? own.at(-1)!.seq
   if (message === undefined && (last < first || last - first > maxCopied))
-    throw new Mistake(`"to" must be at or after "from", by at most ${maxCopied} entries.`)
+    throw new Mistake(`"to" must be the same as "from", or at most ${maxCopied} entries later.`)
   const limit = Math.min(last - first + 2 * margin, maxCopied)
   const around = await ask(`after=${Math.max(first - margin - 1, 0)}&limit=${limit}`)
   const entries = [...new Map([...around, ...own].map((one) => [one.seq, one])).values()].sort((a, b) => a.seq - b.seq)

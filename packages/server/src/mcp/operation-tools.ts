@@ -20,7 +20,7 @@ const numbers: ReadonlySet<string> = new Set(['limit', 'skip', 'after', 'around'
 export const common = {
   tenant: { type: 'string', description: 'another tenant of the same server; list_tenants lists them' },
   page: { type: 'integer', minimum: 1, description: 'page of a long response' },
-  full: { type: 'boolean', description: 'whether long texts are complete; request them in pages' },
+  full: { type: 'boolean', description: 'whether to return long texts completely; use page for a long response' },
 } as const
 
 /** Tools that each run one operation of the control API. */

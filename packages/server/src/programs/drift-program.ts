@@ -214,7 +214,7 @@ async function wrongWithEndpoint(url: string): Promise<string | undefined> {
       signal: AbortSignal.timeout(15_000),
     })
     if (asked.status === 503) return undefined
-    return `--endpoint returned status ${asked.status} for ?status=503. Make it respond with the status in its query.`
+    return `--endpoint returned status ${asked.status} for ?status=503. Make the endpoint respond with the status in its query.`
   } catch (error) {
     return `--endpoint does not respond: ${(error as Error).message}.`
   }

@@ -57,7 +57,7 @@ export const mergeProgram: Program = {
     file: {
       type: 'string',
       valueHint: 'FILE',
-      description: 'the campaign, with which the first failure is shrunk',
+      description: 'campaign file, which is needed to shrink the first failure',
     },
   },
   operands: { hint: 'FILE…', least: 1, most: maxShards },
@@ -181,7 +181,7 @@ async function storyOf({ first }: Merged, workers: Workers): Promise<{ told: str
     return {
       told:
         story ??
-        'The failure was not shrunk, because this run holds now. The code under test is not repeatable: it uses time, randomness or state from outside its sandbox.',
+        'The failure was not shrunk, because the run did not fail when it was repeated. The code under test is not repeatable: it uses time, randomness or state from outside its sandbox.',
     }
   } catch (error) {
     if (error instanceof JobFailed) return { told: `The failure was not shrunk: ${error.message}` }

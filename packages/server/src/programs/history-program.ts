@@ -16,18 +16,18 @@ export const maxRun = 67_108_864
 
 export const program: Program = {
   args: {
-    run: { type: 'string', valueHint: 'ID', description: 'workflow run, of a server or of a log with several runs' },
+    run: { type: 'string', valueHint: 'ID', description: 'ID of a run on a server, or in a log with several runs' },
     url: {
       type: 'string',
       valueHint: 'URL',
-      description: 'endpoint of the workflow, which a list of steps lacks',
+      description: 'endpoint of the workflow, if FILE is a list of steps',
     },
     header: {
       type: 'string',
       valueHint: 'NAME:VALUE',
       description: 'header that the trigger forwards; repeatable',
     },
-    'created-at': { type: 'string', valueHint: 'ISO', description: 'start of the run, which a list of steps lacks' },
+    'created-at': { type: 'string', valueHint: 'ISO', description: 'start of the run, if FILE is a list of steps' },
     out: { type: 'string', valueHint: 'FILE', description: 'file for the history (default: standard output)' },
     'include-secrets': {
       type: 'boolean',
@@ -37,7 +37,7 @@ export const program: Program = {
       type: 'string',
       valueHint: 'URL',
       default: 'http://127.0.0.1:4010',
-      description: 'running server, without a FILE',
+      description: 'running server, instead of a FILE',
     },
     tenant: { type: 'string', valueHint: 'NAME', default: 'main', description: 'tenant of the run' },
     'control-token': controlTokenOption,
@@ -123,6 +123,6 @@ function headerOf(given: string): readonly [string, string] {
 function report({ runId, url, state, entries, missing = [] }: RunHistory): string {
   const about = `${plainText(runId)} of ${plainText(url)}: ${state}, ${entries.length === 1 ? '1 entry' : `${entries.length} entries`}`
   const lines = [about, ...missing.map((sentence) => `missing: ${plainText(sentence)}`)]
-  lines.push('It contains the payload and all results unchanged. Check it before you commit it.')
+  lines.push('The history contains the payload and all results unchanged. Check it before you commit it.')
   return `${lines.join('\n')}\n`
 }

@@ -16,7 +16,7 @@ export const program: Program = {
     to: {
       type: 'string',
       valueHint: 'URL',
-      description: 'app to deliver to; without a path destinations keep theirs',
+      description: 'URL of the app; without a path, destinations keep their paths',
     },
     'deliver-to': {
       type: 'string',
@@ -27,7 +27,7 @@ export const program: Program = {
       type: 'string',
       valueHint: 'DURATION',
       default: '30s',
-      description: 'host time that the app may take',
+      description: 'maximum host time of one response of the app',
     },
     runs: { type: 'string', valueHint: 'N', default: '1', description: 'number of runs, each with its own seed' },
     seed: { type: 'string', valueHint: 'S', description: "seed of the first run (default: the scenario's)" },

@@ -268,7 +268,7 @@ export class RedisNode {
   #lose(): void {
     hostClearTimeout(this.#renewal)
     this.#trouble = new RealRedisTaken(
-      `The real Redis at ${this.name} no longer belongs to this sandbox: its marker was deleted, for example by a restart, a flush or a pause longer than its lease. It is no longer used; reset() takes it again if it is empty.`,
+      `The real Redis at ${this.name} no longer belongs to this sandbox: its marker was deleted, for example by a restart, a flush or a pause longer than its lease. The sandbox does not use it any more. reset() uses it again if it is empty.`,
     )
   }
 

@@ -58,7 +58,7 @@ export async function judged({ host, port }: RedisLocation, allowed: readonly st
   if (foreign === undefined && addresses[0] !== undefined) return { host: addresses[0], port }
   const where = foreign === host ? host : `${host} (${foreign})`
   throw new TypeError(
-    `The real Redis at ${where} is not on this machine, and it would be written to and flushed. If it is yours and empty, allow it with --allow-redis-host ${host} (in a program: allowRedisHosts: ['${host}']).`,
+    `The real Redis at ${where} is not on this machine, and a sandbox writes to it and flushes it. If this Redis is your own and empty, allow it with --allow-redis-host ${host} (in a program: allowRedisHosts: ['${host}']).`,
   )
 }
 

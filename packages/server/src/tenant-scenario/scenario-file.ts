@@ -100,7 +100,7 @@ function readFile(source: string, file: string): ParsedFile {
   try {
     value = document.toJS({ maxAliasCount: 100 })
   } catch (error) {
-    throw refused(file, [at(0, `Its aliases cannot be resolved: ${(error as Error).message}.`)])
+    throw refused(file, [at(0, `The aliases in the file cannot be resolved: ${(error as Error).message}.`)])
   }
   return { value, locate: (problem) => at(offsetOf(root, problem), problem.sentence) }
 }
@@ -173,7 +173,7 @@ function dangersOf(root: Node, at: (offset: number, sentence: string) => FilePro
     }
     if ('anchor' in node && typeof node.anchor === 'string') sizes.set(node.anchor, size)
     if (size > maxValues && dangers.length === 0)
-      dangers.push(at(offset, `Its aliases expand to more than ${maxValues} values.`))
+      dangers.push(at(offset, `The aliases in the file expand to more than ${maxValues} values.`))
     return size
   }
   visit(root, 0)

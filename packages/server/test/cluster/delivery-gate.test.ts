@@ -161,7 +161,7 @@ test('a sandbox reports when it has too many inputs, and a load of its state sta
   expect(world.full).toBeUndefined()
   for (let count = 0; count < 8; count++) world.sandbox.store.run('INCR', 'count')
   const records = world.take()
-  expect(world.full).toContain('This tenant has more inputs than a node could take over in time: 17 requests')
+  expect(world.full).toContain('too many inputs for another node to replay in time: 17 requests')
   world.sandbox.load(world.sandbox.dump())
   const again = await JournaledSandbox.open(make, { snapshot: undefined, records: [...records, ...world.take()] })
   expect(world.full).toBeUndefined()
