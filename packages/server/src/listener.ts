@@ -351,7 +351,6 @@ function statusOf({ status }: RawResponse): number {
   throw new CannotBeSent(`The response cannot be sent: ${status} is not an HTTP status.`)
 }
 
-/** Returns a list that contains each header name, followed by its value. */
 function headersOf({ headers }: RawResponse): string[] {
   const list: string[] = []
   for (const [name, value] of headers) {

@@ -137,7 +137,6 @@ export class JournaledSandbox {
     })
   }
 
-  /** Drops the records before a reset or load. */
   #forget(): void {
     this.#snapshot = undefined
     this.#taken = []

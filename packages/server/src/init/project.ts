@@ -28,7 +28,6 @@ export interface Project {
    * `useSandbox()` is enough.
    */
   readonly types: string | undefined
-  /** Whether package.json has `"type": "module"`. */
   readonly typeModule: boolean
   /**
    * Relative path of the existing configuration file of the runner. `package.json` if the configuration is in that

@@ -220,7 +220,6 @@ async function wrongWithEndpoint(url: string): Promise<string | undefined> {
   }
 }
 
-/** Shows progress on a terminal only. */
 function showProgress(line: string): void {
   if (process.stderr.isTTY)
     process.stderr.write(`\r\x1b[K${plainText(line).slice(0, (process.stderr.columns ?? 80) - 1)}`)

@@ -93,7 +93,6 @@ async function playRuns(scenario: Scenario, options: PlayOptions, runs: number):
   return { runs, failed, shown: shown! }
 }
 
-/** Shows progress on a terminal only. */
 function showProgress(done: number, runs: number, failed: number): void {
   if (runs === 1 || !process.stderr.isTTY) return
   if (done < runs && done % Math.max(1, Math.floor(runs / 100)) !== 0) return

@@ -113,7 +113,6 @@ async function permit(
 }
 
 const setting = latin1('notify-keyspace-events')
-/** Names of settings that contain passwords or key files. */
 const secretSetting = /pass|auth|user|key-file/i
 
 /**
