@@ -50,18 +50,6 @@ function commandOf([name = '--help', ...rest]: readonly string[]): { name: strin
   return { name: `${name} ${second}`, rest: rest.slice(1) }
 }
 
-<<<<<<< HEAD
-=======
-/** Returns whether a name has subcommands, such as `campaign`. */
-function isGroup(name: string): boolean {
-  return inGroup(name).length > 0
-}
-
-function inGroup(name: string): string[] {
-  return Object.keys(programs).filter((one) => one.startsWith(`${name} `))
-}
-
->>>>>>> h-t2
 /**
  * Escapes control characters in the message of an error. The message may quote a server or a file, and Node.js would
  * print control characters unchanged.
