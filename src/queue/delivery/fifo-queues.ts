@@ -45,8 +45,8 @@ export class FifoQueues {
   }
 
   /**
-   * Rejects an invalid name and values above the quota. An existing queue may be changed even if the quota of queues is
-   * reached.
+   * Rejects invalid names and values above the quota. If the maximum number of queues is reached, existing queues can
+   * still be changed.
    */
   check(name: string, parallelism: number | undefined): void {
     checkName(name, 'queue name')

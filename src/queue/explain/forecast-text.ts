@@ -13,7 +13,7 @@ export function forecastText(forecast: Forecast, name: Name = (id) => id): strin
   return `Its next attempt starts not before ${timeText(notBefore)}, because ${causeText(because, name)}.`
 }
 
-/** Returns the cause of a forecast as a clause: `msg_1 must get its response first`. */
+/** Returns the cause of an unknown start time as text: `msg_1 must get its response first`. */
 function causeText(because: ForecastBlocker, name: Name): string {
   if (because.kind === 'pause')
     return 'queue' in because

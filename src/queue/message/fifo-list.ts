@@ -1,4 +1,6 @@
-/** First-in, first-out list. Removing the first item is fast, because the other items are not moved each time. */
+/**
+ * First-in, first-out list. Removing the first item is fast, because the other items keep their positions in the array.
+ */
 export class FifoList<T> {
   #items: T[] = []
   #next = 0
@@ -26,7 +28,7 @@ export class FifoList<T> {
     return item
   }
 
-  /** Moves the item at this position to the front. */
+  /** Exchanges the item at this position with the first item. */
   promote(place: number): void {
     const [first, chosen] = [this.#next, this.#next + place]
     const item = this.#items[chosen]!

@@ -38,7 +38,10 @@ export const flowControlEndpoints: readonly QueueEndpoint[] = [
   ),
 ]
 
-/** Splits a path such as `<key>/pause` into key and action, at the last slash because a key may contain slashes. */
+/**
+ * Splits a path such as `<key>/pause` into the key and the action. A key may contain slashes, so the last slash
+ * separates them.
+ */
 function actionOn({ rest }: ServiceRequest): { readonly key: string; readonly action: string } | undefined {
   const match = /^(?:(.*)\/)?(pause|resume|pin|unpin|resetRate|reset)\/?$/i.exec(rest)
   return match === null ? undefined : { key: decodeSegment(match[1] ?? ''), action: match[2]!.toLowerCase() }

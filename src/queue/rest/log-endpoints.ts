@@ -57,7 +57,10 @@ function logs(
   return json({ messages: [...groups].map(([messageId, events]) => ({ messageId, events })), cursor: page.cursor })
 }
 
-/** Returns the states that a filter value of the log means. [queue.md 1.10, 4.1] */
+/**
+ * Returns the states of the message log that a value of the filter `state` selects. `IN_PROGRESS` selects several.
+ * [queue.md 1.10, 4.1]
+ */
 function statesNamed(given: string): readonly string[] {
   const state = given.trim().toUpperCase()
   if (state === 'IN_PROGRESS') return inProgress

@@ -14,7 +14,10 @@ export interface ReadContext {
   readonly limits: ResolvedQueueLimits
 }
 
-/** Values that are collected while options are read, and that become settings only together. */
+/**
+ * Values that are collected while the options of a publish are read. Some settings depend on several options, so these
+ * settings are created at the end.
+ */
 export interface Gathering {
   readonly context: ReadContext
   /** Prefix of the option names in error texts: `callback-`, `failure-callback-`, or empty. */
@@ -29,20 +32,20 @@ export interface Gathering {
 /** Maximum number of retries that the service accepts on any plan. [queue.md, last section] */
 export const maxRetries = 999_999
 
-/** One publish option. Headers, query names, defaults and documentation are all derived from it. */
+/** One option of a publish. Its header name, query name, default and documentation are derived from this object. */
 export interface PublishOption {
-  /** Header name in lower case, without the prefix of the dialect. The query name is the prefix and this name. */
+  /** Header name in lower case, without prefix. In a query, the name has the prefix of the dialect. */
   readonly name: string
   readonly grammar: string
   readonly default: string
   readonly bounds?: string
-  /** Whether it is also an option of callbacks, with the prefix `Callback-` or `Failure-Callback-`. */
+  /** Whether callbacks have this option, too: with the prefix `Callback-` or `Failure-Callback-`. */
   readonly callbacks: boolean
   /** `schedule`: the option is read only when a schedule is created. */
   readonly on?: 'schedule'
   readonly about: string
   read(text: string, into: PublishSettings, gathering: Gathering): void
-  /** Returns the value of the option as text; `undefined` if these settings do not have it. */
+  /** Returns the option as text, from the settings of a message. Returns `undefined` if the settings do not set it. */
   write(settings: PublishSettings): string | undefined
 }
 
@@ -297,7 +300,7 @@ export const publishOptions: readonly PublishOption[] = [
   },
 ]
 
-/** Groups of settings with open names. [queue.md 2.2] */
+/** Groups of options whose names contain a variable part. [queue.md 2.2] */
 export const openSettings: readonly { readonly name: string; readonly about: string }[] = [
   { name: 'forward-<name>', about: 'Delivered as header `<Name>`.' },
   {
@@ -341,17 +344,17 @@ function writeFlowControl({ parallelism, rate, period }: FlowControlLimits): str
 }
 
 /**
- * Parses a duration of the service, such as `90s` or `1d10h30m`, to milliseconds; `undefined` for other texts.
- * [queue.md 2.2]
+ * Parses a duration in the format of the service, such as `90s` or `1d10h30m`. Returns milliseconds, or `undefined` for
+ * other texts. [queue.md 2.2]
  */
 export function parseServiceDuration(text: string): number | undefined {
   if (!/^(?:\d+(?:\.\d+)?(?:mo|[smhdwy]))+$/.test(text)) return undefined
   const span = Math.round(parseDuration(text)!)
-  // A longer duration would exceed the range of a Date.
+  // Reject longer durations, because they exceed the range of a Date.
   return span <= 1e15 ? span : undefined
 }
 
-/** Parses a rate period, given as a number of seconds or a duration, to seconds. */
+/** Parses a rate period, which is a number of seconds or a duration. Returns seconds. */
 export function readPeriod(text: string | undefined, policy: ResolvedPolicy, fail: (reason: string) => Error): number {
   if (text === undefined) return 1
   const duration = parseServiceDuration(text)
