@@ -7,7 +7,7 @@ import { once } from '../kernel/once.js'
 import { faultRuleSchema, ruleProblems } from '../rules/rule-schema.js'
 import { type SchemaCheck, schemaChecks } from './problems.js'
 
-// Schemas of fault rules and scripts in scenarios. They use the checks and the error messages of the fault catalog.
+// Schemas of fault rules and scripts in scenarios. The fault catalog provides their checks and error messages.
 
 export const ruleList: () => v.GenericSchema = once(() => v.array(rule()))
 export const rules: () => v.GenericSchema = once(() => v.union([rule(), ruleList()]))

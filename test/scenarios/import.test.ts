@@ -188,7 +188,7 @@ describe('code under test replaces the record', () => {
       },
     })
     expect(play.holds, play.verdict()).toBe(true)
-    expect(play.verdict()).toContain('played back because no code responds at')
+    expect(play.verdict()).toContain('played because no code responds at')
     expect(failures).toEqual(['https://shop.test/failed'])
     expect(play.sandbox.traffic.ofType('attempt').map(({ outcome }) => outcome?.status)).toEqual([500, 500, 200])
   })
@@ -347,7 +347,7 @@ describe('an import', () => {
 
   test('notes that a page is one of several', () => {
     const { notes } = imported({ messages: [letter], cursor: '1725323671000-1' })
-    expect(notes[0]).toContain('the next one begins at cursor 1725323671000-1')
+    expect(notes[0]).toContain('The next page begins at cursor 1725323671000-1')
   })
 
   test('keeps bytes that are not text', async () => {
