@@ -199,7 +199,7 @@ export class Outbound {
     const name = called('respond', at)
     if (given === undefined || given === null) {
       throw new TypeError(
-        `${name}: the second argument must be a status, { status, headers, body }, or a function of the request that returns one of these (got ${given}).`,
+        `${name}: the second argument must be a status, { status, headers, body }, or a function that receives the request and returns a response (got ${given}).`,
       )
     }
     return this.#handle(at, typeof given === 'function' ? this.#by(given) : responderFor(given, this.#room, name))

@@ -299,7 +299,7 @@ describe('delayed and dropped deliveries', () => {
     at.publish('a')
     await at.drain()
     expect(at.handled).toEqual([[60_000, 'a']])
-    expect(at.faults()).toEqual(['reorder: held: no later delivery within 1m'])
+    expect(at.faults()).toEqual(['reorder: held, but no later delivery ended within 1m'])
   })
 
   test('reorder() cannot change the order of a FIFO queue', async () => {
@@ -419,7 +419,9 @@ describe('restarts and outages', () => {
       [0, 'RETRY'],
       [0, 'DELIVERED'],
     ])
-    expect(at.notes()[0]).toBe('the handler ran and responded 200, the service restarted before it knew')
+    expect(at.notes()[0]).toBe(
+      'the handler ran and responded 200, but the service restarted before it received the response',
+    )
   })
 
   test('a restart before the handler skips it', async () => {

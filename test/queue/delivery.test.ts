@@ -554,7 +554,7 @@ describe('the log entry of an attempt', () => {
     expect(attempts(at).map(({ reason: why, waitReason: waited }) => [why, waited])).toEqual([
       ['first attempt', 'delay 5 s as published'],
       ['retry 1 of 3', 'delay 12 s from the default back-off after 503'],
-      ['retry 2 of 3', 'delay 30 s as Retry-After asked after 429'],
+      ['retry 2 of 3', 'delay 30 s from the header Retry-After, after 429'],
     ])
     expect(attempts(at)[0]!.outcome!.next).toEqual({
       at: attempts(at)[1]!.at,

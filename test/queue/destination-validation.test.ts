@@ -82,7 +82,7 @@ test('destinations.respond() rejects read responses and values that JSON cannot 
   await read.text()
   const circle: { self?: unknown } = {}
   circle.self = circle
-  expect(() => destinations.respond(shop, read)).toThrow('whose body has been read before')
+  expect(() => destinations.respond(shop, read)).toThrow('whose body was already read')
   expect(() => destinations.respond(shop, { body: circle })).toThrow('The body cannot be serialized as JSON')
   expect(() => destinations.respond(shop, { body: new Blob(['x']) })).toThrow('Return new Response(body)')
   const loop: { kind: string; waitMs: number; then?: unknown } = { kind: 'delay', waitMs: 1 }
@@ -104,7 +104,7 @@ test('script() plays a hundred nested delays and ignores later changes to the gi
 describe('a retry-delay expression beyond the limits', () => {
   const long = Array(12_000).fill('1').join('+')
   const nested = `${'('.repeat(deepestExpression + 1)}1${')'.repeat(deepestExpression + 1)}`
-  const tooLong = `it has ${long.length} characters, at most ${maxExpression} are read`
+  const tooLong = `it has ${long.length} characters, but at most ${maxExpression} are allowed`
 
   test.each([
     ['publish', `/v2/publish/${shop}`, 'Service-Retry-Delay'],

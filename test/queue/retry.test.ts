@@ -187,7 +187,7 @@ describe('the delay that a destination asks for [queue.md 5.2]', () => {
     const at = world()
     expect(await gaps({ 'Service-Retries': '1' }, { 'Retry-After': '86401' }, at)).toEqual([12])
     expect(at.traffic.ofType('attempt')[1]!.waitReason).toBe(
-      'delay 12 s from the default back-off, because Retry-After asked for more than 1d, after 503',
+      'delay 12 s from the default back-off, because Retry-After is longer than 1d, after 503',
     )
   })
 

@@ -160,7 +160,7 @@ describe('assertVerifiesSignatures() with the wrapper of the SDK', () => {
   test('fails only for a delivery to another URL, and explains that the wrapper never compares it', async () => {
     expect(await above(wrapped(), upstash)).toMatchInlineSnapshot(`
       "NotVerified: https://shop.test/api/orders did not respond as it should:
-        ✗ url (claim sub names another URL): accepted with 200
+        ✗ url (claim "sub" contains another URL): accepted with 200
           → claim sub is not compared with the app's own URL, so a delivery that was signed for another route is accepted here. The SDK's Receiver compares it when verify() is given { url }; the SDK's wrappers (verifySignatureAppRouter and others) never do.
       The other 16 deliveries of this check were handled as they should be."
     `)
@@ -236,7 +236,7 @@ describe('assertVerifiesSignatures() names the missing check', () => {
     expect(await above(indents)).toMatchInlineSnapshot(`
       "NotVerified: https://shop.test/api/orders did not respond as it should:
         ✗ current, next, tabs, spaced, escaped (signed with the current key): the handler threw SignatureError: body hash does not match, want: A3ySFO73TMOIfzpPCFtOF9digNr9JzsO4WDAnEuhz9Q=, got: eDz… (160 chars)
-        ✗ reserialized (claim body is the hash of the same JSON, written with other white space): accepted with 200
+        ✗ reserialized (claim "body" is the hash of the same JSON with other white space): accepted with 200
           → the body is parsed and serialized again before it is verified. Verify the raw text: await request.text().
       The other 11 deliveries of this check were handled as they should be."
     `)

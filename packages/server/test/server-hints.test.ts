@@ -32,7 +32,7 @@ test('a delivery to a blocked host contains a request that registers a response'
     unhandled: string[]
   }
   expect(unhandled).toEqual([
-    `Delivery to https://shop.example/orders was refused: deliveries go to this machine only. Register a response: POST ${server.origin}/_control/w1/destinations/respond with {"to":"https://shop.example/orders","response":200}. Or start the server with --deliver-to shop.example to deliver to the real host.`,
+    `Delivery to https://shop.example/orders was refused: the option deliver allows only this machine. Register a response: POST ${server.origin}/_control/w1/destinations/respond with {"to":"https://shop.example/orders","response":200}. Or start the server with --deliver-to shop.example to deliver to the real host.`,
   ])
   expect(unhandled.join()).not.toMatch(noJavaScript)
   expect((await obey(unhandled[0]!)).status).toBe(200)

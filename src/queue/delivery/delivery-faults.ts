@@ -114,7 +114,7 @@ export class DeliveryFaultRules {
           const point = strike.point as DeliveryInjectionPoint
           // Use the `seq` of the message's latest entry: all attempts that begin from now on have a higher `seq`.
           this.heldBack.push({ message, point, record, since: message.lastEntrySeq, withinMs, at: now, before })
-          later(until + withinMs, 'held for a later delivery')
+          later(until + withinMs, 'held until a later delivery ends')
         },
         vanish() {
           vanished = true
@@ -134,7 +134,7 @@ export class DeliveryFaultRules {
     const at = this.heldBack.findIndex((held) => held.message === message)
     if (at === -1) return
     const [held] = this.heldBack.splice(at, 1)
-    held!.record.effect = `held: no later delivery within ${formatDuration(held!.withinMs)}`
+    held!.record.effect = `held, but no later delivery ended within ${formatDuration(held!.withinMs)}`
   }
 
   /**
@@ -153,7 +153,7 @@ export class DeliveryFaultRules {
       // attempted, or its queue was paused.
       if (message.delivery.is !== 'planned' || message.injections === undefined) continue
       record.effect = `held until ${attempt.messageId} had ended`
-      const because = `held for a later delivery, ${formatDuration(now - at)}`
+      const because = `held for ${formatDuration(now - at)} until a later delivery had ended`
       yield { is: 'moved', message, to: now, before, because }
     }
   }

@@ -582,5 +582,7 @@ function waitingState({ retried }: { readonly retried: number }): LoggedState {
 
 function waitingReason(message: Message): string {
   const key = message.settings.flowControl?.key
-  return key === undefined ? 'all parallel calls of the plan are taken' : `in the wait list of flow-control key ${key}`
+  return key === undefined
+    ? 'the deliveries in flight have reached the limit of the plan'
+    : `in the wait list of flow-control key ${key}`
 }

@@ -64,7 +64,7 @@ export class FlowControl<C extends FlowCaller = Message> {
   askPlan(caller: C): Holding | undefined {
     if (this.globalMax !== undefined && this.inFlight >= this.globalMax) {
       this.heldByPlan.enter(caller)
-      return { by: 'plan', reason: `${this.inFlight} of ${this.globalMax} calls in flight` }
+      return { by: 'plan', reason: `${this.inFlight} of ${this.globalMax} deliveries in flight` }
     }
     this.inFlight++
     return undefined

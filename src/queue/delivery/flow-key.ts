@@ -235,7 +235,7 @@ export class FlowKey<C extends FlowCaller = Message> {
       // Add the remaining time of the period only if this message can start when the period ends. If the messages
       // before it use up the next period, its start is unknown.
       const left = isInOrder && this.held.size < this.#roomAfterPeriod() ? this.periodEnd() - now : undefined
-      const until = left === undefined ? '' : `, for ${formatDuration(Math.max(0, left))} more`
+      const until = left === undefined ? '' : `, until the period ends in ${formatDuration(Math.max(0, left))}`
       return `rate ${this.rateCount} of ${this.rateMax}${until}${this.#before()}`
     }
     return `${this.waitListSize} before it in the wait list`

@@ -127,7 +127,7 @@ export class InFlight {
 
 function deed({ error, status }: RawOutcome): string {
   const end = error === undefined ? `responded ${status}` : `failed: ${error}`
-  return `the handler ran and ${end}, the service restarted before it knew`
+  return `the handler ran and ${end}, but the service restarted before it received the response`
 }
 
 /** Error of an attempt that timed out. [queue.md 4.3, choice] */
@@ -216,11 +216,11 @@ export class RunningCall implements DeliveryContext, Task {
 
   again(afterMs: number, run: (context: DeliveryContext) => Promise<void>, when?: 'now'): void {
     const { clock } = this.owner
-    const label = `copy of a ${this.label}`
+    const label = `duplicate of a ${this.label}`
     const copy = (task: Task): Promise<void> => {
       task.whenStuck?.(
         () => this.#patience,
-        () => `a ${label} ${this.#stuck}: nothing waits for it any more.`,
+        () => `The handler for a ${label} ${this.#stuck}, and virtual time no longer waits for it.`,
       )
       return run(copyOf(this, task))
     }
@@ -253,7 +253,7 @@ export class RunningCall implements DeliveryContext, Task {
   get #stuck(): string {
     return (
       `has neither ended nor slept for ${formatDuration(this.#patience!)} of host time (policy.handlerStallTimeout). ` +
-      'Make sure that it returns or throws, and lets virtual time pass with task.sleep(). It counts as one that never responds'
+      'Make sure that the handler returns or throws. It can let virtual time pass with task.sleep(). Now it counts as a handler that never responds'
     )
   }
 

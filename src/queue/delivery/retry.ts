@@ -70,10 +70,10 @@ export function retryWait(
   const asked = askedDelay(replyHeaders, now)
   if (asked !== undefined && (expression === undefined || policy.retryHeadersOverrideExpression)) {
     if (asked.delay <= policy.maxRetryDelay) {
-      return { delay: asked.delay, reason: `${inSeconds(asked.delay)} as ${asked.header} asked after ${after}` }
+      return { delay: asked.delay, reason: `${inSeconds(asked.delay)} from the header ${asked.header}, after ${after}` }
     }
     const longest = formatDuration(policy.maxRetryDelay)
-    return backoff(retried, policy, `, because ${asked.header} asked for more than ${longest}, after ${after}`)
+    return backoff(retried, policy, `, because ${asked.header} is longer than ${longest}, after ${after}`)
   }
   if (expression === undefined) return backoff(retried, policy, ` after ${after}`)
   const value = expression.evaluate(retried)

@@ -255,7 +255,7 @@ export class Destinations {
     const called = `destinations.respond(${JSON.stringify(String(at))})`
     if (given === undefined || given === null) {
       throw new TypeError(
-        `${called}: the second argument must be a status, { status, headers, body }, or a function of the delivery that returns one of these (got ${given}).`,
+        `${called}: the second argument must be a status, { status, headers, body }, or a function that receives the delivery and returns a response (got ${given}).`,
       )
     }
     const handler = typeof given === 'function' ? this.#calls(given) : this.#gives(given, called)
@@ -409,7 +409,7 @@ export class Destinations {
   #perform(encounters: readonly AppliedFault[], scene: AttemptInjectionContext): Maybe<RawOutcome> {
     const failed = (error: unknown): RawOutcome => ({
       ...failedOutcome(networkErrors.closed),
-      note: `a fault could not be played: ${errorText(error)}`,
+      note: `a fault could not be injected: ${errorText(error)}`,
     })
     try {
       const reply = applyFaults(encounters, scene)
@@ -597,7 +597,7 @@ export class Destinations {
       return `Delivery to ${shownUrl(url)} was refused: ${host} is a production host of the vendor. ${hints.production(host)}`
     }
     if (deliver === 'any' || (deliver === 'loopback' && isLoopback(host))) return undefined
-    return `Delivery to ${shownUrl(url)} was refused: ${deliver === 'none' ? 'nothing is delivered' : deliver === 'loopback' ? 'deliveries go to this machine only' : 'the host is not among those named'}. ${hints.reach(shownPattern(url), host)}`
+    return `Delivery to ${shownUrl(url)} was refused: ${deliver === 'none' ? 'the option deliver allows no deliveries over the network' : deliver === 'loopback' ? 'the option deliver allows only this machine' : 'the option deliver does not list this host'}. ${hints.reach(shownPattern(url), host)}`
   }
 
   async #follow(first: RawOutcome, attempt: Attempt, context: DeliveryContext): Promise<RawOutcome> {

@@ -51,7 +51,7 @@ export class ResponseCutOff extends Error {
 
   constructor() {
     super(
-      'the other responses that are being read leave too little memory for it. Send a smaller response, or make fewer deliveries at the same time',
+      'other responses that are being read use up the memory. Send a smaller response, or make fewer deliveries at the same time',
     )
   }
 }

@@ -42,7 +42,7 @@ export function isResponse(answer: object): answer is Response {
 /** Returns text that says why the body of a `Response` cannot be read. Returns `undefined` if it can be read. */
 export function unreadable({ bodyUsed, body }: Response): string | undefined {
   const next = 'Return a new Response each time.'
-  if (bodyUsed) return `a Response whose body has been read before: it can be read once. ${next}`
+  if (bodyUsed) return `a Response whose body was already read, which is possible only once. ${next}`
   if (body?.locked === true) return `a Response whose body is locked by another reader. ${next}`
   return undefined
 }
@@ -93,7 +93,8 @@ async function bodyOf(response: Response, most: number, held: HeldResponse): Pro
   // In some libraries, `body` is another kind of stream or no stream at all. Read these bodies with `arrayBuffer()`.
   if (typeof body?.getReader === 'function') return readStream(body.getReader(), most, held)
   const buffer: unknown = await response.arrayBuffer()
-  if (Object.prototype.toString.call(buffer) !== '[object ArrayBuffer]') throw new TypeError('it has no bytes')
+  if (Object.prototype.toString.call(buffer) !== '[object ArrayBuffer]')
+    throw new TypeError('arrayBuffer() returned no bytes')
   const bytes = new Uint8Array(buffer as ArrayBuffer).subarray(0, most)
   held.take(bytes.length)
   return fromArray(bytes)
@@ -131,7 +132,7 @@ async function readStream(
     if (chunks % chunksInATurn === 0) await hostTurn()
     if (chunks >= maxChunks) {
       giveUp(reader)
-      throw new RangeError(`it had not ended after ${maxChunks} chunks`)
+      throw new RangeError(`the body had not ended after ${maxChunks} chunks`)
     }
   }
   giveUp(reader)
@@ -141,7 +142,7 @@ async function readStream(
 function bytesOfChunk(chunk: unknown): Bytes {
   if (ArrayBuffer.isView(chunk)) return fromArray(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength))
   throw new TypeError(
-    `its stream contains ${typeof chunk === 'string' ? 'a string' : 'a value'} instead of bytes; enqueue a Uint8Array`,
+    `the stream contains ${typeof chunk === 'string' ? 'a string' : 'a value'} instead of bytes; enqueue a Uint8Array`,
   )
 }
 

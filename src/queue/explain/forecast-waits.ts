@@ -23,14 +23,14 @@ function holderText(queue: QueueEngine, lane: FifoQueue<Message>, holder: Messag
   const { settings, delivery } = holder
   if (holder.isEnded) return 'its callbacks have not ended'
   if (holder.running) return holder.retried === 0 ? 'being delivered' : `being delivered, ${turn(holder)}`
-  if (holder.cancelRequested) return `canceled, which ends it at ${timeText(holder.nextAttemptAt)}`
+  if (holder.cancelRequested) return `canceled, ends at ${timeText(holder.nextAttemptAt)}`
   if (delivery.is === 'held') {
     const key = settings.flowControl?.key
     return key === undefined
       ? 'waiting, because the plan allows no further delivery in flight'
       : `waiting for flow-control key ${key}`
   }
-  if (lane.paused && delivery.is === 'parked') return 'due, and held by the pause'
+  if (lane.paused && delivery.is === 'parked') return 'due, held until the queue is resumed'
   return `waiting until ${timeText(holder.nextAttemptAt)} for ${turn(holder)}${worst(queue, holder)}`
 }
 
@@ -111,5 +111,5 @@ export function pauseCost(queue: QueueEngine, of: SettingEntry['resource'], name
   if (cost === 0) return ''
   const first = `from #${over[0]!.from.seq} to #${over[0]!.to!.seq}`
   const pauses = over.length === 1 ? `the pause ${first}` : `${over.length} pauses, the first ${first},`
-  return `; ${pauses} added up to ${formatDuration(cost)}`
+  return `; ${pauses} extended the wait by up to ${formatDuration(cost)}`
 }

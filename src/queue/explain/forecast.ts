@@ -108,7 +108,7 @@ class ForecastReader {
     if (part !== undefined) points.push(part.isCall ? 'workflow.call' : 'workflow.step')
     if (message.injections === undefined && points.some((point) => faults?.activeByPoint[point] !== undefined))
       return 'a fault rule applies'
-    return part !== undefined && this.#openOf(part.runId) > 1 ? 'its workflow run ends before' : undefined
+    return part !== undefined && this.#openOf(part.runId) > 1 ? 'its workflow run ends earlier' : undefined
   }
 
   /** Returns the number of pending messages of a workflow run. */

@@ -71,7 +71,7 @@ function state(queue: QueueEngine, message: Message): string {
     return `was canceled; the entry CANCELLED follows at ${timeText(message.nextAttemptAt)}, when its next delivery would have been due`
   if (delivery.is === 'held') return `waits since ${timeText(delivery.since)}: ${blocked(queue, message, delivery)}`
   if (delivery.is === 'waiting' && delivery.waitsFor === 'answer')
-    return 'is held until the endpoint has responded to the delivery that submitted it: the next step never overtakes that response'
+    return 'is held until the endpoint has responded to the delivery that submitted it, because the next step must not overtake that response'
   if (delivery.is !== 'planned') return `waits for its turn in queue ${message.lane?.name}: ${lane(queue, message)}`
   const reason =
     delivery.wait?.reason ??

@@ -89,7 +89,7 @@ export function deduplicationText(queue: QueueEngine, id: string): string {
   })
   const made = schedules.map(
     ({ first, until }) =>
-      `As the ID of a schedule for ${shownUrl(first.destination)} it is held until ${timeText(until)} by schedule ${first.id}: creating one with it gets 202 and that schedule.`,
+      `For schedules to ${shownUrl(first.destination)}, the ID is held until ${timeText(until)} by schedule ${first.id}. Until then, a request to create a schedule with this ID gets 202 and the ID of that schedule.`,
   )
   return [...held, ...made].join(' ')
 }

@@ -314,7 +314,9 @@ function turned(state: Waiting, { now, notBefore, queue }: MessageEvent & { read
   const due = Math.max(now, notBefore)
   if (late <= 0) return planned(due, retried, wait, asked)
   const what =
-    state.waitsFor === 'turn' ? `for its turn in queue ${queue}` : 'until the call that submitted it had its response'
+    state.waitsFor === 'turn'
+      ? `for its turn in queue ${queue}`
+      : 'until the delivery that submitted it had its response'
   return planned(due, retried, { delay: late, reason: `${late / 1000} s ${what}` }, asked)
 }
 

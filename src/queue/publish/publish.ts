@@ -113,7 +113,8 @@ export function defaultSettings(policy: ResolvedPolicy, words: QueueDialect): Pu
 
 /** Checks a forwarded header. Returns its name and its value, with one character per byte. */
 function forwarded(name: string, value: string, gathering: Gathering): [string, string] {
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw invalid(gathering, `forward-${name}`, 'it is no header name')
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
+    throw invalid(gathering, `forward-${name}`, 'the name is not a valid header name')
   return [name, headerValue(value, () => invalid(gathering, `forward-${name}`, 'the value has a line break'))]
 }
 
@@ -129,7 +130,8 @@ function headerValue(value: string, broken: () => Error): string {
  */
 export function plainHeaders(headers: HeaderList): HeaderList {
   return headers.map(([name, value]) => {
-    const invalid = (): Error => refusals.invalid('headers', `${JSON.stringify(name)} is no header that can be sent`)
+    const invalid = (): Error =>
+      refusals.invalid('headers', `${JSON.stringify(name)} has a name or value that HTTP cannot carry`)
     const bytes = headerValue(value, invalid)
     if (!isHeader(name, bytes)) throw invalid()
     return [name, bytes]
@@ -143,7 +145,8 @@ function readHeaders(
   { headerForward, context }: Gathering,
 ): HeaderList {
   const contentType =
-    given.contentType && headerValue(given.contentType, () => refusals.invalid('Content-Type', 'it has a line break'))
+    given.contentType &&
+    headerValue(given.contentType, () => refusals.invalid('Content-Type', 'the value has a line break'))
   const passed = headerForward ? [given.beneath ?? [], passedHeaders(given, context.words)] : []
   return deliveryHeaders(contentType, [before, ...passed, ...forward], context.words)
 }
@@ -159,7 +162,7 @@ function passedHeaders({ incoming = [], ownAuthorization = false }: PublishHeade
 function readFlow(gathering: Gathering, before: FlowControlSettings | undefined): FlowControlSettings | undefined {
   const { flowControlKey: key, flowControlLimits: limits } = gathering
   if (key === undefined) {
-    if (limits !== undefined) throw invalid(gathering, 'flow-control-value', 'it needs a key')
+    if (limits !== undefined) throw invalid(gathering, 'flow-control-value', 'a flow-control key is required')
     return undefined
   }
   return { key, limits: limits ?? (before?.key === key ? before.limits : undefined) }

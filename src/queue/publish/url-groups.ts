@@ -103,7 +103,7 @@ export class UrlGroups {
    */
   upsert(name: string, endpoints: readonly UrlGroupEndpoint[]): UrlGroup {
     checkName(name, 'url group name')
-    if (endpoints.length === 0) throw refusals.invalid('endpoints', 'give at least one')
+    if (endpoints.length === 0) throw refusals.invalid('endpoints', 'at least one endpoint is required')
     for (const endpoint of endpoints) {
       checkUrl(endpoint.url, 'endpoint')
       checkReach(endpoint.url, this.#policy)
@@ -134,7 +134,7 @@ export class UrlGroups {
     const group = this.#groups.get(name)
     if (group === undefined) throw refusals.notFound('topic', name)
     if (endpoints.some((given) => !given.name && !given.url))
-      throw refusals.invalid('endpoints', 'give the name or the url of each')
+      throw refusals.invalid('endpoints', 'each endpoint must have a name or a url')
     const names = new Set(endpoints.flatMap((given) => given.name || []))
     const urls = new Set(endpoints.flatMap((given) => (given.name ? [] : given.url)))
     group.endpoints = group.endpoints.filter(

@@ -86,7 +86,7 @@ function pinned(
   const given = query.get('period')?.[0] || undefined
   const period = given && readPeriod(given, queue.policy, (reason) => refusals.invalid('period', reason))
   if (limits.parallelism === undefined && limits.rate === undefined && !period) {
-    throw refusals.invalid('pin', 'give parallelism, rate or period')
+    throw refusals.invalid('pin', 'parallelism, rate or period is required')
   }
   return period ? { ...limits, period } : limits
 }

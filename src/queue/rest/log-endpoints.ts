@@ -11,7 +11,7 @@ export const logEndpoints: readonly QueueEndpoint[] = [
   row('GET', '/v2/events', 'Read the message log, newest first.', (call, api) =>
     logs(call, api, (events, cursor) => ({ events, cursor })),
   ),
-  row('GET', '/v2/logs', 'Read the message log, under its newer name.', (call, api) =>
+  row('GET', '/v2/logs', 'Read the message log (newer path).', (call, api) =>
     logs(call, api, (events, cursor) => ({ logs: events, events, cursor })),
   ),
 ]

@@ -73,7 +73,7 @@ export function publishCall(call: ServiceRequest, api: QueueApi, into?: string):
   const { own, rest } = splitQuery(call.query, call.dialect)
   if (/^https?%3a/i.test(call.rest) && !queue.policy.rejectEncodedDestination) {
     queue.notice(
-      `A percent-encoded destination was accepted: ${call.rest}. The real service is reported to reject it; send the URL without encoding, or set policy.rejectEncodedDestination.`,
+      `A percent-encoded destination was accepted: ${call.rest}. According to reports, the real service rejects it. Send the URL without encoding, or set policy.rejectEncodedDestination.`,
     )
   }
   return {

@@ -166,7 +166,7 @@ export class Schedules {
   #planGap(schedule: Schedule, { at, from, to, zone }: ClockGap): Timer {
     const because = `the clocks of ${zone} are set forward from ${from} to ${to}`
     const note = (): void => void this.#note('schedule', schedule.id, 'skipped', { because }, schedule.trail)
-    return this.#clock.schedule(at, `schedule ${schedule.id}, a skipped hour`, note, { background: true })
+    return this.#clock.schedule(at, `schedule ${schedule.id}, a skipped fire time`, note, { background: true })
   }
 
   /**

@@ -34,7 +34,7 @@ export const retryFunctions: Readonly<Record<string, readonly [arity: number, ru
  */
 export function parseRetryExpression(text: string): RetryExpression {
   if (text.length > maxExpression) {
-    throw new SyntaxError(`it has ${text.length} characters, at most ${maxExpression} are read`)
+    throw new SyntaxError(`it has ${text.length} characters, but at most ${maxExpression} are allowed`)
   }
   const evaluate = new ExpressionReader(text).whole()
   return { text, evaluate }

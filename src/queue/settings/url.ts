@@ -10,7 +10,7 @@ export const resourceName: RegExp = /^[A-Za-z0-9_.-]+$/
  */
 export function checkName(name: string, field: string): void {
   if (resourceName.test(name)) return
-  throw refusals.invalid(field, `${JSON.stringify(name)} has other characters than letters, digits, -, _ and .`)
+  throw refusals.invalid(field, `${JSON.stringify(name)} must contain only letters, digits, -, _ and .`)
 }
 
 export function isUrl(destination: string): boolean {

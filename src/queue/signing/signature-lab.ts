@@ -17,14 +17,14 @@ import {
 
 /** Defects that a signature can have. Each changes one part of the signature and leaves all other parts valid. */
 export const signatureFlaws = {
-  url: 'claim sub names another URL',
-  body: 'claim body is the hash of another body',
-  reserialized: 'claim body is the hash of the same JSON, written with other white space',
-  expired: 'claim exp is in the past',
-  'not-yet-valid': 'claim nbf is in the future',
-  issuer: 'claim iss names another issuer',
+  url: 'claim "sub" contains another URL',
+  body: 'claim "body" is the hash of another body',
+  reserialized: 'claim "body" is the hash of the same JSON with other white space',
+  expired: 'claim "exp" is in the past',
+  'not-yet-valid': 'claim "nbf" is in the future',
+  issuer: 'claim "iss" names another issuer',
   'rotated-once': 'signed with the key that was current before the last rotation',
-  'rotated-twice': 'signed with the key that was current before the last two rotations',
+  'rotated-twice': 'signed with the key that was current two rotations ago',
   key: 'signed with a key that was never valid',
   tampered: 'the claims were changed after signing',
 } as const
@@ -134,7 +134,7 @@ function keyFor(overrides: SignOptions, keys: SigningKeys): string {
   const former = keys.former[rotations - 1]
   if (former !== undefined) return former
   throw new RangeError(
-    `queue.sign(): flaw "${overrides.flaw}" needs a key from before a rotation. Call queue.signingKeys.rotate() ${rotations === 1 ? 'once' : 'twice'} first.`,
+    `queue.sign(): flaw "${overrides.flaw}" needs a key that was current before a rotation. Call queue.signingKeys.rotate() ${rotations === 1 ? 'once' : 'twice'} first.`,
   )
 }
 
