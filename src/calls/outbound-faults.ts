@@ -108,7 +108,6 @@ function worded(fault: WordedFault, now: number): RawResponse {
   )
 }
 
-/** Returns the facts about a request that fault rules can match. */
 function callFacts(call: OutboundRequest): FaultFacts {
   return { url: call.url, method: call.method, headers: outboundRequestInternals.of(call).sent }
 }
