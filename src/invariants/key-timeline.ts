@@ -7,7 +7,6 @@ export interface KeyTimeline {
 }
 
 export interface KeyStep {
-  /** Log position. */
   readonly place: number
   readonly at: number
   /**
