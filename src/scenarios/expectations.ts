@@ -71,7 +71,7 @@ export interface ExpectationValues {
   readonly outboundRequest: Pattern & Pick<CountedExpectation, 'times'>
   /** URL, and exact number of deliveries that reached it, regardless of their responses. */
   readonly reached: { readonly url: string; readonly times: number }
-  /** Command that an app sent to the store. Commands of scenario steps do not count. */
+  /** Command that the store ran for an app. Commands of scenario steps do not count. */
   readonly executed: { readonly argv: readonly (string | number)[]; readonly times?: number }
   /** Name and properties of a key in the store. With `absent`, the store must not contain the key. */
   readonly key: {
@@ -248,7 +248,6 @@ const sequenceStep = once(
     ),
 )
 
-/** All expectations of scenarios. */
 export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKind<ExpectationValues[K]> } = {
   sequence: {
     summary: 'These entries occur in the traffic log in this order. Other entries may be between them.',
@@ -343,7 +342,7 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
     schema: () => v.strictObject({ url: text, times: count }),
   },
   executed: {
-    summary: 'An app sent this command to the store. Commands of scenario steps do not count.',
+    summary: 'The store ran this command for an app. Commands of scenario steps do not count.',
     example: { argv: ['INCR', 'charges'], times: 1 },
     schema: () => v.strictObject({ argv: scenarioArgv, times: v.exactOptional(count) }),
   },
@@ -382,7 +381,6 @@ export const oneExpectation: () => v.GenericSchema = once(() =>
 export const expectations: () => v.GenericSchema = once(() => v.union([oneExpectation(), v.array(oneExpectation())]))
 export const expectationList: () => v.GenericSchema = once(() => v.array(oneExpectation()))
 
-/** Returns the name and the value of an expectation. */
 export function expectationOf(
   expectation: Expectation,
 ): readonly [ExpectationName, ExpectationValues[ExpectationName]] {

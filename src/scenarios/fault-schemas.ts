@@ -18,7 +18,6 @@ const rule = once((): v.GenericSchema => {
   return schema
 })
 
-/** Returns the schema of a script step for deliveries. */
 export const scriptStep: () => v.GenericSchema = once(() => {
   const schema = stepSchema()
   schemaChecks.set(schema, stepProblems as SchemaCheck)
@@ -26,7 +25,6 @@ export const scriptStep: () => v.GenericSchema = once(() => {
 })
 export const script: () => v.GenericSchema = once(() => v.array(scriptStep()))
 
-/** Returns the schema of a script step for outbound requests. */
 const callStep = once((): v.GenericSchema => {
   const fault = v.pipe(
     faultSchema(),

@@ -30,8 +30,8 @@ import type { Scenario } from './written-scenario.js'
 /** Options of `playScenario()`. */
 export interface PlayOptions {
   /**
-   * Registers the code under test, such as handlers of destinations. It is called after the initial state was created.
-   * If the scenario has recorded responses for the URL of a handler, the handler responds instead.
+   * Registers the code under test, such as handlers of destinations and connections. It is called after the initial
+   * state was created. If the scenario has recorded responses for the URL of a handler, the handler responds instead.
    */
   readonly setup?: (sandbox: Sandbox) => void | Promise<void>
   /** Seed that is used instead of the seed of the scenario. */

@@ -210,7 +210,6 @@ function optionsOf(expected: string | null): readonly string[] {
   return [...(expected ?? '').matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word]) => word!)
 }
 
-/** Returns a message about an unknown name, with a suggestion. */
 export function unknownName(name: string, known: readonly string[]): string {
   const near = nearestName(name, known)
   return `there is no ${JSON.stringify(name)}. ${near === undefined ? `Use one of ${known.join(', ')}.` : `Did you mean ${JSON.stringify(near)}?`}`

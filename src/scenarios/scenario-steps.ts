@@ -64,7 +64,6 @@ export const scheduleEntries: Readonly<Record<string, v.GenericSchema>> = {
 const named = (about: string): v.GenericSchema =>
   v.pipe(v.string(), v.minLength(1, 'must not be empty'), v.description(about))
 
-/** All steps of scenarios. */
 export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = {
   publish: {
     summary: 'Publishes one message or several.',
@@ -283,7 +282,6 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
 
 export const stepNames: readonly StepName[] = Object.keys(stepKinds) as StepName[]
 
-/** Returns the name and the value of a step. */
 export function stepOf(step: ScenarioStep): readonly [StepName, StepValues[StepName]] {
   const [entry] = Object.entries(step)
   return entry as [StepName, StepValues[StepName]]

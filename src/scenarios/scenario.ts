@@ -235,7 +235,6 @@ function oddValue(value: unknown, path: string, depth: number): string | undefin
   return undefined
 }
 
-/** Returns the sandbox options of a scenario. */
 export function sandboxOptionsOf(scenario: Scenario): SandboxOptions {
   const { seed, startAt, dialect, policy, given } = scenario
   return {
@@ -305,7 +304,6 @@ export function register(
     if (steps !== undefined && steps.length > 0) sandbox.destinations.script(url, steps as never)
 }
 
-/** Registers the external hosts of a scenario. */
 export function prepareOutbound({ outbound = [] }: Scenario, sandbox: Sandbox): void {
   for (const { url, script = [], response: answer = {} } of outbound) {
     const { delay = 0, status = 200, headers, body } = answer

@@ -277,7 +277,6 @@ class Writer {
   }
 }
 
-/** Returns the body of a recorded response. */
 function answerOf(fault: DeliveryFault | undefined): string | undefined {
   if (fault?.kind === 'delay') return answerOf(fault.then as DeliveryFault | undefined)
   const body = fault !== undefined && 'body' in fault ? fault.body : undefined

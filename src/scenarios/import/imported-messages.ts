@@ -26,7 +26,6 @@ export interface ImportedMessage {
   readonly lastSeenAt: number
 }
 
-/** Merges the records of each message. Returns the messages in the order of their creation. */
 export function joined(facts: readonly Fact[], notes: string[]): readonly ImportedMessage[] {
   const byId = new Map<string, Fact[]>()
   for (const fact of facts) byId.set(fact.messageId, [...(byId.get(fact.messageId) ?? []), fact])
@@ -233,7 +232,6 @@ function waitAfter(attempt: AttemptFact, retried: number, expression: string | u
   ).delay
 }
 
-/** Parses a retry expression; `undefined` if it is not valid. */
 export function parsedExpression(expression: string): RetryExpression | undefined {
   try {
     return parseRetryExpression(expression)

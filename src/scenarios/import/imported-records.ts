@@ -4,7 +4,6 @@ import type { HeaderList } from '../../kernel/http.js'
 // Parses JSON of the service's API: a dead letter, a log entry, the body of a callback, or a page of them. Each record
 // becomes facts about one message. Unknown and invalid fields are ignored. [queue.md 1.5, 4.3, 5.4, 5.5]
 
-/** Facts about one attempt. */
 export interface AttemptFact {
   /** Number of the attempt, 0 for the first one. Log entries do not contain it, so there it is counted. */
   readonly retried?: number | undefined
