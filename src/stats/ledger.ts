@@ -23,7 +23,6 @@ export interface LedgerDump {
  * counts stay.
  */
 export class Ledger implements TallySource {
-  /** Counts of the current minute. */
   readonly #row = new Float64Array(tallies.length)
   #minute = Number.NEGATIVE_INFINITY
   #isEmpty = true
@@ -58,7 +57,6 @@ export class Ledger implements TallySource {
     return ring === undefined ? new Array<number>(grid.points).fill(0) : ring.read(column[tally], grid)
   }
 
-  /** Returns all counts as JSON. */
   dump(): LedgerDump {
     this.#close()
     return {

@@ -34,7 +34,6 @@ export const defaultUser: StatisticsUser = { id: 'defaultUser', uuid: '99a4c327-
 export interface StatisticsOptions {
   readonly traffic: TrafficLog
   readonly now: () => number
-  /** Returns the current number of dead letters. */
   readonly deadLetters?: () => number
   readonly user?: StatisticsUser
   /** Price of messages. Default: pay as you go. */

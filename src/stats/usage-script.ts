@@ -98,7 +98,6 @@ export class UsageScript {
     this.#resets = of('counter-reset').map((step) => ({ at: resolved(step.at, told), of: step.metrics ?? words.rates }))
   }
 
-  /** Returns whether a step of the script sets this rate or level. */
   mentions(name: string): boolean {
     return this.#steadies.some(({ values }) => name in values)
   }

@@ -59,7 +59,6 @@ const endpoints: readonly Endpoint<Stats>[] = [
   },
 ]
 
-/** Returns the statistics endpoints of the management API. */
 export function statsService(statistics: Stats, options: StatsServiceOptions): Service<Stats> {
   return {
     name: 'stats',
