@@ -33,7 +33,6 @@ export interface PublishCall {
   readonly cause?: number | undefined
   /** Dialect of the publish. Its deliveries have the same dialect. */
   readonly words: QueueDialect
-  /** Name of the FIFO queue. */
   readonly queue?: string | undefined
   /** Set if a schedule publishes: its ID, and whether a drain waits for the messages. */
   readonly schedule?: { readonly id: string; readonly awaited: boolean } | undefined
@@ -210,7 +209,6 @@ export class Publisher {
     if (named !== undefined) this.settings(raw, named, headers)
   }
 
-  /** Returns the parsing context of a dialect. */
   #in(words: QueueDialect): Reader {
     const known = this.#readers.get(words)
     if (known !== undefined) return known

@@ -263,7 +263,6 @@ export class QueueEngine {
     return places
   }
 
-  /** Adds endpoints to a URL group, and creates the group if necessary. */
   urlGroup(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): UrlGroup {
     return this.urlGroups.upsert(
       name,

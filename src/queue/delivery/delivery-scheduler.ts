@@ -120,7 +120,6 @@ export class DeliveryScheduler {
     })
   }
 
-  /** Accepts a message and schedules its delivery. */
   accept(draft: Draft): Message {
     const { clock, traffic, destinations, fifoQueueOf: laneOf } = this.#options
     const now = clock.now()
@@ -312,7 +311,7 @@ export class DeliveryScheduler {
   }
 
   /**
-   * Makes a drain wait for a message. A drain must wait for it if it waits for a later message of the same FIFO queue.
+   * Makes a drain wait for a message, because it waits for a later message of the same FIFO queue.
    */
   #waitFor(message: Message): void {
     if (message.awaited) return
@@ -332,7 +331,6 @@ export class DeliveryScheduler {
     return label
   }
 
-  /** Handles the timer of a message. */
   #due(message: Message, task: Task): Promise<void> | void {
     const { lane, delivery } = message
     message.timer = undefined
@@ -452,7 +450,6 @@ export class DeliveryScheduler {
     traffic.complete(attempt)
   }
 
-  /** Handles the response of the destination, or the timeout of the attempt. */
   #settle(attempt: Attempt, given: RawOutcome): void {
     if (this.#stopped) return
     const { clock, traffic, limits, policy } = this.#options

@@ -4,7 +4,6 @@ import type { Message } from '../message/message.js'
 import { refusals } from '../settings/queue-rejections.js'
 import { checkName } from '../settings/url.js'
 
-/** FIFO queues by name. */
 export class FifoQueues {
   readonly #lanes = new Map<string, FifoQueue<Message>>()
   readonly #now: () => number

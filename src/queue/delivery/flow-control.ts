@@ -85,7 +85,6 @@ export class FlowControl<C extends FlowCaller = Message> {
     return undefined
   }
 
-  /** All messages that wait for a key or the plan. */
   *held(): Iterable<C> {
     for (const { held } of this.keys.values()) yield* held.all()
     yield* this.heldByPlan.all()
@@ -135,7 +134,6 @@ export class FlowControl<C extends FlowCaller = Message> {
   }
 }
 
-/** Logs that a message is held or admitted. */
 export type NoteDecision = (
   message: Message,
   decision: FlowControlEntry['decision'],
@@ -236,7 +234,6 @@ export class Admissions {
     message.delivery = next(message.delivery, { is: 'held', now, by })
   }
 
-  /** Frees the slots of a delivery that has ended. */
   release(message: Message): void {
     const key = this.control.release(message)
     if (key !== undefined) this.#admitWaiting(key)

@@ -149,17 +149,14 @@ export class FlowKey<C extends FlowCaller = Message> {
     return this.hasSlot() && this.hasRate(now)
   }
 
-  /** Whether the parallelism limit allows another delivery. */
   hasSlot(): boolean {
     return !this.paused && (this.parallelismMax === undefined || this.parallelismCount < this.parallelismMax)
   }
 
-  /** Whether the rate limit allows another delivery. */
   hasRate(now: number): boolean {
     return this.rateMax === undefined || now >= this.periodEnd() || this.rateCount < this.rateMax
   }
 
-  /** Whether a held message may be admitted. */
   mayAdmit(now: number): boolean {
     return this.held.size > 0 && this.hasRoom(now)
   }
@@ -208,8 +205,8 @@ export class FlowKey<C extends FlowCaller = Message> {
   }
 
   /**
-   * Returns the end of the rate period if the rate limit holds messages. Then they must be checked again. Otherwise
-   * returns `undefined`.
+   * Returns when held messages must be checked again: at the end of the rate period, if the rate limit holds them.
+   * Otherwise returns `undefined`.
    */
   wakeAt(now: number): number | undefined {
     const rateLimits =
@@ -217,7 +214,6 @@ export class FlowKey<C extends FlowCaller = Message> {
     return rateLimits ? Math.max(now, this.periodEnd()) : undefined
   }
 
-  /** Returns how many deliveries the rate still allows. */
   rateLeft(now: number): number {
     this.refresh(now)
     return this.rateMax === undefined ? Number.POSITIVE_INFINITY : Math.max(0, this.rateMax - this.rateCount)
@@ -251,7 +247,6 @@ export class FlowKey<C extends FlowCaller = Message> {
     return this.held.size === 0 ? '' : `, ${this.held.size} before it`
   }
 
-  /** Whether the limits of a message differ from those in force. */
   differs({ parallelism, rate, period }: FlowControlLimits): boolean {
     if (!this.pinnedParallelism && this.parallelismMax !== parallelism) return true
     return !this.pinnedRate && (this.rateMax !== rate || this.ratePeriod !== period)
@@ -267,7 +262,6 @@ export class FlowKey<C extends FlowCaller = Message> {
     this.ratePeriod = limits.period
   }
 
-  /** Pins limits so that messages cannot change them. */
   pin({ parallelism, rate, period }: PinnedLimits): void {
     if (parallelism !== undefined) {
       this.parallelismMax = parallelism

@@ -10,7 +10,6 @@ import type { RawOutcome } from '../message/message.js'
 import type { Attempt } from '../message/message-entries.js'
 import type { AttemptFaults } from './delivery-faults.js'
 
-/** Handles the results of attempts. */
 export interface Outcomes {
   /** Called with the response of the destination, or with the error of a timeout. */
   settle(attempt: Attempt, reply: RawOutcome): void
@@ -257,7 +256,6 @@ export class RunningCall implements DeliveryContext, Task {
     )
   }
 
-  /** Sets the timeout of an attempt without a response. */
   watch(note?: string): void {
     if (note !== undefined) this.#note = note
     if (this.#waits) this.#isWatched = true

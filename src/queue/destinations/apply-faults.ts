@@ -14,12 +14,10 @@ import { rawResponse } from './raw-response.js'
 
 type Maybe<T> = T | Promise<T>
 
-/** Fault that is injected into an attempt. */
 export interface AppliedFault {
   readonly fault: DeliveryFault
   readonly phase: 'before' | 'after'
   draw(below: number): number
-  /** Logs the effect of the fault. */
   report?(effect: string): void
 }
 

@@ -121,8 +121,8 @@ interface Resolved {
 /** Operations on `Destinations` for other code of this package. */
 export interface DestinationsInternals {
   /**
-   * Copies from another instance which test code published to which URL. Messages are then published again, and error
-   * messages must name the original test code. `settleIn()` ends this mode.
+   * Takes over, from another instance, the positions of test code that published to each URL. The messages are
+   * published again here, but error messages must name the original position. `settleIn()` ends this mode.
    */
   inherit(from: Destinations): void
   /** Ends the mode that `inherit()` began. From now on, the code that publishes is recorded. */
@@ -132,7 +132,6 @@ export interface DestinationsInternals {
    * to these URLs fail.
    */
   reconnect(send: typeof fetch | undefined, reach: DeliveryHosts | undefined): void
-  /** Stops all deliveries over the network. */
   end(): void
   /**
    * Registers a handler for URLs of the sandbox itself, in the same way as `on()`.

@@ -79,7 +79,6 @@ export class Network {
     return this.#waiting.size
   }
 
-  /** Returns the memory account for one response. */
   answer(): HeldResponse {
     return new HeldResponse(this.#room)
   }

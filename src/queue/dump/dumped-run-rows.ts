@@ -100,7 +100,7 @@ export interface DumpedRun {
   readonly result?: PortableString | undefined
   /** Features of the workflow SDK that the run uses. [workflow.md 2.1] */
   readonly features: readonly string[]
-  /** Settings that the request that triggered the run set for the messages of the run. */
+  /** Settings for the messages of the run, from the options of the request that triggered it. */
   readonly settings: PortableSettings
   /**
    * Name of the dialect in which messages of the run are delivered. Absent if deliveries have the headers of all

@@ -47,7 +47,7 @@ export interface DumpedGroup {
   readonly defaults?: PortableSettings | undefined
   /** Default Content-Type of messages to the group. Absent without a default. */
   readonly contentType?: string | undefined
-  /** Default headers that the destinations receive. Headers of the service itself are in `settings`. */
+  /** Default headers that the destinations receive. Headers of the service itself are in `defaults`. */
   readonly headers?: PortableHeaders | undefined
 }
 

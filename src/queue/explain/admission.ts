@@ -7,7 +7,7 @@ import type { ForecastTimeline } from './forecast-timeline.js'
 /** Actions on a message that `Admission` asks the forecast to perform. The forecast calls a message an item. */
 export interface ForecastMoves {
   start(item: ForecastMessage, at: number): void
-  /** Handles that the item is due. */
+  /** Called when the item is due. */
   due(item: ForecastMessage, at: number): void
   /** Marks the item as blocked by a pause. No known event ends the pause. */
   block(item: ForecastMessage, cause: Cause, at: number): void

@@ -143,7 +143,6 @@ export class KeyCopy extends FlowKey<ForecastMessage> {
     this.#recent.push(at)
   }
 
-  /** Removes and yields all held items. */
   *leaving(): Iterable<ForecastMessage> {
     while (this.held.size > 0) {
       const item = this.held.shift()

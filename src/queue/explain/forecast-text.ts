@@ -3,7 +3,6 @@ import { listed, timeText } from './time-text.js'
 
 type Name = (messageId: string) => string
 
-/** Returns a forecast as text. */
 export function forecastText(forecast: Forecast, name: Name = (id) => id): string {
   if ('at' in forecast) {
     const { at, unless } = forecast

@@ -102,8 +102,8 @@ export function pausedSince(queue: QueueEngine, of: SettingEntry['resource'], na
 }
 
 /**
- * Returns by how much pauses have extended a wait that began at the time `since`: `; the pause from #40 to #52 added up
- * to 20s`.
+ * Returns by how much pauses have extended a wait that began at the time `since`: `; the pause from #40 to #52 extended
+ * the wait by up to 20s`.
  */
 export function pauseCost(queue: QueueEngine, of: SettingEntry['resource'], name: string, since: number): string {
   const over = pausesOf(queue, of, name).filter(({ to }) => to !== undefined && to.at > since)

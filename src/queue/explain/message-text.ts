@@ -37,8 +37,8 @@ function unknown({ courier: { byId }, limits }: QueueEngine, id: string): string
 }
 
 /**
- * Whether the text about the state already says what the forecast says: the time of the next attempt, or that an attempt is
- * in flight.
+ * Whether the text about the state already says the time of the next attempt, or that an attempt is in flight. The
+ * forecast would only repeat this.
  */
 function isTold(message: Message, forecast: Forecast | undefined): boolean {
   const { is } = message.delivery

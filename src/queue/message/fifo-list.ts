@@ -9,7 +9,6 @@ export class FifoList<T> {
     this.#items.push(item)
   }
 
-  /** Returns the first item without removing it. */
   peek(): T | undefined {
     return this.#items[this.#next]
   }
@@ -40,7 +39,6 @@ export class FifoList<T> {
     return this.#items.length - this.#next
   }
 
-  /** Returns all remaining items in order. */
   all(): readonly T[] {
     return this.#next === 0 ? this.#items : this.#items.slice(this.#next)
   }

@@ -16,7 +16,6 @@ export class FifoQueue<M extends Member> {
   parallelism = 1
   paused = false
   updatedAt: number
-  /** Messages that hold a slot. */
   readonly holding: Set<M> = new Set()
   /** Messages that hold a slot but did not start, because they became due while the queue was paused. */
   readonly parked: M[] = []
@@ -67,7 +66,6 @@ export class FifoQueue<M extends Member> {
     return this.paused ? [] : this.parked.splice(0).filter((message) => message.visible)
   }
 
-  /** Returns the messages that wait for a slot, in order. */
   waiting(): readonly M[] {
     return this.#line.all().filter((message) => message.visible)
   }

@@ -338,7 +338,6 @@ export class MessageLog {
     if (first.message.lastLog === first) this.#onForgotten(first.message)
   }
 
-  /** Deletes entries that are older than the retention. */
   prune(now: number): void {
     this.#prunedAt = now
     for (let first = this.#records.first(); first !== undefined; first = this.#records.first()) {

@@ -133,7 +133,6 @@ export class Ended extends StateFacts {
   }
 }
 
-/** Delivery state of a message. */
 export type MessageState = Planned | Waiting | Running | Held | Parked | Ended
 
 /** What an attempt means for its message. */
@@ -145,7 +144,6 @@ export type AttemptVerdict =
 
 /** Events that change the state of a message. Times are virtual milliseconds. */
 export type MessageEvent =
-  /** The message is due. */
   | {
       readonly is: 'due'
       /** Whether the FIFO queue of the message is paused. */

@@ -17,7 +17,6 @@ export class CallLimits {
     this.#perSecond = policy.queueBurstLimit
   }
 
-  /** Whether any limit is in force. */
   get isAny(): boolean {
     return this.#perDay !== undefined || this.#perSecond !== undefined
   }

@@ -86,7 +86,6 @@ export function readSettings(
   return settings
 }
 
-/** Returns the settings of a message without any options. */
 export function defaultSettings(policy: ResolvedPolicy, words: QueueDialect): PublishSettings {
   return {
     words,

@@ -54,7 +54,6 @@ export class QueueDialect {
   }
 }
 
-/** Dialects that a queue accepts. */
 export interface QueueDialects {
   /** Dialect for requests whose headers belong to no dialect. */
   readonly fallback: QueueDialect

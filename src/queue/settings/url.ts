@@ -81,7 +81,6 @@ export function checkReach(url: string, { rejectLoopback }: { readonly rejectLoo
   if (isLoopback(hostname)) throw refusals.loopback(hostname === '[::1]' ? '::1' : '127.0.0.1')
 }
 
-/** Whether a host name is a loopback name. */
 export function isLoopback(hostname: string): boolean {
   return /^(?:localhost|(?:.*\.)?localhost|127(?:\.\d+){3}|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\])\.?$/i.test(
     hostname,
