@@ -234,7 +234,7 @@ describe('assertVerifiesSignatures() names the missing check', () => {
     expect(await above(indents)).toMatchInlineSnapshot(`
       "NotVerified: https://shop.test/api/orders did not respond as it should:
         ✗ current, next, tabs, spaced, escaped (signed with the current key): the handler threw SignatureError: body hash does not match, want: A3ySFO73TMOIfzpPCFtOF9digNr9JzsO4WDAnEuhz9Q=, got: eDz… (160 chars)
-        ✗ reserialized (claim body is the hash of the same JSON, written with other white space): accepted with 200
+        ✗ reserialized (claim "body" is the hash of the same JSON with other white space): accepted with 200
           → the body is parsed and serialized again before it is verified. Verify the raw text: await request.text().
       The other 11 deliveries of this check were handled as they should be."
     `)
