@@ -47,7 +47,7 @@ export function ownRoom(): RoomForResponses {
 
 /** Error for a response that is larger than the remaining memory for responses. */
 export class ResponseCutOff extends Error {
-  override readonly name = 'AnswerCutOff'
+  override readonly name = 'ResponseCutOff'
 
   constructor() {
     super(

@@ -11,7 +11,7 @@ import { failedOutcome } from './raw-response.js'
 
 /** Error for a response that no web framework could send. For the queue, the attempt then has status 500. */
 export class UnusableResponse extends Error {
-  override readonly name = 'UnusableAnswer'
+  override readonly name = 'UnusableResponse'
 }
 
 /** Error for a body that broke off after the headers were sent. */
