@@ -13,11 +13,11 @@ import { type Bounds, boundsText, type CountRange, requireBounds, within } from 
 import { evidenceOf, evidenceSince, type MatcherInput, type Perhaps } from './received.js'
 import { callLine, type Verdict, verdict } from './verdict.js'
 
-/** Expected costs as numbers or ranges (`5`, `'<=5'`, `'2..4'`, `{ min, max }`). */
+/** Expected costs. Each is a number or a range: `5`, `'<=5'`, `'2..4'` or `{ min, max }`. */
 export interface CostPattern {
-  /** Billed messages of the queue: every delivery and retry, including those of callbacks. */
+  /** Billed messages of the queue: every delivery and every retry. Callbacks and their retries count, too. */
   readonly messages?: CountRange
-  /** Bytes in the bodies of attempts and their responses. */
+  /** Bytes of the bodies that attempts send, and of the response bodies that they receive. */
   readonly bandwidth?: CountRange
   /** Billed commands of the store, including each command in pipelines, transactions and scripts. */
   readonly commands?: CountRange
@@ -41,14 +41,14 @@ export interface CostOptions {
 
 type Cost = keyof CostPattern
 
-/** Entries of the counted period, and the costs that the store had billed before it. */
+/** The entries whose costs are counted, and the costs that the store had billed before them. */
 interface Period extends MatcherInput {
   readonly before?: StoreCostTotals
 }
 
 interface Counted {
   readonly amount: number
-  /** Parts of the amount, largest first. */
+  /** Amounts per kind of request or command, as text, the largest first. */
   readonly parts?: readonly string[]
 }
 
@@ -62,7 +62,7 @@ const costs: Readonly<Record<Cost, (evidence: Period) => Counted | undefined>> =
     const sent = evidence.ofType('command').filter(({ via }) => via !== 'direct')
     const nameOf = ({ argv }: EntryOf<'command'>): string => evidence.redaction.words([text(argv[0]!)])[0]!
     const { parts = [] } = countedBy(sent, (entry) => plainText(nameOf(entry).slice(0, 40).toUpperCase()))
-    // Commands in scripts and the ends of transactions are billed but not in the log.
+    // The log does not contain commands in scripts and the MULTI and EXEC of transactions, although they are billed.
     const rest = amount - sent.length
     return { amount, parts: rest > 0 ? [...parts, `${rest} within scripts and around transactions`] : parts }
   },

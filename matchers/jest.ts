@@ -1,4 +1,4 @@
-// A declaration can be merged only into a module that is imported.
+// TypeScript merges a declaration into a module only if the file imports that module.
 import type {} from 'expect'
 import { type SandboxAsymmetricMatchers, type SandboxMatchers, sandboxMatchers } from './index.js'
 
