@@ -79,7 +79,7 @@ export const lifecycleStates: readonly LifecycleState[] = [
   'CANCELLED',
 ]
 
-/** Returns the lifecycles of all messages in a log, in the order of their first entries. */
+/** Returns the messages of a log, each with its lifecycle, in the order of their first entries. */
 export function storiesOf(entries: readonly Entry[]): MessageLifecycle[] {
   const stories = new Map<string, MessageLifecycle>()
   for (const entry of entries) {
