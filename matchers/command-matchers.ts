@@ -197,7 +197,7 @@ function executedHints(commands: readonly EntryOf<'command'>[], words: readonly 
   const direct = commands.find((entry) => entry.via === 'direct' && fits(entry))
   if (direct !== undefined) {
     hints.push(
-      `#${direct.seq} matches, but the test itself ran it with sandbox.store.run(). Only commands of the app count; check stored values with toHaveKey().`,
+      `#${direct.seq} matches, but the test itself ran this command with sandbox.store.run(), and only commands of the app count. Check stored values with toHaveKey().`,
     )
   }
   const [first] = words

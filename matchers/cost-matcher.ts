@@ -64,7 +64,7 @@ const costs: Readonly<Record<Cost, (evidence: Period) => Counted | undefined>> =
     const { parts = [] } = countedBy(sent, (entry) => plainText(nameOf(entry).slice(0, 40).toUpperCase()))
     // The log does not contain commands in scripts and the MULTI and EXEC of transactions, although they are billed.
     const rest = amount - sent.length
-    return { amount, parts: rest > 0 ? [...parts, `${rest} within scripts and around transactions`] : parts }
+    return { amount, parts: rest > 0 ? [...parts, `${rest} in scripts or as MULTI and EXEC of transactions`] : parts }
   },
   reads: (evidence) => ofStore(evidence, 'reads'),
   writes: (evidence) => ofStore(evidence, 'writes'),
@@ -124,13 +124,13 @@ function checkedMark(matcher: string, { entries }: MatcherInput, options: unknow
   if (since === undefined) return undefined
   if (!Number.isInteger(since) || (since as number) < 0) {
     throw new TypeError(
-      `${matcher}(): since must be a mark (got ${literal(since)}). Write const mark = sandbox.traffic.mark() before the action, and await it for a sandbox on a server.`,
+      `${matcher}(): since must be a mark (got ${literal(since)}). Write const mark = sandbox.traffic.mark() before the action, with await for a sandbox on a server.`,
     )
   }
   const latest = entries.at(-1)?.seq ?? 0
   if ((since as number) <= latest) return since as TrafficMark
   throw new TypeError(
-    `${matcher}(): since is a mark after entry ${since as number}, but this log ends with entry ${latest}, so the mark is from another sandbox or from before a reset. Take it with sandbox.traffic.mark() right before the action.`,
+    `${matcher}(): the mark in since is after entry ${since as number}, but this log ends with entry ${latest}. Take a mark of this sandbox with sandbox.traffic.mark() right before the action, and after any reset.`,
   )
 }
 
@@ -144,7 +144,7 @@ function periodSince(matcher: string, all: MatcherInput, mark: TrafficMark, want
   const name = wanted.find(([cost]) => !ofLog.includes(cost))?.[0]
   if (name === undefined || spendOf(all) === undefined) return evidence
   throw new TypeError(
-    `${matcher}(): ${name} cannot be counted since entry ${mark}, because the store keeps its costs only for marks. Take a mark with sandbox.traffic.mark() right before the action.`,
+    `${matcher}(): ${name} cannot be counted since entry ${mark}, because the store records its costs only when a mark is taken. Take a mark with sandbox.traffic.mark() right before the action.`,
   )
 }
 
@@ -173,7 +173,7 @@ function checkedPattern(matcher: string, pattern: unknown): [Cost, Bounds][] {
 
 function cannotCount(matcher: string, name: Cost, { role }: MatcherInput): string {
   if (role === 'traffic') {
-    return `${matcher}(): ${name} cannot be counted in a list of entries, because only the store counts them. Write expect(sandbox).${matcher}(…) or expect(sandbox.store).`
+    return `${matcher}(): ${name} cannot be counted in a list of entries, because only the store counts this cost. Write expect(sandbox).${matcher}(…) or expect(sandbox.store).`
   }
   return `${matcher}(): ${name} cannot be counted in a ${role}. Write expect(sandbox).${matcher}(…).`
 }

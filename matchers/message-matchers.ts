@@ -127,10 +127,12 @@ function duplicateHints(evidence: MatcherInput, nearest: readonly EntryOf<'publi
   const { deduplicationId, contentBasedDeduplication } = first
   if (deduplicationId !== undefined) {
     const id = quoted(deduplicationId, 60, (given) => evidence.redaction.text(given))
-    return [`${name} was the first message with the deduplication ID ${id}. Only later ones are duplicates.`]
+    return [
+      `${name} was the first message with the deduplication ID ${id}. Only later messages with this ID are duplicates.`,
+    ]
   }
   if (contentBasedDeduplication !== undefined)
-    return [`${name} was the first message with this content. Only later ones are duplicates.`]
+    return [`${name} was the first message with this content. Only later messages with this content are duplicates.`]
   return [
     `${name} was published without deduplication. Publish it with a deduplication ID or with content-based deduplication.`,
   ]

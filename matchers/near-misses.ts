@@ -229,9 +229,9 @@ function itemsOf(compared: ComparedField, redaction: Redaction, blocks: string[]
     const name = `✗ ${compared.name}${one.path}`
     const { expected, received, lines } = one.told(redaction)
     if (isHidden(compared.name, one.path, compared.redact))
-      items.push(`${name}: expected another value, received one that its publisher hides`)
+      items.push(`${name}: the values differ, but the publisher hides them`)
     else if (compared.isSecret === true || expected === received)
-      items.push(`${name}: expected another value, received one that is hidden as a secret`)
+      items.push(`${name}: the values differ, but they are hidden as secrets`)
     else if (lines === undefined) items.push(`${name}: expected ${expected}, received ${received}`)
     else
       blocks.push(

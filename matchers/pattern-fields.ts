@@ -178,7 +178,7 @@ function checkValue(matcher: string, name: string, value: unknown, { takes, opti
     typeof answer === 'string'
       ? ` ${answer}`
       : value === undefined
-        ? ' Omit it, or check the variable that should have a value.'
+        ? ' Omit the field, or check the variable whose value is undefined.'
         : ''
   throw new TypeError(`${matcher}(): ${name} must be ${takes.what} (got ${literal(value)}).${advice}`)
 }

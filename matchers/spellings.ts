@@ -40,7 +40,7 @@ export function changesWhenRewritten(body: Bytes): boolean | undefined {
 
 const gaps: readonly (readonly [how: string, write: (value: unknown) => string])[] = [
   ['without white space', (value) => JSON.stringify(value)],
-  ['with blanks after , and :', spaced],
+  ['with spaces after , and :', spaced],
   ...[2, 4, 1, 3].map((width) => {
     return [`indented by ${width}`, (value: unknown) => JSON.stringify(value, null, width)] as const
   }),
@@ -54,12 +54,12 @@ function* spellingsOf(parsed: unknown, all: boolean): Generator<Spelling> {
   for (const [how, write] of gaps) {
     const variants: Spelling[] = [
       { how, text: write(parsed) },
-      { how: `${how}, its keys sorted`, text: write(sorted) },
+      { how: `${how}, with sorted keys`, text: write(sorted) },
     ]
     for (const one of variants) {
       yield one
       const ascii = one.text.replace(/[^\0-\x7f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
-      if (ascii !== one.text) yield { how: `${one.how}, its letters escaped`, text: ascii }
+      if (ascii !== one.text) yield { how: `${one.how}, with escaped non-ASCII characters`, text: ascii }
       for (const end of ['\n', '\r\n']) yield { how: `${one.how}, with a line break at its end`, text: one.text + end }
     }
   }

@@ -236,7 +236,7 @@ export function timesOf(matcher: string, options: unknown): Bounds | undefined {
   const other = Object.keys(options).find((name) => name !== 'times')
   if (other !== undefined) {
     throw new TypeError(
-      `${matcher}(): unknown option ${literal(other)}. Put all fields into one pattern; the only option is { times: 2 }.`,
+      `${matcher}(): unknown option ${literal(other)}. Put all fields into one pattern. The only option is times, such as { times: 2 }.`,
     )
   }
   return options.times === undefined ? undefined : requireBounds(matcher, 'times', options.times)

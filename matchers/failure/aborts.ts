@@ -20,7 +20,7 @@ interface Submission {
 type Call = EntryOf<'attempt'>
 
 const swallowed =
-  'code around it (try/catch, finally, Promise.allSettled(), Promise.any()) swallowed WorkflowAbort, or it is not awaited'
+  'code around the step (try/catch, finally, Promise.allSettled(), Promise.any()) swallowed WorkflowAbort, or the step is not awaited'
 /** Beginning of the SDK's response if a route ends before its first step. */
 const unstarted = 'Failed to authenticate Workflow request'
 
@@ -113,7 +113,7 @@ function wentOn(
       .filter(({ request: { seq, cause = call.seq } }) => isIn(seq) && cause === call.seq)
     if (first === undefined) continue
     const { name, request } = first
-    const lead = `The call that submitted step ${quoted(name)} (#${request.seq})`
+    const lead = `The delivery that submitted step ${quoted(name)} (#${request.seq})`
     if (second !== undefined)
       told.push(`${lead} continued and submitted step ${quoted(second.name)} (#${second.request.seq}): ${swallowed}.`)
     else if (end !== undefined && isIn(end.seq) && isRequest(end.cause, evidence)) {
@@ -153,7 +153,7 @@ function endedUnstarted(evidence: MatcherInput): string[] {
   return [...grouped(refused, ({ workflowRunId = '' }) => workflowRunId)].map(([runId, attempts]) => {
     const { seq } = attempts[0]!
     const where = attempts.length === 1 ? `(#${seq})` : `in ${attempts.length} attempts (first: #${seq})`
-    return `The route of run ${plainText(runId)} ended before its first step, and the SDK responded with 400 ${where}: it returned early, a try/catch around the step swallowed WorkflowAbort, or the step is not awaited.`
+    return `The route of run ${plainText(runId)} ended before its first step, and the SDK responded with 400 ${where}. Either the route returned early, a try/catch around the step swallowed WorkflowAbort, or the step is not awaited.`
   })
 }
 

@@ -122,7 +122,7 @@ function unasked({ entries, received }: MatcherInput): string[] {
   if (policy?.maxTrafficEntries === 0 || entries.some((entry) => !isPreparing(entry))) return []
   const lead = entries.length === 0 ? 'The app did not use this sandbox' : 'Only the test itself used this sandbox'
   return [
-    `${lead}: no request reached it and no message was published. Give the app sandbox.env or sandbox.fetch; a client that a module creates on import needs useSandbox() in a setup file.`,
+    `${lead}: no request reached it and no message was published. Give the app sandbox.env or sandbox.fetch. If a module creates a client when it is imported, call useSandbox() in a setup file.`,
   ]
 }
 

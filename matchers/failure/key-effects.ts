@@ -123,7 +123,7 @@ const growth = /^(?:[lr]push|sadd|xadd|pfadd)$/
 
 /**
  * Returns whether the state of a key has certainly changed. If another delivery changed the key between these changes,
- * the answer is `false`.
+ * the result is `false`.
  */
 function hasChanged(changes: readonly Change[]): boolean {
   const { before } = changes[0]!

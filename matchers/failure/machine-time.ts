@@ -41,7 +41,7 @@ export function machineTimeHint(log: Log, failure = ''): string | undefined {
   })
   if (told === undefined) return isRefusedByApp(log, failure, now) ? ofMemory : undefined
   const moved = formatDuration(now - told.at)
-  return `The app uses the clock of this machine, which clock.advance() does not move: its ${plainText(nameOf(told))} at ${timeSeenFrom(told.at, now)} contained the time of the machine (${new Date(machine).toISOString().slice(0, 10)}), and the sandbox has advanced by ${moved} since. A rate limiter that reads Date still counts in the old window. ${follow}`
+  return `The app uses the clock of this machine, which clock.advance() does not move: its command ${plainText(nameOf(told))} at ${timeSeenFrom(told.at, now)} contained the time of this clock (${new Date(machine).toISOString().slice(0, 10)}), and the sandbox has advanced by ${moved} since. A rate limiter that reads Date still counts in the old window. ${follow}`
 }
 
 const follow =

@@ -60,7 +60,7 @@ interface Deed {
 function deedsOf(log: Pick<Log, 'evidence' | 'attemptOf'>): Deed[] {
   const { evidence, attemptOf } = log
   const onKeys = keyEffects(log).map(({ key, ...effect }): Deed => {
-    const advice = 'Make the handler idempotent, for example with a marker per message.'
+    const advice = 'Make the handler idempotent, for example by storing the ID of each processed message.'
     return { ...effect, deed: `changed the key ${quoted(text(key), 60)}`, advice }
   })
   const others = evidence.entries.flatMap((entry): Deed[] => {
@@ -142,7 +142,7 @@ export function repeated({ evidence, nesting }: Log): Circumstance[] {
     const ends = sequence.map((entry) => {
       const { seq, response: answer } = entry
       const end = answer?.status === 0 ? 'got no response' : `got status ${answer?.status}`
-      return `#${seq} ${end}${isDone(entry) ? ' although its work was done' : ''}`
+      return `#${seq} ${end}${isDone(entry) ? ' although the work was done' : ''}`
     })
     return {
       sentence: `${method} ${urlText(url, evidence.redaction)} was sent ${sequence.length + 1} times: ${ends.join('; ')}; then #${last} repeated it. ${repeatAdvice(sequence[0]!)}`,
@@ -152,7 +152,7 @@ export function repeated({ evidence, nesting }: Log): Circumstance[] {
 }
 
 function repeatAdvice(entry: EntryOf<'request' | 'outbound'>): string {
-  if (entry.type === 'outbound') return 'Send an Idempotency-Key header with it.'
+  if (entry.type === 'outbound') return 'Send an Idempotency-Key header with the request.'
   if (entry.service === 'queue') return 'Publish with a deduplication ID.'
   return 'Use commands that are safe to repeat, or turn off the retries of the client.'
 }
@@ -175,7 +175,7 @@ export function overtaken({ evidence }: Log): Circumstance[] {
       const told = (one: EntryOf<'published'>): string => `attempt ${reportedAttempt(evidence, one) ?? '?'}`
       return [
         {
-          sentence: `Callbacks about ${evidence.name(source)} arrived out of order: first the one about ${told(overtaker)} at ${timeOf(before.at)} (#${before.seq}), then the one about ${told(early)} at ${timeOf(came.at)} (#${came.seq}). Ignore a callback whose \`retried\` is lower than that of an earlier one.`,
+          sentence: `Callbacks about ${evidence.name(source)} arrived out of order: first the callback about ${told(overtaker)} at ${timeOf(before.at)} (#${before.seq}), then the callback about ${told(early)} at ${timeOf(came.at)} (#${came.seq}). Ignore a callback whose \`retried\` is lower than in an earlier callback.`,
           seqs: [early.seq, came.seq, before.seq],
         },
       ]

@@ -44,7 +44,8 @@ export function timeZoneHint(
   const { redaction } = evidence
   const [at, wanted] = shownTimes(slot, expected)
   const clock = local?.slice(-5)
-  const where = own === undefined ? 'names no time zone' : `names ${plainText(own)}, where it is ${clock} then`
+  const where =
+    own === undefined ? 'names no time zone' : `names ${plainText(own)}, where the local time is then ${clock}`
   const shown = quoted(cron, 100, (given) => redaction.text(given))
   const told = `Schedule ${plainText(schedule.id)} fires at ${own === undefined ? `${at} UTC` : `${at}Z`}: its cron ${shown} ${where}. You expected ${wanted}Z`
   const bare = plainText(redaction.text(fields))

@@ -260,7 +260,7 @@ function published(entry: EntryOf<'published'>, wording: EntryWording): EntryDes
   if (wording.bodies > 0 && entry.body !== '') details.push(`body: ${bodyText(entry.body, wording, entry.redact)}`)
   if (entry.deduplicated)
     details.push(
-      `a duplicate${duplicateBy(entry, wording.redaction)}: accepted under the ID of the first one, not delivered again`,
+      `a duplicate${duplicateBy(entry, wording.redaction)}: accepted with the ID of the first message, not delivered again`,
     )
   else if (entry.notBefore > entry.at) details.push(`waits ${waitText(entry.at, entry.notBefore)}: as published`)
   return { head, details }

@@ -46,7 +46,7 @@ export function runText(run: RunLifecycle, redaction: Redaction = standardRedact
   return [head, ...lines, ...failingLines(run, from, redaction)].join('\n')
 }
 
-/** Returns the steps to show. A number in the list stands in place of that many omitted steps. */
+/** Returns the steps to show. A number in the list is the number of steps that are omitted there. */
 function folded(steps: readonly StepLifecycle[], focus: number | undefined): readonly (StepLifecycle | number)[] {
   if (steps.length <= maxSteps) return steps
   const at = focus === undefined ? -1 : steps.findIndex(({ pointer }) => pointer.seq === focus)

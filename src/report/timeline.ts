@@ -41,7 +41,7 @@ function checkValues({ ids, ...numbers }: TimelineOptions): void {
   for (const name of ['bodies', 'limit', 'around'] as const) {
     const number: unknown = numbers[name]
     if (number === undefined || (typeof number === 'number' && number >= 0)) continue
-    throw new TypeError(`timeline(): ${name} must be a number from 0 (got ${shownValue(number)}).`)
+    throw new TypeError(`timeline(): ${name} must be 0 or a positive number (got ${shownValue(number)}).`)
   }
   if (ids === undefined || ids === 'short' || ids === 'full') return
   throw new TypeError(

@@ -164,7 +164,7 @@ export class Traffic {
   tree(messageId: string): CausalTree {
     if (this.#traffic.forMessage(messageId).length === 0 && /^[a-z-]+$/.test(messageId)) {
       throw new TypeError(
-        `traffic.tree(): no message ${JSON.stringify(messageId)}. Use the ID of a message, or traffic.ofType() for the type of an entry.`,
+        `traffic.tree(): the argument must be the ID of a message (got ${JSON.stringify(messageId)}). For a type of entry, use traffic.ofType().`,
       )
     }
     return causalTree(this.entries, messageId, { redaction: this.redaction() })

@@ -123,7 +123,7 @@ function nextTimer(clock: Clock, run: WorkflowRunState): Timer | undefined {
 }
 
 function nothingLeft({ refused }: WorkflowRunState): string {
-  return `no timer is left that could move it${refused === undefined ? '.' : `: ${refusal(refused)}`}`
+  return `no timer is left that could move the run${refused === undefined ? '.' : `: ${refusal(refused)}`}`
 }
 
 /** Returns the waits of a run and of the runs that it invoked. */
@@ -135,7 +135,7 @@ function waitsOf(run: WorkflowRunState): Wait[] {
 function unsent({ eventId, step, deadline }: Wait, now: number): string {
   const event = quoted(eventId)
   return (
-    `step ${quoted(step.stepName)} waits for event ${event}, which was not sent, and would time out in ${formatDuration(deadline - now)}. ` +
+    `step ${quoted(step.stepName)} waits for event ${event}, which was not sent. The wait would time out in ${formatDuration(deadline - now)}. ` +
     `Stub it with workflow.stubEvent(${event}, data) or workflow.stubEvent(${event}).timesOut(), or move time with clock.advance().`
   )
 }
@@ -143,6 +143,6 @@ function unsent({ eventId, step, deadline }: Wait, now: number): string {
 /** Waits until the next check of a run on a clock in mode `real`. */
 function pause(clock: Clock): Promise<void> {
   return new Promise((resolve) => {
-    clock.schedule(clock.now() + pollIntervalMs, 'a look at a run', () => resolve(), { background: true })
+    clock.schedule(clock.now() + pollIntervalMs, 'next check of a run', () => resolve(), { background: true })
   })
 }

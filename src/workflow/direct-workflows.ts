@@ -119,7 +119,7 @@ export class Workflow {
       throw new TypeError(`${called}: the first argument must be the name of a step (got ${shown(name)}).`)
     if (nth !== undefined && !(Number.isSafeInteger(nth) && nth > 0)) {
       throw new TypeError(
-        `${called}: nth, the number among the steps called ${quoted(name)}, must be a whole number from 1 (got ${shown(nth)}).`,
+        `${called}: nth must be a whole number from 1 (got ${shown(nth)}). It selects one of the steps named ${quoted(name)}.`,
       )
     }
     return new StepStubBuilder(of(this).engine, name, nth, this.#inputs.below(['stubStep', name, nth]))

@@ -80,7 +80,7 @@ function stuck({ entries, refused }: WorkflowRunState): string {
   const vanished = entries.some(({ message: { delivery } }) => delivery.is === 'ended' && delivery.as === 'vanished')
   return vanished
     ? 'A fault dropped one of its deliveries, so no further delivery is planned.'
-    : 'No further delivery is planned: the endpoint responded to the last one without submitting a step. See the response in the traffic log.'
+    : 'No further delivery is planned: the endpoint responded to the last delivery without submitting a step. See the response in the traffic log.'
 }
 
 /**
@@ -88,5 +88,5 @@ function stuck({ entries, refused }: WorkflowRunState): string {
  * run, although the run was not canceled. [workflow.md 5]
  */
 export function refusal(why: string): string {
-  return `the queue rejected what its last delivery submitted: ${why.replace(/\.$/, '')}.`
+  return `the queue rejected what the last delivery of the run submitted: ${why.replace(/\.$/, '')}.`
 }

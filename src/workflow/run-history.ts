@@ -96,7 +96,7 @@ export function historyOfRun(run: WorkflowRunState, { secrets = false }: RunHist
   )
   const missing = [
     ...(entries.some(({ unknown }) => unknown !== undefined)
-      ? ['The trigger redacts bodies: payload and results are missing. Set secrets to include them.']
+      ? ['The trigger redacts bodies: payload and results are missing. Set secrets: true to include them.']
       : []),
     ...shown.missing,
   ]

@@ -45,5 +45,5 @@ function exceeded(
 }
 
 function told(what: string, policy: string): string {
-  return `-1 EXCEEDS_LIMIT: the run has ${what} (policy.${policy}). Move a part of it into a run of its own with context.invoke().`
+  return `-1 EXCEEDS_LIMIT: the run has ${what} (policy.${policy}). Move some of its steps to another run with context.invoke().`
 }

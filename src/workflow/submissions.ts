@@ -63,7 +63,7 @@ export class Submissions {
       if (known !== undefined && this.#engine.queue.policy.workflowDeduplicateSteps)
         return { message: known.message, deduplicated: true }
       if (entries.at(-1)!.callType === 'stepConfig')
-        throw refusals.invalid(call.words.header('Workflow-CallType'), 'the step before has a configuration already')
+        throw refusals.invalid(call.words.header('Workflow-CallType'), 'the previous step already has a configuration')
       checkRoom(run, undefined, body.length, this.#engine.queue.policy)
       const part = new StepMessage(run, this.#engine, entries.length)
       const message = this.#accept(run, { url, body, settings, cause, part })

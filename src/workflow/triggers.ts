@@ -175,7 +175,7 @@ export class Triggers {
     if (!trigger.bySdk || !run.announced || !run.isStarted) {
       const { url, body, settings, origin, invoke } = trigger
       const parent = invoke && this.#engine.get(invoke.workflowRunId)
-      if (parent !== undefined) parent.refused = `the run ${run.id} that it invokes exists already`
+      if (parent !== undefined) parent.refused = `the invoked run ${run.id} already exists`
       const draft = { kind: 'message' as const, url, body, settings, origin }
       this.#traffic.adopt(new Published(first, true, draft), origin.cause ?? 0)
       return { run, message: first, deduplicated: true }

@@ -80,7 +80,7 @@ describe.each([
   test('names a schedule with another zone', async () => {
     await schedule('CRON_TZ=Europe/Berlin 30 2 * * *')
     await sandbox.clock.advance(wait)
-    const names = `Schedule ${id} fires at 01:30Z: its cron "CRON_TZ=Europe/Berlin 30 2 * * *" names Europe/Berlin, where it is 02:30 then. You expected`
+    const names = `Schedule ${id} fires at 01:30Z: its cron "CRON_TZ=Europe/Berlin 30 2 * * *" names Europe/Berlin, where the local time is then 02:30. You expected`
     expect(told('2030-01-02T02:30:00Z')).toEqual([`Hint: ${names} 02:30Z, which is 02:30 UTC: use 30 2 * * *`])
     expect(told('2030-01-02T00:30:00Z')).toEqual([`Hint: ${names} 00:30Z, 1 hour before it.`])
     expect(told('2030-01-02T07:30:00Z', 'in America/New_York')[0]).toContain(

@@ -47,8 +47,8 @@ test('prints no secret in any failure', async () => {
   for (const text of texts) {
     for (const secret of [...secrets, token, token.slice(0, 9)]) expect(text).not.toContain(secret)
   }
-  expect(texts[0]).toContain('✗ body.password: expected another value, received one that is hidden as a secret')
-  expect(texts[0]).toContain("✗ headers['x-api-key']: expected another value, received one that is hidden as a secret")
+  expect(texts[0]).toContain('✗ body.password: the values differ, but they are hidden as secrets')
+  expect(texts[0]).toContain("✗ headers['x-api-key']: the values differ, but they are hidden as secrets")
 })
 
 test('prints neither side of a secret field in a hash', () => {
@@ -91,6 +91,6 @@ test('hides fields of Redact-Fields in nearest candidates', async () => {
     failure(() => expect(sandbox).toFollowSequence([{ type: 'attempt', body: { customer: 'bob' } }])),
   ]
   for (const text of texts) expect(text).not.toContain('ada-lovelace')
-  expect(texts[0]).toContain('✗ body.customer: expected another value, received one that its publisher hides')
+  expect(texts[0]).toContain('✗ body.customer: the values differ, but the publisher hides them')
   expect(texts[1]).toContain("✗ headers['x-plan']: expected 'silver', received 'gold'")
 })

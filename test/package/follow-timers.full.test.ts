@@ -44,7 +44,7 @@ test.each(['vitest', 'jest'] as const)(
       /(?:timed out in 2500ms|Exceeded timeout of 2500 ms)(?:.|\n)*Hint: The app waits for its own timer \(due in 400ms of virtual time\)(?:.|\n)*Replay: (?:.|\n)*#1 .*connection broken/,
     )
     expect(run.tests.get('fakes')?.message).toContain('useFakeTimers()')
-    expect(run.tests.get('fakes')?.message).toContain("timers: 'follow' has already faked the timers")
+    expect(run.tests.get('fakes')?.message).toContain("the timers are already faked, because timers: 'follow'")
     expect(run.tests.get('is at the time of the sandbox')?.message).toBeUndefined()
   },
 )

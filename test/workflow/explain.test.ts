@@ -96,7 +96,7 @@ test.each([
 ])('a step that %s with invalid values is rejected, and explain() states why', async (_, route, why) => {
   const world = await begun((context) => context.run('first', () => 1).then(() => route(context)), 0)
   await world.clock.drain()
-  expect(explained(world)).toContain('the queue rejected what its last delivery submitted')
+  expect(explained(world)).toContain('the queue rejected what the last delivery of the run submitted')
   expect(explained(world)).toMatch(why)
   const run = world.workflow.getRun('wfr_one')
   await expect(run.advanceToEnd()).rejects.toThrow(why)
@@ -117,7 +117,7 @@ test('invoking a run ID that exists begins nothing, and explain() states why', a
   world.destinations.on(`${app}/*`, (request) => POST(request))
   await world.client.trigger({ url: `${app}/main`, workflowRunId: 'one' })
   await world.clock.drain()
-  expect(explained(world)).toContain('the run wfr_kid that it invokes exists already')
+  expect(explained(world)).toContain('the invoked run wfr_kid already exists')
 })
 
 test('the statistics count runs by their end state, and a dump keeps the counts', async () => {

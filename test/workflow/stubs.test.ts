@@ -471,7 +471,7 @@ describe('advanceToStep() and advanceToEnd()', () => {
     const before = clock.now()
     const run = workflow.getRun((await client.trigger({ url })).workflowRunId)
     await expect(run.advanceToEnd('success')).rejects.toThrow(
-      /waits for event 'approved', which was not sent, and would time out in 7d\. Stub it with workflow\.stubEvent\('approved', data\)[\s\S]*1 approval {2}Wait, waiting; waits for event approved until/,
+      /waits for event 'approved', which was not sent\. The wait would time out in 7d\. Stub it with workflow\.stubEvent\('approved', data\)[\s\S]*1 approval {2}Wait, waiting; waits for event approved until/,
     )
     expect(clock.now()).toBe(before)
   })
@@ -680,7 +680,7 @@ describe('unused stubs', () => {
 test.each<[string, (workflow: WorkflowWorld['workflow']) => unknown]>([
   ["workflow.stubStep(): the first argument must be the name of a step (got '').", (workflow) => workflow.stubStep('')],
   [
-    "number among the steps called 'a', must be a whole number from 1 (got 0).",
+    "nth must be a whole number from 1 (got 0). It selects one of the steps named 'a'.",
     (workflow) => workflow.stubStep('a', 0),
   ],
   [

@@ -33,10 +33,10 @@ export const neverSent: readonly (LeftOut & { readonly names: RegExp })[] = [
   {
     name: 'CONFIG GET, CONFIG SET',
     names: /^CONFIG(?: .*)?$/,
-    because: 'the settings are those of the whole database',
+    because: 'they read or change settings of the whole database',
   },
   {
-    name: 'SLOWLOG, LATENCY, LASTSAVE, PFSELFTEST, MEMORY but USAGE',
+    name: 'SLOWLOG, LATENCY, LASTSAVE, PFSELFTEST, MEMORY except USAGE',
     names: /^(?:(?:SLOWLOG|LATENCY|LASTSAVE|PFSELFTEST)(?: .*)?|MEMORY (?!USAGE$).*)$/,
     because: 'they report on the whole server, or slow it down',
   },

@@ -135,7 +135,7 @@ function storeOf(given: ParsedArguments, env: Environment, dialect: Dialect): Ad
 
 /** Returns a hint about how to get a trial database. Returns `''` for a dialect whose vendor offers none. */
 function trialOf({ trialStore }: Dialect): string {
-  return trialStore === undefined ? '' : ` A database for 72 hours, without an account: ${trialStore}`
+  return trialStore === undefined ? '' : ` You can get a database for 72 hours without an account: ${trialStore}`
 }
 
 function queueOf(given: ParsedArguments, env: Environment, dialect: Dialect): Address | undefined {

@@ -26,7 +26,7 @@ export function reportText(outcome: DriftReport, hide: (text: string) => string)
     `${plural(compared, 'response')} compared: ${same} the same, ${plural(named.length, 'known difference')}, ${plural(fresh.length, 'new difference')}.${
       following === 0
         ? ''
-        : ` ${plural(following, 'response')} with a key or name of an earlier difference differ, too, and are not counted.`
+        : ` Not counted: ${plural(following, 'response')} with a further difference, because an earlier response with the same key or name already differed.`
     }`,
   ]
   return lines

@@ -85,7 +85,8 @@ function doingOf(step: ScenarioStep): Doing {
       more,
     )
   if (path === '/pipeline' || path === '/multi-exec') return rowsDoing(path, body, more)
-  if (body !== undefined && typeof body !== 'string') return 'a JSON body after a path is not compared'
+  if (body !== undefined && typeof body !== 'string')
+    return 'a request with arguments in its path and a JSON body is not compared'
   const words = argvOfPath(path, '', utf8(''))
   return (
     refused([...words, ...(body === undefined ? [] : [utf8(body)])]) ??

@@ -7,7 +7,7 @@ import type { DriftRequest, LeftOut } from './case.js'
 
 /** Requests that are never sent to a real queue. */
 export const neverAsked: readonly LeftOut[] = [
-  { name: 'POST /v2/keys/rotate, GET /v2/keys', because: 'the signing keys are those of all applications, and secret' },
+  { name: 'POST /v2/keys/rotate, GET /v2/keys', because: 'the signing keys are secret, and all applications use them' },
   {
     name: 'DELETE /v2/messages, DELETE /v2/dlq, POST /v2/dlq/retry',
     because: 'their filters may match messages of other applications',

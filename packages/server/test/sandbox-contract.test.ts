@@ -490,7 +490,7 @@ describe.each(kinds)('a sandbox %s', (kind, open) => {
       expect(await sandbox.workflow.unused).toEqual(told)
       expect((await sandbox.snapshot()).workflow.unused).toEqual(told)
       await expect((async () => run.advanceToEnd('failed'))()).rejects.toThrow(
-        /Run wfr_1 did not end with 'failed': no timer is left that could move it\.[\s\S]*1 approval {2}Wait, done/,
+        /Run wfr_1 did not end with 'failed': no timer is left that could move the run\.[\s\S]*1 approval {2}Wait, done/,
       )
       await expect((async () => sandbox.workflow.stubStep('').returns())()).rejects.toThrow(
         'must be the name of a step',

@@ -104,7 +104,7 @@ class StretchReader {
     else if (type === 'command' && entry.via === 'direct') this.#command(entry)
     else if (type === 'message') this.#message(entry)
     else if (type === 'setting' && cause === undefined && entry.change !== 'fired')
-      this.#notes.add('Settings that no request changed are not included: queues, limits, keys.')
+      this.#notes.add('Settings that changed without a request are not included, such as queues, limits and keys.')
     else if (type === 'outbound') this.#notes.add('Outbound requests are not included.')
     else if (type === 'dropped') this.#notes.add('Earlier entries are not included, because the log dropped them.')
   }
@@ -167,7 +167,10 @@ class StretchReader {
     if ((method === 'GET' && service !== 'store') || service === 'stats') return
     if (/(?:msg|dlq|wfr)_/.test(path)) {
       const later = (this.#led.get(entry.seq) ?? []).filter(({ type }) => type === 'message')
-      if (later.length === 0) this.#notes.add('Requests that contain an ID of this run are not included.')
+      if (later.length === 0)
+        this.#notes.add(
+          'Requests with the ID of a message, dead letter or workflow run are not included, because a test gets other IDs.',
+        )
       for (const message of later) this.#message(message)
       return
     }

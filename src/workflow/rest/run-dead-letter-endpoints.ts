@@ -80,7 +80,7 @@ function letterOf(call: ServiceRequest, { queue }: WorkflowEngine): DeadLetter {
  */
 function failedRun(letter: DeadLetter): WorkflowRunState {
   const run = runOf(letter.message)
-  if (run?.failure === undefined) throw refusals.invalid('dlqId', `${letter.id} is no failed run`)
+  if (run?.failure === undefined) throw refusals.invalid('dlqId', `${letter.id} is not the dead letter of a failed run`)
   return run
 }
 

@@ -178,7 +178,7 @@ const publishing = queueCase('a message is delivered', 12, async (stage) => {
 })
 
 const arriving = queueCase(
-  'what a delivery looks like',
+  'the format of a delivery',
   12,
   async (stage) => {
     const settings = { ...once, 'Service-Forward-X-Drift': 'yes', 'Service-Method': 'PUT' }
@@ -239,9 +239,9 @@ const callbacks = queueCase(
     const told = (role: string): readonly Delivery[] =>
       stage.side.deliveries().filter(({ asked }) => asked.role === role)
     await stage.until(async () => told('callback').length >= 2 && told('failure').length >= 1)
-    stage.note('how often it was tried', told('message').length)
-    stage.note('how often the callback was called', told('callback').length)
-    stage.note('how often the failure callback was called', told('failure').length)
+    stage.note('the number of attempts', told('message').length)
+    stage.note('the number of callbacks', told('callback').length)
+    stage.note('the number of failure callbacks', told('failure').length)
     for (const role of ['callback', 'failure']) {
       const [last] = told(role).slice(-1)
       stage.note(`the body of the ${role}`, last && withoutHeaders(parsedJson(last.body)))
@@ -270,7 +270,7 @@ const duplicates = queueCase('deduplication', 6, async (stage) => {
   await stage.publish('publish again', settings)
   const byContent = { ...late, 'Service-Content-Based-Deduplication': 'true' }
   await stage.publish('publish by content', byContent)
-  await stage.publish('publish by content again', byContent)
+  await stage.publish('publish the same content again', byContent)
 })
 
 const groups = queueCase('groups', 16, async (stage) => {
@@ -341,7 +341,7 @@ const schedules = queueCase('schedules', 14, async (stage) => {
   await stage.ask('resume it', 'POST', `${path}/resume`)
   await stage.ask('replace it', 'POST', to, { headers: create('CRON_TZ=America/New_York 30 4 1 1 *', {})! })
   stage.note('the replaced schedule', await read())
-  await stage.ask('with a wrong cron', 'POST', to, { headers: create('99 * * * *', {})! })
+  await stage.ask('replace it with an invalid cron', 'POST', to, { headers: create('99 * * * *', {})! })
   await stage.ask('with seconds', 'POST', to, { headers: create('0 0 4 1 1 *', {})! })
   await stage.ask('delete it', 'DELETE', path)
   await stage.ask('read it at the end', 'GET', path, { loose: ['kind'] })
@@ -359,7 +359,7 @@ const batches = queueCase('batches', 4, async (stage) => {
   })
   stage.idIn(answered)
   await stage.ask('a batch that is not a list', 'POST', '/v2/batch', { body: '{}', headers: jsonBody })
-  await stage.ask('a batch that is broken', 'POST', '/v2/batch', { body: '[{', headers: jsonBody })
+  await stage.ask('a batch that is not valid JSON', 'POST', '/v2/batch', { body: '[{', headers: jsonBody })
 })
 
 const flow = queueCase('flow control', 10, async (stage) => {
@@ -389,7 +389,7 @@ const mistakes = queueCase('mistakes', 24, async (stage) => {
   await stage.ask('a destination without a scheme', 'POST', '/v2/publish/stuntdouble.test/hook')
   await stage.ask('a group that does not exist', 'POST', `/v2/publish/${stage.prefix}none`)
   for (const [title, headers] of [
-    ['a deduplication id with a colon', { 'Service-Deduplication-Id': 'a:b' }],
+    ['a deduplication ID with a colon', { 'Service-Deduplication-Id': 'a:b' }],
     ['an invalid delay', { 'Service-Delay': 'soon' }],
     ['invalid retries', { 'Service-Retries': 'many' }],
     ['an invalid retry delay', { 'Service-Retry-Delay': '1 +' }],
@@ -407,7 +407,7 @@ const mistakes = queueCase('mistakes', 24, async (stage) => {
   })
   await stage.ask('an unknown filter', 'GET', '/v2/events?stuntdouble=1')
   await stage.ask('the log of an unknown user', 'GET', '/v2/logs?messageId=msg_stuntdouble_none', { loose: ['kind'] })
-  await stage.ask('whether it is ready', 'GET', '/v2/readiness')
+  await stage.ask('whether the queue is ready', 'GET', '/v2/readiness')
 })
 
 /**
