@@ -79,7 +79,6 @@ const costs: Readonly<Record<Cost, (evidence: Period) => Counted | undefined>> =
   },
 }
 
-/** Counts the costs of the app. */
 export function spent(received: unknown, pattern: CostPattern, options?: CostOptions): Verdict {
   const matcher = 'toHaveCost'
   const all = evidenceOf(matcher, received, 'sandbox')

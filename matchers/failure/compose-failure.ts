@@ -32,7 +32,7 @@ export interface MatcherFinding extends Subject {
   /** Whether the failure is about something that is missing. Then dead letters may explain it. */
   readonly isMissing?: boolean
   /**
-   * Returns whether it would explain the failure if several attempts of a message had each caused an entry like this.
+   * Returns whether repeated attempts of a message, each of which causes an entry like this, could explain the failure.
    * Default: always `false`.
    */
   readonly mayRepeat?: ((entry: Entry) => boolean) | undefined
@@ -77,7 +77,7 @@ export function composeFailure(finding: MatcherFinding): FailureData {
 }
 
 /**
- * A test that no matcher of this package made fail: for example, another assertion failed, or messages were still
+ * A test that failed for another reason than a matcher: for example, another assertion failed, or messages were still
  * pending.
  */
 interface TestEnding extends Pick<Failed, 'message' | 'said' | 'waits' | 'standstill'> {

@@ -20,7 +20,7 @@ export interface Failed {
   /** Whether something expected is missing. Then any entry of the log may explain the failure. */
   readonly isMissing?: boolean | undefined
   /**
-   * Returns whether it would explain the failure if several attempts of a message had each caused an entry like this.
+   * Returns whether repeated attempts of a message, each of which causes an entry like this, could explain the failure.
    * Default: always `false`.
    */
   readonly mayRepeat?: ((entry: Entry) => boolean) | undefined
@@ -40,7 +40,6 @@ export interface Failed {
 
 /** The causes of a failure. Each line is safe to print. */
 export interface Causes {
-  /** Causes that the log proves. */
   readonly proven: readonly string[]
   /** Likely causes, the most likely one first. */
   readonly hints: readonly string[]

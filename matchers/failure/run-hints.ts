@@ -18,7 +18,6 @@ import { wasUnhandled } from './sandbox-facts.js'
 const maxNames = 5
 const maxAnswer = 320
 
-/** Returns why no workflow run started. */
 export function noRunHints(evidence: MatcherInput): string[] {
   const { redaction } = evidence
   const asked = evidence.ofType('request').filter(isTrigger)

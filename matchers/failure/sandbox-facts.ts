@@ -27,7 +27,6 @@ interface UnknownRemote extends Perhaps<Sandbox, 'realHostRequests'> {
   readonly workflows?: readonly Perhaps<Workflow, 'unused'>[]
 }
 
-/** Matches the note of an unhandled attempt. */
 export const wasUnhandled: RegExp = /^(?:No destination responds at |Delivery to )/
 
 /**
@@ -55,7 +54,6 @@ function asLine(sentence: unknown): string {
   return plainText(String(sentence))
 }
 
-/** Returns a message for each unused script, fault and stub. */
 function unusedIn(
   { destinations, outbound, faults, workflows = [] }: UnknownRemote,
   log: MatcherInput['entries'],

@@ -54,7 +54,6 @@ export function timeZoneHint(
   return `${told}, ${plural(apart / hour, 'hour')} ${expected < slot ? 'before' : 'after'} it.`
 }
 
-/** Returns whether a schedule fires at an instant. */
 export function firesAt({ cron }: Schedule, at: number): boolean {
   return cron.next(at - 1) === at
 }

@@ -52,7 +52,6 @@ export class Redaction {
     return this.#texts.text(given)
   }
 
-  /** Returns a body with secrets hidden. */
   body(bytes: Bytes, fields?: RedactedFields): Bytes {
     if (bytes === '') return bytes
     if (this.#allBodies || fields?.body === true) return latin1(hidden)

@@ -8,14 +8,12 @@ export type RunLifecycleState = 'started' | 'success' | 'failed' | 'canceled'
 
 export type StepState = 'done' | 'planned' | 'waiting' | 'running' | 'failed'
 
-/** A wait of a step for an event. */
 export interface LifecycleWait {
   readonly entry: EntryOf<'wait'>
   /** Event that ended the wait. `undefined` while the wait lasts, and after a timeout. */
   notified?: EntryOf<'notify'>
 }
 
-/** Lifecycle of one step, reconstructed from the log. */
 export class StepLifecycle {
   plan: EntryOf<'step'> | undefined
   done: EntryOf<'step'> | undefined
@@ -83,7 +81,6 @@ function withParsedBody(value: unknown): unknown {
   return { ...value, body: parsedJson(value.body) ?? value.body }
 }
 
-/** Lifecycle of one run, reconstructed from the log. */
 export class RunLifecycle {
   readonly steps: StepLifecycle[] = []
   /** IDs of the messages of the run, in the order of the run's list. */
@@ -154,7 +151,6 @@ export class RunLifecycle {
     return { attempt: last, step: header?.[1] }
   }
 
-  /** Billed messages. */
   get cost(): number {
     return costOf(this)
   }

@@ -15,7 +15,6 @@ export type DiagramStep =
       readonly from: string
       readonly to: string
       readonly text: string
-      /** Whether the response was lost. */
       readonly lost: boolean
     }
   | { readonly kind: 'note'; readonly at: number; readonly over: string; readonly text: string }

@@ -94,7 +94,8 @@ export class Workflow {
 
   /**
    * Sends an event to the runs that wait for it, as `client.notify()` does.
-   * @param options.runId ID of the only run that receives the event. If this run does not wait yet, its next wait receives the event
+   * @param options.runId ID of the only run that receives the event. If this run does not wait yet, its next wait
+   * receives the event
    * @returns the number of waits that the event ended
    * @example
    * await run.advanceToStep('approval')

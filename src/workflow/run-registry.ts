@@ -52,12 +52,10 @@ export class RunRegistry {
     for (const run of [...over].sort((one, other) => endOf(one) - endOf(other))) this.#ended.push(run)
   }
 
-  /** Sequence number of the next run. */
   get nextSequence(): number {
     return this.#sequence + 1
   }
 
-  /** Returns a new ID that no other run has. */
   nextId(): string {
     let id = this.#ids.next()
     while (this.#byId.has(id)) id = this.#ids.next()

@@ -103,7 +103,6 @@ export class Stubs {
     return this.#skips.has(what)
   }
 
-  /** Counts a delay that was skipped. */
   skipped(what: Skip): void {
     const verb = this.#skips.get(what)
     if (verb !== undefined) verb.used++

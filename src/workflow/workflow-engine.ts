@@ -36,7 +36,6 @@ export interface WorkflowOptions {
 /** The workflow engine. A run is a list of entries, each of which is a message of the queue. */
 export class WorkflowEngine implements WorkflowPublisher, RunEngine {
   readonly queue: QueueEngine
-  /** The runs in memory. */
   register: RunRegistry
   waits: Waits
   /** The stubs of a test for steps and events. */
@@ -45,7 +44,6 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
   readonly #random: Random
   readonly #traffic: TrafficLog
   readonly #settings: RunSettings
-  /** Begins runs. */
   readonly triggers: Triggers
   readonly #submissions: Submissions
   readonly restarts: RunRestarts
@@ -129,7 +127,6 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     return this.register.get(id)
   }
 
-  /** All runs with their indexes, oldest first. */
   get records(): Records<WorkflowRunState> {
     return this.register.records
   }

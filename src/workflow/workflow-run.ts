@@ -89,7 +89,6 @@ export class WorkflowRunState implements IndexedRecord {
   gone = false
   state: VendorRunState = 'RUN_STARTED'
   completedAt: number | undefined
-  /** Result of the run. */
   result: Bytes | undefined
   entries: RunEntry[] = []
   steps: StepRecord[] = []
@@ -263,7 +262,6 @@ export class WorkflowRunState implements IndexedRecord {
     return record
   }
 
-  /** Returns the parsed step of an entry. */
   stepOf({ message, callType }: RunEntry): StepBody | undefined {
     return callType === 'step' && message !== this.entries[0]?.message ? readStep(message.body) : undefined
   }

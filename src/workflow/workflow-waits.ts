@@ -19,7 +19,8 @@ export class Waits {
   readonly #byEvent = new Map<string, Set<Wait>>()
 
   /**
-   * @param wake function that submits the result of a wait. It gets the data of the event, or `undefined` after the timeout
+   * @param wake function that submits the result of a wait. It gets the data of the event, or `undefined` after the
+   * timeout
    */
   constructor(clock: ServiceClock, policy: ResolvedPolicy, wake: (wait: Wait, event: Bytes | undefined) => Message) {
     this.#clock = clock

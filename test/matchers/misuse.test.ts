@@ -70,7 +70,11 @@ describe('an impossible expected value', () => {
   test.each([
     ['toHavePublished', { retries: '3' }, "retries must be a number (got '3'). Write 3."],
     ['toHavePublished', { retries: 'three' }, "retries must be a number (got 'three')."],
-    ['toHavePublished', { to: undefined }, 'to must be a URL or a regular expression (got undefined). Omit it, or'],
+    [
+      'toHavePublished',
+      { to: undefined },
+      'to must be a URL or a regular expression (got undefined). Omit the field, or',
+    ],
     ['toHavePublished', { to: 42 }, 'to must be a URL or a regular expression (got 42).'],
     ['toHavePublished', { method: 'post' }, "(got 'post'). Write 'POST'."],
     ['toHavePublished', { to: 'PUT https://shop.test/a' }, "without PUT: 'https://shop.test/a'."],

@@ -93,9 +93,9 @@ describe('toHaveCost(…, { since })', () => {
     sandbox.store.run('SET', 'k', 'v')
     const since = (given: unknown) => () => expect(sandbox).toHaveCost({ commands: 0 }, { since: given as number })
     expect(since('start')).toThrow("since must be a mark (got 'start')")
-    expect(since(Promise.resolve(1))).toThrow('await it for a sandbox on a server')
+    expect(since(Promise.resolve(1))).toThrow('with await for a sandbox on a server')
     expect(since(-1)).toThrow('since must be a mark (got -1)')
-    expect(since(99)).toThrow('since is a mark after entry 99, but this log ends with entry 2')
+    expect(since(99)).toThrow('the mark in since is after entry 99, but this log ends with entry 2')
     expect(() => expect(sandbox).toHaveCost({ commands: 0 }, { until: 1 } as never)).toThrow(
       'the last argument must be { since: mark }',
     )

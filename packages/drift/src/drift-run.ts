@@ -20,7 +20,6 @@ export interface DriftOptions {
   readonly against?: ComparedSystem | undefined
   /** What this run can provide to cases. A case that needs more is not run. */
   readonly has: ReadonlySet<Need>
-  /** Called before each case. */
   readonly onCase?: (name: string, index: number) => void
 }
 

@@ -27,14 +27,12 @@ export class Away extends Error {}
 export interface RealService {
   readonly store: Address | undefined
   readonly queue: Address | undefined
-  /** The `User-Agent` of this program. */
   readonly userAgent: string
   readonly fetch: typeof globalThis.fetch
 }
 
 /** The connection to the real service, for the whole run. It counts requests. Ctrl-C can abort them. */
 export class RealConnection {
-  /** Number of requests that were sent. */
   sent = 0
   readonly #abort = new AbortController()
 

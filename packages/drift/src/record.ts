@@ -5,7 +5,6 @@ import type { DriftReport } from './drift-run.js'
 // account.
 
 export interface RecordAbout {
-  /** Version of this package. */
   readonly version: string
   readonly dialect: string
   /** Function that removes secrets from a text. */

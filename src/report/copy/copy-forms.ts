@@ -51,7 +51,6 @@ export const copyFormats: readonly CopyFormat[] = [
   { name: 'prompt', label: 'prompt for an agent', kinds: everything, render: promptOf },
 ]
 
-/** Returns the formats that are available for a selection. */
 export function copyFormatsFor(selection: CopySelection): readonly CopyFormat[] {
   const kind = kindOf(selection)
   return copyFormats.filter(({ kinds }) => kinds.includes(kind))

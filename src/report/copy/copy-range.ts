@@ -4,7 +4,6 @@ import { type Publish, publishOfEntry, publishOfRequest } from './publishes.js'
 import { bodyOf, type CopyContext, type CopySelection, entriesOf, headersOf, pathOf } from './selection.js'
 import { withoutWait } from './waited.js'
 
-/** One action of a copied test. */
 export type TestAction =
   | { readonly does: 'publish'; readonly publish: Publish; readonly messageId: string }
   | { readonly does: 'command'; readonly words: readonly string[] }

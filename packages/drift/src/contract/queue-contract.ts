@@ -444,7 +444,6 @@ function withoutHeaders(value: unknown): unknown {
   )
 }
 
-/** All cases for the message queue. */
 export const queueContract: readonly Case[] = [
   ...[publishing, arriving, failing, again, recovering, refusing, callbacks, waiting, hurried, duplicates],
   ...[groups, queues, schedules, batches, flow, mistakes],
