@@ -129,7 +129,7 @@ function checkedMark(matcher: string, { entries }: MatcherInput, options: unknow
   const latest = entries.at(-1)?.seq ?? 0
   if ((since as number) <= latest) return since as TrafficMark
   throw new TypeError(
-    `${matcher}(): the mark in since is after entry ${since as number}, but this log ends with entry ${latest}. Take a mark of this sandbox with sandbox.traffic.mark() right before the action, and after any reset.`,
+    `${matcher}(): the mark in since is after entry ${since as number}, but this log ends with entry ${latest}, because the mark is from another sandbox or from before a reset. Take a mark with sandbox.traffic.mark() right before the action.`,
   )
 }
 
