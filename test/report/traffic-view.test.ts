@@ -293,7 +293,7 @@ describe('traffic.tree()', () => {
     expect(() => traffic.ofType('publish' as never)).toThrow(
       /traffic\.ofType\(\): .*"publish".*request, command, .*published/,
     )
-    expect(() => traffic.tree('publish')).toThrow(/no message "publish".*traffic\.ofType\(\)/)
+    expect(() => traffic.tree('publish')).toThrow(/ID of a message \(got "publish"\).*traffic\.ofType\(\)/)
   })
 })
 
