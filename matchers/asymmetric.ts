@@ -23,7 +23,7 @@ class Inside implements AsymmetricMatcher {
     return this.name
   }
 
-  /** Returns the text that runners print in a diff. */
+  /** Returns the text that test runners print for this matcher in a diff. */
   toAsymmetricMatcher(): string {
     return `${this.name}(${argumentList(this.given)})`
   }
@@ -62,12 +62,14 @@ function fieldsOfMessage(other: unknown): PatternFields<unknown> | undefined {
   return typeof id === 'string' && typeof url === 'string' && typeof settings === 'object' ? ofMessage : undefined
 }
 
-/** Fields of an attempt that come from its message. */
+/** Additional fields of an attempt, whose values come from its message. */
 const ofAttempt: PatternFields<EntryOf<'attempt'>> = {
   retries: { ...publishedFields.retries, read: (entry) => entry.maxRetries },
 }
 
-/** Fields of a message from `queue.publish()`, read as an entry. */
+/**
+ * Fields of a message that `queue.publish()` returned. Each field reads the message as if it were a `published` entry.
+ */
 const ofMessage: PatternFields<unknown> = Object.fromEntries(
   Object.entries(publishedFields).map(([name, field]) => [
     name,
@@ -163,7 +165,9 @@ export function entryOf<T extends EntryType>(
   })
 }
 
-/** Returns the failure of an asymmetric matcher that is used as an assertion: `expect(entry).entryOf('attempt')`. */
+/**
+ * Returns the failure text for an asymmetric matcher that is used as an assertion: `expect(entry).entryOf('attempt')`.
+ */
 export function insideText(name: string, given: readonly unknown[], received: unknown, not: boolean): string {
   return `expect(received)${not ? '.not' : ''}.${name}(${argumentList(given)})\n\nReceived: ${literal(withoutSecrets(received, standardRedaction))}`
 }

@@ -23,8 +23,8 @@ export type CommandArgPattern =
   | readonly unknown[]
 
 /**
- * Searches commands of the app that the store ran. The pattern may have fewer arguments than the command. Commands of the
- * test itself, and commands with an error reply, do not count.
+ * Searches the commands of the app that the store ran. The pattern may have fewer arguments than the command. Commands
+ * of the test itself, and commands with an error reply, do not count.
  */
 export function executed(received: unknown, ...given: readonly (CommandArgPattern | MatchOptions)[]): Verdict {
   const matcher = 'toHaveExecuted'
@@ -49,13 +49,16 @@ export function executed(received: unknown, ...given: readonly (CommandArgPatter
   })
 }
 
-/** Separates the arguments of the command from a last argument `{ times: n }`. */
+/**
+ * Splits the arguments of the matcher into the arguments of the command and the options `{ times: n }`, if they are the
+ * last argument.
+ */
 function splitOptions(given: readonly (CommandArgPattern | MatchOptions)[]): {
   words: readonly CommandArgPattern[]
   options: MatchOptions | undefined
 } {
   const last = given.at(-1)
-  // Without this check, a misspelled range would be an argument of the command.
+  // Without this check, `{ times: { mni: 2 } }` would count as an argument of the command.
   if (
     isPlainObject(last) &&
     Object.keys(last).length === 1 &&
@@ -83,7 +86,7 @@ export function checkArguments(matcher: string, words: unknown): asserts words i
   }
 }
 
-/** Returns a test for commands that begin with these arguments. */
+/** Returns a function that tests whether a command begins with these arguments. */
 export function argumentsFit(words: readonly CommandArgPattern[]): (argv: readonly Bytes[]) => boolean {
   const fits = words.map(wordFits)
   return (argv) => {
@@ -142,7 +145,7 @@ function compareWords(entry: EntryOf<'command'>, words: readonly CommandArgPatte
   return compared
 }
 
-/** Returns a test for one argument, which compares bytes without decoding where possible. */
+/** Returns a function that tests one argument. It compares bytes without decoding them where possible. */
 function wordFits(expected: CommandArgPattern, index: number): (word: Bytes) => boolean {
   if (typeof expected === 'object') return (word) => compareWord(word, expected, index).length === 0
   const wanted = utf8(String(expected))
@@ -173,8 +176,8 @@ export function compareWord(
 }
 
 /**
- * Option names of commands, which clients write in upper or lower case. They are compared case-insensitively at any
- * position after the command.
+ * Option names of commands. Clients write them in upper or lower case, so they are compared without regard to case at
+ * any position after the command's name.
  */
 const optionWords = new Set(
   `EX PX EXAT PXAT NX XX GT LT CH INCR KEEPTTL GET PERSIST WITHSCORES WITHSCORE WITHVALUES WITHCOORD WITHDIST WITHHASH
@@ -194,7 +197,7 @@ function executedHints(commands: readonly EntryOf<'command'>[], words: readonly 
   const direct = commands.find((entry) => entry.via === 'direct' && fits(entry))
   if (direct !== undefined) {
     hints.push(
-      `#${direct.seq} matches, but the test itself ran it with sandbox.store.run(). Only commands of the app count; check stored values with toHaveKey().`,
+      `#${direct.seq} matches, but the test itself ran this command with sandbox.store.run(), and only commands of the app count. Check stored values with toHaveKey().`,
     )
   }
   const [first] = words

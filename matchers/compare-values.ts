@@ -4,22 +4,22 @@ import { nameAt, withoutSecrets } from './failure/hidden-values.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
 import { differingLines } from './text-diff.js'
 
-/** Texts for a difference that plain literals do not explain. */
+/** Texts that replace the literals of a difference if the literals would not explain it. */
 export interface DifferenceWording {
   readonly expected?: string
   readonly received?: string | ((redaction: Redaction) => string)
   readonly distance?: number
 }
 
-/** Text of a difference in a failure. */
+/** A difference as text, for a failure. */
 export interface ComparisonText {
   readonly expected: string
   readonly received: string
-  /** Both sides line by line, if they are too long for one line; `-` is expected, `+` is received. */
+  /** Diff of both values, if they do not fit on one line. Lines with `-` are expected, lines with `+` are received. */
   readonly lines: readonly string[] | undefined
 }
 
-/** One difference between a received and an expected value. Its texts are created when a failure is printed. */
+/** One difference between a received and an expected value. Its text is created only if a failure is printed. */
 export class ValueDifference {
   readonly #received: unknown
   readonly #expected: unknown
@@ -28,7 +28,7 @@ export class ValueDifference {
   constructor(
     received: unknown,
     expected: unknown,
-    /** Path within the compared value: `.id`, `[0].name`, empty for the value itself. */
+    /** Path of the difference within the compared value: `.id`, `[0].name`, or empty for the whole value. */
     readonly path: string = '',
     wording: DifferenceWording = {},
   ) {
@@ -51,20 +51,21 @@ export class ValueDifference {
     }
   }
 
-  /** Returns the same difference at another path. */
+  /** Returns a copy of the difference with another path. */
   at(path: string): ValueDifference {
     return new ValueDifference(this.#received, this.#expected, path, this.#wording)
   }
 
-  /** Distance of the two values, more than 0 and at most 1. */
+  /** Distance between the two values. It is greater than 0 and at most 1. */
   get distance(): number {
     return this.#wording.distance ?? distance(this.#received, this.#expected)
   }
 }
 
 /**
- * Compares a value with a partial pattern and returns the differences. Objects may have more fields than the pattern,
- * lists must have the same length, and asymmetric matchers and regular expressions decide themselves.
+ * Compares a value with a partial pattern and returns the differences. An object may have more fields than its pattern,
+ * but a list must have the same length. An asymmetric matcher or a regular expression decides by itself whether its
+ * value matches.
  */
 export function compare(received: unknown, expected: unknown, path = ''): ValueDifference[] {
   if (isAsymmetric(expected))
@@ -96,7 +97,7 @@ function compareFields(received: unknown, expected: Record<string, unknown>, pat
   })
 }
 
-/** Tests a text without the `g` and `y` flags, with which the result would depend on the previous call. */
+/** Tests a text without the flags `g` and `y`. With these flags, the result would depend on the previous test. */
 export function fits(text: string, pattern: RegExp): boolean {
   return new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')).test(text)
 }
@@ -104,9 +105,9 @@ export function fits(text: string, pattern: RegExp): boolean {
 function distance(received: unknown, expected: unknown): number {
   if (typeof received === 'string' && typeof expected === 'string') return textsApart(received, expected)
   if (typeof received === 'number' && typeof expected === 'number') return numbersApart(received, expected)
-  // The same value with another type is nearer than a missing value.
+  // A missing value has the greatest distance. An equal value of another type has a small one.
   if (received === undefined || received === null) return 1
-  // Objects are not converted to text: they may have their own toString, or be too deep for it.
+  // Do not convert objects to text: an object may have its own `toString()`, or be nested too deeply.
   if (typeof received === 'object' || typeof expected === 'object') return 0.9
   return String(received) === String(expected) ? 0.1 : 0.9
 }
@@ -123,8 +124,8 @@ function numbersApart(one: number, other: number): number {
 }
 
 /**
- * Returns an approximate distance, which is rarely less than `ValueDifference.distance` and takes a hundredth of its
- * work. Long lists are sorted by it before any value is compared in full.
+ * Returns an approximate distance. It is rarely less than the distance that `ValueDifference.distance` computes, and
+ * takes about a hundredth of the work. Long lists are first sorted by the approximate distance.
  */
 export function roughDistance(received: unknown, expected: unknown): number {
   if (typeof received !== 'string' || typeof expected !== 'string') {
@@ -135,7 +136,9 @@ export function roughDistance(received: unknown, expected: unknown): number {
   return Math.max(0.01, (most - start - end) / most)
 }
 
-/** Returns the lengths of the common start and the common end of two texts. The two parts do not overlap. */
+/**
+ * Returns how many characters two texts have in common at their start and at their end. The two parts do not overlap.
+ */
 export function commonEnds(one: string, other: string): [start: number, end: number] {
   const shorter = Math.min(one.length, other.length)
   let start = 0

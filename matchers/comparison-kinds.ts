@@ -9,18 +9,20 @@ import { compare, type DifferenceWording, ValueDifference } from './compare-valu
 import { withoutSecrets } from './failure/hidden-values.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
 
-/** An expected value, ready to be compared with thousands of received ones. */
+/** An expected value with the functions that compare received values with it. */
 export interface ValueComparison {
-  /** The expected value, to which the distance of received values is measured. */
+  /** The expected value. Distances are measured from it. */
   readonly expected: unknown
   fits(received: unknown): boolean
   differences(received: unknown): readonly ValueDifference[]
 }
 
-/** Creates the comparison for values of one kind. */
+/**
+ * Function that creates the comparison with an expected value. Each kind of value, such as URLs, has its own function.
+ */
 export type Kind = (expected: unknown) => ValueComparison
 
-/** Creates a comparison. `fits` can be given separately if it takes less work than the differences. */
+/** Creates a comparison. Set `fits` if testing a value takes less work than computing its differences. */
 function comparison<T>(
   expected: unknown,
   differences: (received: T) => readonly ValueDifference[],
@@ -36,7 +38,7 @@ export const plain: Kind = (expected) => {
     : comparison(expected, differences, (received) => Object.is(received, expected))
 }
 
-/** Compares URLs; `*` in the expected text matches any characters. */
+/** Compares URLs. A `*` in the expected URL matches any characters. */
 export const address: Kind = (expected) => {
   if (typeof expected !== 'string' || !expected.includes('*')) return plain(expected)
   const isWanted = wildcard(expected)
@@ -48,7 +50,7 @@ export const address: Kind = (expected) => {
   )
 }
 
-/** Compares steps of a workflow run by name, or by some of their fields. */
+/** Compares the steps of a workflow run. An expected step is a name, or an object with some fields of the step. */
 export const runSteps: Kind = (expected) => {
   if (!Array.isArray(expected)) return plain(expected)
   const named = expected.every((item) => typeof item === 'string')
@@ -58,7 +60,9 @@ export const runSteps: Kind = (expected) => {
   )
 }
 
-/** Compares captured bytes: a text as text, an object or list with the parsed JSON, bytes with bytes. */
+/**
+ * Compares a captured body: a string with its text, an object or list with its JSON, and a `Uint8Array` with its bytes.
+ */
 export const body: Kind = (expected) => {
   if (expected instanceof Uint8Array) return bytes(expected, fromArray(expected))
   if (typeof expected === 'string') {
@@ -66,7 +70,8 @@ export const body: Kind = (expected) => {
     return comparison<Bytes | undefined>(
       expected,
       (received) => (received === wanted ? [] : compare(received === undefined ? undefined : text(received), expected)),
-      // Bytes that are not UTF-8 are compared in their printed form.
+      // The expected text contains U+FFFD, which replaces invalid bytes. So compare it with the decoded text and not
+      // with the bytes.
       expected.includes('\ufffd') ? undefined : (received) => received === wanted,
     )
   }
@@ -98,7 +103,10 @@ function bytesText(given: Bytes): string {
   return `${given.length} bytes, base64 ${literal(toBase64(given.slice(0, 300) as Bytes))}`
 }
 
-/** Compares a text, or the JSON in it, with an expected value. */
+/**
+ * Compares a text with an expected value. A regular expression tests the text, an asymmetric matcher tests the text or
+ * its JSON, and any other value is compared with the JSON.
+ */
 export function compareText(
   received: string,
   expected: unknown,
@@ -113,7 +121,7 @@ export function compareText(
   return parsed === undefined ? [new ValueDifference(received, expected, '', wording)] : compare(parsed, expected)
 }
 
-/** Compares headers by name, case-insensitively. The values of a repeated header are joined with `, `. */
+/** Compares headers. Names are case-insensitive, and the values of a repeated header are joined with `, `. */
 export const headers: Kind = (expected) =>
   comparison<HeaderList>(expected, (received) => {
     const byName = headerMap(received)
@@ -133,7 +141,10 @@ export function headerMap(list: HeaderList): ReadonlyMap<string, string> {
   return byName
 }
 
-/** Compares durations in milliseconds with `'1h'`, milliseconds, or an asymmetric matcher for milliseconds. */
+/**
+ * Compares a duration in milliseconds. The expected value is `'1h'`, a number of milliseconds, or an asymmetric matcher
+ * for this number.
+ */
 export const span: Kind = (expected) => {
   if (expected === undefined || expected === null || isAsymmetric(expected)) return plain(expected)
   const wanted = milliseconds(expected as Duration)
@@ -152,7 +163,10 @@ export const span: Kind = (expected) => {
   )
 }
 
-/** Compares instants with an ISO text, `Date`, milliseconds, or an asymmetric matcher for milliseconds. */
+/**
+ * Compares an instant in milliseconds. The expected value is an ISO text, a `Date`, a number of milliseconds, or an
+ * asymmetric matcher for this number.
+ */
 export const moment: Kind = (expected) => {
   if (expected === undefined || isAsymmetric(expected)) return plain(expected)
   const wanted = instant(expected as string)
@@ -167,7 +181,7 @@ export const moment: Kind = (expected) => {
   )
 }
 
-/** Compares the labels of a message with an expected label. At least one of them must match. */
+/** Compares one expected label with all labels of a message. At least one of them must match. */
 export const label: Kind = (expected) => {
   const one = plain(expected)
   return comparison<readonly string[] | undefined>(expected, (received) => {

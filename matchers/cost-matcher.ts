@@ -13,11 +13,11 @@ import { type Bounds, boundsText, type CountRange, requireBounds, within } from 
 import { evidenceOf, evidenceSince, type MatcherInput, type Perhaps } from './received.js'
 import { callLine, type Verdict, verdict } from './verdict.js'
 
-/** Expected costs as numbers or ranges (`5`, `'<=5'`, `'2..4'`, `{ min, max }`). */
+/** Expected costs. Each is a number or a range: `5`, `'<=5'`, `'2..4'` or `{ min, max }`. */
 export interface CostPattern {
-  /** Billed messages of the queue: every delivery and retry, including those of callbacks. */
+  /** Billed messages of the queue: every delivery and every retry. Callbacks and their retries count, too. */
   readonly messages?: CountRange
-  /** Bytes in the bodies of attempts and their responses. */
+  /** Bytes of the bodies that attempts send, and of the response bodies that they receive. */
   readonly bandwidth?: CountRange
   /** Billed commands of the store, including each command in pipelines, transactions and scripts. */
   readonly commands?: CountRange
@@ -41,14 +41,14 @@ export interface CostOptions {
 
 type Cost = keyof CostPattern
 
-/** Entries of the counted period, and the costs that the store had billed before it. */
+/** The entries whose costs are counted, and the costs that the store had billed before them. */
 interface Period extends MatcherInput {
   readonly before?: StoreCostTotals
 }
 
 interface Counted {
   readonly amount: number
-  /** Parts of the amount, largest first. */
+  /** Amounts per kind of request or command, as text, the largest first. */
   readonly parts?: readonly string[]
 }
 
@@ -62,9 +62,9 @@ const costs: Readonly<Record<Cost, (evidence: Period) => Counted | undefined>> =
     const sent = evidence.ofType('command').filter(({ via }) => via !== 'direct')
     const nameOf = ({ argv }: EntryOf<'command'>): string => evidence.redaction.words([text(argv[0]!)])[0]!
     const { parts = [] } = countedBy(sent, (entry) => plainText(nameOf(entry).slice(0, 40).toUpperCase()))
-    // Commands in scripts and the ends of transactions are billed but not in the log.
+    // The log does not contain commands in scripts and the MULTI and EXEC of transactions, although they are billed.
     const rest = amount - sent.length
-    return { amount, parts: rest > 0 ? [...parts, `${rest} within scripts and around transactions`] : parts }
+    return { amount, parts: rest > 0 ? [...parts, `${rest} in scripts or as MULTI and EXEC of transactions`] : parts }
   },
   reads: (evidence) => ofStore(evidence, 'reads'),
   writes: (evidence) => ofStore(evidence, 'writes'),
@@ -79,7 +79,6 @@ const costs: Readonly<Record<Cost, (evidence: Period) => Counted | undefined>> =
   },
 }
 
-/** Counts the costs of the app. */
 export function spent(received: unknown, pattern: CostPattern, options?: CostOptions): Verdict {
   const matcher = 'toHaveCost'
   const all = evidenceOf(matcher, received, 'sandbox')
@@ -124,13 +123,13 @@ function checkedMark(matcher: string, { entries }: MatcherInput, options: unknow
   if (since === undefined) return undefined
   if (!Number.isInteger(since) || (since as number) < 0) {
     throw new TypeError(
-      `${matcher}(): since must be a mark (got ${literal(since)}). Write const mark = sandbox.traffic.mark() before the action, and await it for a sandbox on a server.`,
+      `${matcher}(): since must be a mark (got ${literal(since)}). Write const mark = sandbox.traffic.mark() before the action, with await for a sandbox on a server.`,
     )
   }
   const latest = entries.at(-1)?.seq ?? 0
   if ((since as number) <= latest) return since as TrafficMark
   throw new TypeError(
-    `${matcher}(): since is a mark after entry ${since as number}, but this log ends with entry ${latest}, so the mark is from another sandbox or from before a reset. Take it with sandbox.traffic.mark() right before the action.`,
+    `${matcher}(): the mark in since is after entry ${since as number}, but this log ends with entry ${latest}, because the mark is from another sandbox or from before a reset. Take a mark with sandbox.traffic.mark() right before the action.`,
   )
 }
 
@@ -144,7 +143,7 @@ function periodSince(matcher: string, all: MatcherInput, mark: TrafficMark, want
   const name = wanted.find(([cost]) => !ofLog.includes(cost))?.[0]
   if (name === undefined || spendOf(all) === undefined) return evidence
   throw new TypeError(
-    `${matcher}(): ${name} cannot be counted since entry ${mark}, because the store keeps its costs only for marks. Take a mark with sandbox.traffic.mark() right before the action.`,
+    `${matcher}(): ${name} cannot be counted since entry ${mark}, because the store records its costs only when a mark is taken. Take a mark with sandbox.traffic.mark() right before the action.`,
   )
 }
 
@@ -173,7 +172,7 @@ function checkedPattern(matcher: string, pattern: unknown): [Cost, Bounds][] {
 
 function cannotCount(matcher: string, name: Cost, { role }: MatcherInput): string {
   if (role === 'traffic') {
-    return `${matcher}(): ${name} cannot be counted in a list of entries, because only the store counts them. Write expect(sandbox).${matcher}(…) or expect(sandbox.store).`
+    return `${matcher}(): ${name} cannot be counted in a list of entries, because only the store counts this cost. Write expect(sandbox).${matcher}(…) or expect(sandbox.store).`
   }
   return `${matcher}(): ${name} cannot be counted in a ${role}. Write expect(sandbox).${matcher}(…).`
 }

@@ -2,7 +2,7 @@ import { carriedFailure } from '../src/report/failure.js'
 import { literal } from './literal.js'
 import { type Verdict, verdict } from './verdict.js'
 
-/** The fields of the results of `exploreFaults()` and `exploreInterleavings()` that the matcher reads. */
+/** The part of a result of `exploreFaults()` or `exploreInterleavings()` that the matcher reads. */
 interface Tried {
   readonly holds: boolean
   /** Returns all outcomes, one per line. */

@@ -16,7 +16,7 @@ import { MessageLifecycle } from './message-lifecycle.js'
 import { evidenceOf, type MatcherInput, type Perhaps } from './received.js'
 import { type Verdict, verdict } from './verdict.js'
 
-/** The parts of a sandbox that report pending work. */
+/** The members of a sandbox that report pending work. */
 interface Idle {
   readonly clock: Pick<Clock, 'now' | 'pending' | 'running'>
   readonly faults?: Perhaps<Sandbox['faults'], 'unused'> | undefined
@@ -35,7 +35,10 @@ interface Messages {
 
 type Verbs = Perhaps<Workflow, 'unused'>
 
-/** Checks that no work is pending: no timer except schedules, nothing that runs, no unused fault or script step. */
+/**
+ * Checks that no work is pending: no timer except those of schedules, no running work, and no unused fault, stub or
+ * script step.
+ */
 export function isIdle(received: unknown): Verdict {
   const matcher = 'toBeIdle'
   const evidence = evidenceOf(matcher, received, 'sandbox')
@@ -89,7 +92,7 @@ function leftovers(sandbox: Idle, evidence: MatcherInput): string[] {
 
 const maxHeldUp = 3
 
-/** Returns messages that wait for other messages and have no timer. */
+/** Returns hints about messages that have no timer, because they wait for other messages. */
 function heldUp(evidence: MatcherInput, { queue, queues }: Idle): string[] {
   const messages = (queues ?? [queue]).flatMap((owner) => owner?.messages ?? [])
   const held = messages.filter(({ timer, running }) => timer === undefined && !running)

@@ -79,19 +79,19 @@ export type {
 }
 export { commandOf, entryOf, messageTo }
 
-/** Result of a matcher for its runner. */
+/** Result of a matcher, as test runners expect it. */
 export interface MatcherResult {
-  /** Whether the value in `expect()` matches, without regard to `.not`. */
+  /** Whether the value in `expect()` matches. `.not` does not change it. */
   readonly pass: boolean
   message(): string
-  /** Data of a failure. Runners keep it in the error that they create from the message. */
+  /** Data of the failure. The test runner creates an error from the message and keeps this data in the error. */
   readonly meta?: object
 }
 
 /** State that a runner passes to a matcher. Any part may be missing. */
 interface RunnerState {
   readonly isNot?: boolean
-  /** Utilities of the runner, including its colors. */
+  /** Helper functions of the test runner, such as its color functions. */
   readonly utils?: unknown
 }
 
@@ -217,7 +217,7 @@ export interface SandboxMatchers<R = unknown, T = unknown> {
   toBeIdle(...given: On<T, IdleSubject, 'write expect(sandbox)', []>): R
 }
 
-/** Matchers for use inside other values, as methods of `expect`: `expect.messageTo(…)`. */
+/** Asymmetric matchers, for use inside other values. They are methods of `expect`: `expect.messageTo(…)`. */
 export interface SandboxAsymmetricMatchers {
   /** Matches a message: an entry that published it, one of its deliveries, or the result of `queue.publish()`. */
   messageTo: typeof messageTo
@@ -227,10 +227,13 @@ export interface SandboxAsymmetricMatchers {
   entryOf: typeof entryOf
 }
 
-/** Function behind a matcher. It takes the value in `expect()` and the pattern, and returns the verdict. */
+/** Function that evaluates a matcher. It takes the value in `expect()` and the pattern, and returns the verdict. */
 export type Evaluator = (received: unknown, ...given: never[]) => Verdict
 
-/** Functions behind the matchers, for use without a runner. Each takes the value in `expect()` and the pattern. */
+/**
+ * Functions that evaluate the matchers, for use without a test runner. Each takes the value in `expect()` and the
+ * pattern.
+ */
 export const evaluators: { readonly [Name in keyof SandboxMatchers]: Evaluator } = {
   toHaveExecuted: executed,
   toHaveKey: hasKey,
@@ -252,7 +255,7 @@ export const evaluators: { readonly [Name in keyof SandboxMatchers]: Evaluator }
   toBeIdle: isIdle,
 }
 
-/** A matcher as runners call it: `this` is the runner's state. */
+/** A matcher as test runners call it. `this` is the state of the runner. */
 // biome-ignore lint/suspicious/noExplicitAny: runners pass the arguments of the test unchecked
 export type MatcherFunction = (this: unknown, received: unknown, ...given: any[]) => MatcherResult
 
@@ -269,7 +272,10 @@ export const sandboxMatchers: {
   entryOf: inside('entryOf', entryOf),
 }
 
-/** Maximum number of arguments of each matcher; 2 by default. One too many is often a field outside the pattern. */
+/**
+ * Maximum number of arguments of each matcher. Default: 2. An additional argument is often a field that was written
+ * outside the pattern.
+ */
 const most: Readonly<Partial<Record<keyof SandboxMatchers, number>>> = {
   toFollowSequence: 1,
   toBeIdle: 0,
@@ -302,14 +308,15 @@ function matcher(name: keyof SandboxMatchers): MatcherFunction {
     const message = (): string => {
       const text = failureText(failed())
       rememberFailure(text, failed())
-      // The report of an exploration is not colored, because it has another format.
+      // The report of an exploration has its own format, so it is not colored.
       return name === 'toHold' ? text : painted(failed(), utils)
     }
     if (verdict.pass !== isNot) return { pass: verdict.pass, message }
     return {
       pass: verdict.pass,
       message,
-      // A getter, because inside another value only `pass` is read, and composing a failure takes time.
+      // This must be a getter, because composing a failure takes time. When the matcher is used inside another value,
+      // only `pass` is read.
       get meta(): FailureMeta {
         return { stuntdouble: failed() }
       },

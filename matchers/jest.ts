@@ -1,4 +1,4 @@
-// A declaration can be merged only into a module that is imported.
+// TypeScript merges a declaration into a module only if the file imports that module.
 import type {} from 'expect'
 import { type SandboxAsymmetricMatchers, type SandboxMatchers, sandboxMatchers } from './index.js'
 
@@ -25,7 +25,7 @@ interface Expect {
 const { expect } = globalThis as { expect?: Expect }
 if (expect === undefined) {
   throw new Error(
-    "stuntdouble/jest/extend: Jest's global expect is missing. Import this module in a file of setupFilesAfterEnv; with injectGlobals: false, call expect.extend(sandboxMatchers) from 'stuntdouble/matchers'.",
+    "stuntdouble/jest/extend: Jest's global expect is missing. Import this module in a file of setupFilesAfterEnv. With injectGlobals: false, call expect.extend(sandboxMatchers) from 'stuntdouble/matchers'.",
   )
 }
 expect.extend(sandboxMatchers)

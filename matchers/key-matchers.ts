@@ -29,13 +29,13 @@ export interface KeyPattern {
   readonly type?: Or<KeyType>
 }
 
-/** Reply of the TYPE command. */
+/** Possible replies of the command `TYPE`. */
 export type KeyType = 'string' | 'hash' | 'list' | 'set' | 'zset' | 'stream' | 'json'
 
 const keyTypes: readonly KeyType[] = ['string', 'hash', 'list', 'set', 'zset', 'stream', 'json']
 
 const spanOfTtl = spanField<StoredValue>(({ ttl }) => ttl)
-/** Names and allowed values of the fields. Values are compared by the type of the key. */
+/** Names and allowed values of the pattern's fields. The values themselves are compared by the type of the key. */
 const keyFields: FieldsOf<KeyPattern, StoredValue> = {
   value: anyField(() => undefined),
   ttl: { ...spanOfTtl, takes: { ...spanOfTtl.takes, check: (ttl) => ttl === null || spanOfTtl.takes.check(ttl) } },
@@ -61,9 +61,10 @@ export function hasKey(received: unknown, key: string, pattern: KeyPattern = {})
       ...(stored === undefined
         ? missingKey(key, reader, evidence.redaction)
         : presentKey(key, stored, compared, not, pattern, evidence)),
-      // A value that is too small may lack an element.
+      // If a value is too small, an element may be missing.
       isMissing: !not,
-      // Repeated work does not explain a missing key. For an existing key, only its own changes count.
+      // A repeated attempt does not explain why a key is missing. If the key exists, an attempt that changed it again
+      // may explain the value.
       mayRepeat: (entry) => stored !== undefined && entry.type === 'keyspace' && entry.key === utf8(key),
       isUnwanted: not,
       focus: entries.map(({ seq }) => seq).reverse(),
@@ -135,7 +136,10 @@ function presentKey(
   }
 }
 
-/** Returns a hint about a key without TTL: which command caused this, and which one had set a TTL before. */
+/**
+ * Returns a hint about a key without a TTL. It names the command that set no TTL, or the command that removed an
+ * earlier TTL.
+ */
 function endlessHint(key: string, { entries, redaction }: MatcherInput): string {
   const name = quoted(key, 60, (given) => redaction.text(given))
   const { since, ended } = withoutTtl(entries, utf8(key)) ?? {}
@@ -145,14 +149,14 @@ function endlessHint(key: string, { entries, redaction }: MatcherInput): string 
     : `${name} has no TTL, because #${since.seq} removed the one that #${ended.seq} had set. Set it again, or keep it with KEEPTTL.`
 }
 
-/** Returns whether a command that writes a key has an option for its TTL. */
+/** Returns whether a command can set the TTL of the key that it writes. */
 function takesTtl({ argv: [name] }: EntryOf<'command'>): boolean {
   return /^(?:SET|HSETEX|MSETEX)$/i.test(name ?? '')
 }
 
-/** Returns whether an entry is a command or an event about the key. */
+/** Returns whether an entry belongs to the key: a command with the key as an argument, or the expiration of the key. */
 function concerns(entry: Entry, key: Bytes): boolean {
-  // Other events only repeat what the commands show.
+  // Other keyspace events repeat what the commands already show.
   if (entry.type === 'keyspace') return entry.key === key && entry.event === 'expired'
   return entry.type === 'command' && entry.argv.indexOf(key, 1) > 0
 }

@@ -4,7 +4,7 @@ const widest = 100
 const maxItems = 20
 const maxChars = 200
 
-/** An object that decides which values match it, such as `expect.anything()` or `expect.stringMatching(…)`. */
+/** A matcher that decides itself whether a value matches, such as `expect.anything()` or `expect.stringMatching(…)`. */
 export interface AsymmetricMatcher {
   asymmetricMatch(other: unknown): boolean
 }
@@ -36,7 +36,10 @@ export function literal(value: unknown, depth = 0): string {
   return names.length === 0 ? '{}' : listed('{ ', names, field, ' }')
 }
 
-/** Returns the arguments of a call. A single object that is too long for one line gets one line per field. */
+/**
+ * Formats the arguments of a call. If there is only one argument and it is a long object, each of its fields gets its
+ * own line.
+ */
 export function argumentList(values: readonly unknown[]): string {
   const line = values.map((value) => literal(value)).join(', ')
   const last = values.at(-1)
@@ -48,7 +51,7 @@ export function argumentList(values: readonly unknown[]): string {
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || isAsymmetric(value)) return false
   const prototype = Object.getPrototypeOf(value)
-  // Objects of another realm, such as Jest's, have another Object.prototype.
+  // An object of another realm has another `Object.prototype`. Jest, for example, runs tests in their own realm.
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
@@ -68,7 +71,10 @@ function fieldName(name: string): string {
   return /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(name) ? name : stringLiteral(name)
 }
 
-/** Returns the text of an asymmetric matcher, for which runners have their own form: `Anything`, `StringMatching</x/>`. */
+/**
+ * Returns the text of an asymmetric matcher. Test runners provide different texts, such as `Anything` and
+ * `StringMatching</x/>`.
+ */
 function asymmetricLiteral(value: AsymmetricMatcher): string {
   const { toAsymmetricMatcher } = value as { toAsymmetricMatcher?: () => string }
   if (typeof toAsymmetricMatcher === 'function') return plainText(toAsymmetricMatcher.call(value))

@@ -1,6 +1,7 @@
 import type { Entry } from '../src/kernel/traffic-log.js'
 
-// The types that each matcher accepts in expect(). At run time, matchers check the same and throw errors.
+// The types of the values that each matcher accepts in `expect()`. At run time, a matcher checks the value again and
+// throws an error for a wrong one.
 
 interface Log {
   /** Entries of the traffic log, oldest first. */
@@ -15,7 +16,7 @@ interface WithTraffic {
 /** A sandbox or its snapshot, one of its services, its traffic log, or a list of entries. */
 export type LogSubject = WithTraffic | Log | readonly Pick<Entry, 'seq' | 'type'>[]
 
-/** A log subject other than a store, which is the only one that runs commands. */
+/** Any value with a log, except a store. Only a store has a method `run()`. */
 export type QueueSubject =
   | (WithTraffic & {
       /** Always absent. The field excludes a store, which has a method `run()`. */
@@ -23,7 +24,7 @@ export type QueueSubject =
     })
   | Exclude<LogSubject, WithTraffic>
 
-/** A log subject other than a queue, which is the only one that has dead letters. */
+/** Any value with a log, except a queue. Only a queue has dead letters. */
 export type StoreSubject =
   | (WithTraffic & {
       /** Always absent. The field excludes a queue, which has dead letters. */
@@ -31,19 +32,22 @@ export type StoreSubject =
     })
   | Exclude<LogSubject, WithTraffic>
 
-/** A sandbox or a store, which have current keys. A log has no keys, and a view of the past has keys of its instant. */
+/**
+ * A sandbox or a store, because their keys are current. A log has no keys, and a view of the past has the keys of an
+ * earlier instant.
+ */
 export type KeySubject = WithTraffic & {
   /** Always absent. The field excludes a queue, which has dead letters. */
   readonly deadLetters?: never
-  /** Always absent. The field excludes a view of the past, which has a time `now`. */
+  /** Always absent. The field excludes a view of the past, which has a field `now`. */
   readonly now?: never
 }
 
-/** A sandbox or a queue, which have schedules now. Logs and views of the past do not. */
+/** A sandbox or a queue, because their schedules are current. Logs and views of the past have no current schedules. */
 export type ScheduleSubject = WithTraffic & {
   /** Always absent. The field excludes a store, which has a method `run()`. */
   readonly run?: never
-  /** Always absent. The field excludes a view of the past, which has a time `now`. */
+  /** Always absent. The field excludes a view of the past, which has a field `now`. */
   readonly now?: never
 }
 
@@ -55,14 +59,14 @@ export type SignedSubject =
       readonly requests: readonly object[]
     }
   | {
-      /** URL to which the delivery was sent, which the signature contains. */
+      /** URL to which the delivery was sent. The signature contains this URL. */
       readonly url: string
       /** Headers of the delivery, including the signature. */
       readonly headers: object
     }
 
 export type IdleSubject = WithTraffic & {
-  /** Clock of the sandbox, with the waiting timers and the running work. */
+  /** Clock of the sandbox, with its pending timers and running handlers. */
   readonly clock: object
 }
 
@@ -74,15 +78,19 @@ export interface ExploredSubject {
   report(): string
 }
 
-/** An argument that no value satisfies. Its name and type state what `expect()` needs. */
+/**
+ * Type of an argument that no value has. The compiler's error shows its name and type, which state what `expect()`
+ * needs.
+ */
 interface Misplaced<Where extends string> {
   readonly [misplaced]: Where
 }
 declare const misplaced: unique symbol
 
 /**
- * The arguments of a matcher, by the type of the value in `expect()`. Promises are unwrapped, because `.resolves` awaits
- * them; `null` and `undefined` in a union are ignored; `any` and `unknown` are accepted.
+ * The arguments of a matcher, which depend on the type of the value in `expect()`. A promise counts as the value to
+ * which it resolves, because `.resolves` awaits it. `null` and `undefined` in a union are ignored. `any` and `unknown`
+ * are accepted.
  */
 export type On<T, Subject, Where extends string, Args extends readonly unknown[]> = unknown extends T
   ? Args

@@ -21,17 +21,17 @@ import {
 } from './pattern-fields.js'
 import type { AttemptPattern, DeliveredPattern, LifecycleState, PublishedPattern } from './patterns.js'
 
-/** Returns whether an entry matters for messages. Store commands of the test itself do not. */
+/** Returns whether an entry helps to explain messages. Keyspace events and store commands of the test itself do not. */
 export const ofMessages = (entry: Entry): boolean =>
   entry.type !== 'keyspace' && (entry.type !== 'command' || entry.via !== 'direct')
 
-/** The entries of the log about one message. */
+/** Lifecycle of one message: the log entries about it. */
 export class MessageLifecycle {
   published: EntryOf<'published'> | undefined
   readonly attempts: EntryOf<'attempt'>[] = []
   readonly changes: EntryOf<'message'>[] = []
   deadLetter: EntryOf<'dead-letter'> | undefined
-  /** The last decision of flow control. */
+  /** The latest decision of flow control about the message. */
   flow: EntryOf<'flow-control'> | undefined
 
   constructor(
@@ -43,7 +43,7 @@ export class MessageLifecycle {
 
   add(entry: Entry): void {
     if (entry.type === 'published') {
-      // A duplicate has the ID of the first message.
+      // The entry of a duplicate has the message ID of the original message.
       if (!entry.deduplicated) this.published ??= entry
     } else if (entry.type === 'attempt') this.attempts.push(entry)
     else if (entry.type === 'message') this.changes.push(entry)
@@ -63,7 +63,7 @@ export class MessageLifecycle {
     return this.last?.url ?? this.published?.url ?? this.deadLetter?.url
   }
 
-  /** The entry that a failure text refers to: the last entry of the message. */
+  /** The entry that a failure names for this message: its dead letter or its last attempt, if there is one. */
   get pointer(): Entry {
     return this.deadLetter ?? this.last ?? this.published ?? this.changes.at(-1)!
   }
@@ -79,7 +79,7 @@ export const lifecycleStates: readonly LifecycleState[] = [
   'CANCELLED',
 ]
 
-/** The messages of a log, in the order in which they first appear. */
+/** Returns the messages of a log, each with its lifecycle, in the order of their first entries. */
 export function storiesOf(entries: readonly Entry[]): MessageLifecycle[] {
   const stories = new Map<string, MessageLifecycle>()
   for (const entry of entries) {
@@ -108,7 +108,7 @@ export function isOpen(state: LifecycleState): boolean {
   return state === 'CREATED' || state === 'ACTIVE' || state === 'RETRY'
 }
 
-/** Returns when the next attempt is due and why it waits, if the log shows it. */
+/** Returns the time of the next attempt and the reason for the wait, if the log contains them. */
 export function waitOf(story: MessageLifecycle): { readonly until: number; readonly reason: string } | undefined {
   const { last, published } = story
   if (last !== undefined) {
@@ -119,7 +119,7 @@ export function waitOf(story: MessageLifecycle): { readonly until: number; reado
   return { until: published.notBefore, reason: 'delay as published' }
 }
 
-/** Returns what blocks a message that has no timer: a flow-control key, or a pause. */
+/** Returns why a message without a timer waits: flow control holds it, or a queue is paused. */
 export function blockOf(story: MessageLifecycle): string | undefined {
   const { flow } = story
   const last = story.changes.at(-1)
@@ -133,7 +133,7 @@ export function blockOf(story: MessageLifecycle): string | undefined {
 
 export const messageKinds: readonly MessageKind[] = ['message', 'callback', 'failure-callback']
 
-/** Fields of all matchers of messages, read from the `published` entry. */
+/** Pattern fields that all message matchers have. Each field reads a `published` entry. */
 export const publishedFields: FieldsOf<PublishedPattern, EntryOf<'published'>> = {
   to: urlField((entry) => entry.url),
   body: bodyField((entry) => entry.body),
@@ -158,7 +158,10 @@ export const publishedFields: FieldsOf<PublishedPattern, EntryOf<'published'>> =
   sourceMessageId: optional(textField((entry) => entry.sourceMessageId)),
 }
 
-/** Fields of the `published` entry, read from a lifecycle. They are `undefined` if the log was cleared since. */
+/**
+ * The same fields, read from the lifecycle of a message. They are `undefined` if the log no longer contains the
+ * `published` entry.
+ */
 const fromPublished = Object.fromEntries(
   Object.entries(publishedFields).map(([name, field]) => [
     name,
@@ -166,7 +169,10 @@ const fromPublished = Object.fromEntries(
   ]),
 ) as FieldsOf<PublishedPattern, MessageLifecycle>
 
-/** Fields of a message's lifecycle. Values of the last attempt take precedence over published ones. */
+/**
+ * Pattern fields of a message, read from its lifecycle. If an attempt exists, the value of the last attempt is used
+ * instead of the published value.
+ */
 export const lifecycleFields: FieldsOf<DeliveredPattern, MessageLifecycle> = {
   ...fromPublished,
   to: urlField((story) => story.url),
@@ -184,7 +190,10 @@ export const lifecycleFields: FieldsOf<DeliveredPattern, MessageLifecycle> = {
   deliveredAt: instantField(({ last }) => (last?.outcome?.state === 'DELIVERED' ? last.outcome.at : undefined)),
 }
 
-/** Compares attempts with a number, statuses `[500, 0, 200]`, or partial attempts `[{ status: 500 }, { status: 200 }]`. */
+/**
+ * Compares attempts with an expected number, with expected statuses `[500, 0, 200]`, or with partial attempts `[{
+ * status: 500 }, { status: 200 }]`.
+ */
 function attempts(expected: unknown): ValueComparison {
   const numbers = Array.isArray(expected) && expected.every((item) => typeof item === 'number')
   const compared = (list: readonly EntryOf<'attempt'>[]): unknown => {
@@ -209,7 +218,7 @@ function attemptValues(attempt: EntryOf<'attempt'>): Record<string, unknown> {
   }
 }
 
-/** Fields of one attempt, for steps of a sequence. */
+/** Pattern fields of one attempt, which a step of a sequence can have. */
 export const attemptFields: FieldsOf<AttemptPattern, EntryOf<'attempt'>> = {
   to: urlField((entry) => entry.url),
   method: methodField((entry) => entry.method),

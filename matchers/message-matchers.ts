@@ -61,10 +61,10 @@ export function published(received: unknown, pattern: PublishedPattern = {}, opt
 
 const publishedDefaults = { kind: 'message', deduplicated: false }
 
-/** Returns the published messages. A message with a given ID is looked up. */
+/** Returns the published messages to search. If the pattern has an ID, only the message with this ID is searched. */
 function publishedEntries(evidence: MatcherInput, { messageId }: PublishedPattern): readonly EntryOf<'published'>[] {
   const found = typeof messageId === 'string' ? evidence.forMessage(messageId) : []
-  // If no message has this ID, all messages are candidates.
+  // If no message has this ID, search all messages, so that the failure can show the nearest ones.
   return found.length === 0 ? evidence.ofType('published') : found.filter((entry) => entry.type === 'published')
 }
 
@@ -110,7 +110,7 @@ export function deduplicated(received: unknown, pattern: DeduplicatedPattern = {
   })
 }
 
-/** Returns why a message is not a duplicate although it looks like one. */
+/** Returns hints about messages that look like duplicates but are not. */
 function duplicateHints(evidence: MatcherInput, nearest: readonly EntryOf<'published'>[]): string[] {
   const [first] = nearest
   if (first === undefined) return []
@@ -127,10 +127,12 @@ function duplicateHints(evidence: MatcherInput, nearest: readonly EntryOf<'publi
   const { deduplicationId, contentBasedDeduplication } = first
   if (deduplicationId !== undefined) {
     const id = quoted(deduplicationId, 60, (given) => evidence.redaction.text(given))
-    return [`${name} was the first message with the deduplication ID ${id}. Only later ones are duplicates.`]
+    return [
+      `${name} was the first message with the deduplication ID ${id}. Only later messages with this ID are duplicates.`,
+    ]
   }
   if (contentBasedDeduplication !== undefined)
-    return [`${name} was the first message with this content. Only later ones are duplicates.`]
+    return [`${name} was the first message with this content. Only later messages with this content are duplicates.`]
   return [
     `${name} was published without deduplication. Publish it with a deduplication ID or with content-based deduplication.`,
   ]
@@ -142,7 +144,7 @@ function isSame(one: EntryOf<'published'>, other: EntryOf<'published'>): boolean
   return one.contentBasedDeduplication === true && one.url === other.url && one.body === other.body
 }
 
-/** Searches messages by their state: `DELIVERED`, unless the pattern names another one. */
+/** Searches messages in the state that the pattern names. Default: `DELIVERED`. */
 export function delivered(received: unknown, pattern: DeliveredPattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveDelivered'
   const evidence = evidenceOf(matcher, received, 'queue')
@@ -210,7 +212,7 @@ export function calledBack(received: unknown, pattern: CallbackPattern = {}, opt
   const evidence = evidenceOf(matcher, received, 'queue')
   checkPattern(matcher, pattern, callbackFields)
   const wanted = { ...pattern, ...defaults(pattern, { state: 'DELIVERED' }) }
-  // Only these fields describe the callback itself. The others are read from the report in its body.
+  // These fields describe the callback itself. All other fields come from the JSON in its body.
   const { to, kind, state } = wanted as CallbackPattern
   const { things, likely } = storySource(evidence, definedFields({ to, kind, state }))
   const callbacks = (from: () => Iterable<MessageLifecycle>) => (): MessageLifecycle[] =>
@@ -235,7 +237,7 @@ export function calledBack(received: unknown, pattern: CallbackPattern = {}, opt
   })
 }
 
-/** Fields of a callback. Bodies are decoded from base64, and all other fields are unchanged. */
+/** Pattern fields of a callback. Bodies are decoded from base64. Other fields of the JSON are used unchanged. */
 const callbackFields: FieldsOf<CallbackPattern, MessageLifecycle> = {
   to: lifecycleFields.to,
   kind: wordField(['callback', 'failure-callback'], (story) => story.kind),
@@ -261,7 +263,7 @@ const callbackFields: FieldsOf<CallbackPattern, MessageLifecycle> = {
 
 const reports = new WeakMap<MessageLifecycle, Readonly<Record<string, unknown>>>()
 
-/** Returns the JSON in a callback's body, parsed once. */
+/** Returns the parsed JSON in the body of a callback. The result is cached. */
 function reportOf(story: MessageLifecycle): Readonly<Record<string, unknown>> {
   let report = reports.get(story)
   if (report === undefined) {
@@ -277,7 +279,10 @@ function decoded(value: unknown): Bytes | undefined {
   return typeof value === 'string' ? fromBase64(value) : undefined
 }
 
-/** Returns all messages of a log, and, with less work, the messages that can be in the wanted state. */
+/**
+ * Returns two functions: `things` returns all messages of a log, and `likely` returns only messages that can be in the
+ * wanted state. `likely` takes less work.
+ */
 function storySource(
   evidence: MatcherInput,
   wanted: Readonly<Record<string, unknown>>,
@@ -298,10 +303,10 @@ function storyOf(evidence: MatcherInput, messageId: string): MessageLifecycle[] 
   return entries.length === 0 ? [] : [new MessageLifecycle(messageId, entries)]
 }
 
-/** Fields that can be read from the last attempt alone, without the rest of the lifecycle. */
+/** Fields for which an attempt is enough, so that the whole lifecycle of the message is not needed. */
 const pivotNames = ['to', 'method', 'messageId', 'kind', 'retried'] as const
 
-/** Yields the messages with an attempt in this state, each once. */
+/** Yields each message that has an attempt in this state. */
 function* endedStories(
   evidence: MatcherInput,
   wanted: Readonly<Record<string, unknown>>,
@@ -323,12 +328,12 @@ function storyCandidate(evidence: MatcherInput, story: MessageLifecycle): Candid
   return { seq: pointer.seq, at: pointer.at, ...titles(evidence, id, end, entry?.deduplicationId) }
 }
 
-/** Returns the defaults of fields that the pattern omits. */
+/** Returns the default values of the fields that the pattern omits. */
 function defaults<D extends Record<string, unknown>>(pattern: object, given: D): Partial<D> {
   return Object.fromEntries(Object.entries(given).filter(([name]) => !Object.hasOwn(pattern, name))) as Partial<D>
 }
 
-/** Hides compared fields that the pattern omits, unless they differ. */
+/** Removes the named fields from a comparison if the pattern omits them and their values do not differ. */
 function quietly<T>(test: PatternTest<T>, names: readonly string[], pattern: object): PatternTest<T> {
   const isTold = ({ name, differences }: ComparedField): boolean =>
     Object.hasOwn(pattern, name) || !names.includes(name) || differences.length > 0

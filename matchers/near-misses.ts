@@ -6,38 +6,41 @@ import { body, headers, type ValueComparison } from './comparison-kinds.js'
 import { isHidden, redactOf } from './failure/hidden-values.js'
 import type { PatternFields } from './pattern-fields.js'
 
-/** Description of a captured thing in a failure. */
+/** How a failure shows a message, a request or another candidate. */
 export interface Candidate {
-  /** Number of its entry; 0 when it is not an entry of the log. */
+  /** `seq` of its entry. 0 if the candidate is not an entry of the log. */
   readonly seq: number
   readonly at: number
   /** Short description, safe to print. */
   readonly title: string
-  /** Description with the full ID and the deduplication ID. */
+  /** Description that also contains the full ID and the deduplication ID. */
   readonly idTitle?: string
 }
 
 export interface ComparedField {
   readonly name: string
   readonly differences: readonly ValueDifference[]
-  /** Whether the expected and the received value must not be printed. */
+  /** Whether the expected and the received value are secret and must not be printed. */
   readonly isSecret?: boolean
-  /** Fields that the publisher hid. */
+  /** Fields that the publisher of the message hid. */
   readonly redact?: RedactedFields | undefined
 }
 
-/** A compiled pattern for thousands of things: whether one matches, its approximate distance, and its differences. */
+/** A compiled pattern, which is fast enough for thousands of candidates. */
 export interface PatternTest<T> {
   fits(thing: T): boolean
-  /** Returns the approximate distance by the cheap fields; 0 when all of them match. */
+  /**
+   * Returns the approximate distance of a candidate from the pattern, computed only from fields that are cheap to
+   * compare. 0 if all of them match.
+   */
   rough(thing: T): number
-  /** Compares the expected fields, in the order of the pattern. */
+  /** Compares all fields of the pattern, in their order. */
   compare(thing: T): readonly ComparedField[]
-  /** Returns the approximate duration of `compare` in microseconds. */
+  /** Returns the approximate time in microseconds that `compare()` takes for a candidate. */
   work(thing: T): number
 }
 
-/** Weights of differing fields. Fields that identify a thing count most. */
+/** Weights of fields in the distance. Fields that identify a candidate, such as its URL, have the greatest weight. */
 const weights: Readonly<Record<string, number>> = {
   to: 3,
   url: 3,
@@ -51,7 +54,10 @@ const weights: Readonly<Record<string, number>> = {
   event: 3,
 }
 
-/** Fields of the outcome of a thing. All of them together count less than one field that identifies it. */
+/**
+ * Fields that depend on what happened to a candidate, such as its status. All of them together weigh less than one
+ * identifying field.
+ */
 const fates: ReadonlySet<string> = new Set([
   ...['state', 'status', 'attempts', 'retried', 'error', 'response', 'deliveredAt'],
   ...['steps', 'result', 'cost', 'outcome', 'data'],
@@ -66,13 +72,16 @@ interface PatternPart<T> {
   readonly name: string
   readonly read: (thing: T) => unknown
   readonly comparison: ValueComparison
-  /** Microseconds per comparison, without the part that depends on the size of a body. */
+  /** Microseconds per comparison. The time that depends on the size of a body is added later. */
   readonly cost: number
   readonly isBody: boolean
   readonly isSecret: (thing: never) => boolean
 }
 
-/** Microseconds per comparison. Headers take the most, because reading the headers of an attempt signs it. */
+/**
+ * Microseconds per comparison. Headers take the longest, because reading the headers of an attempt computes its
+ * signature.
+ */
 const costs = new Map<unknown, number>([
   [headers, 40],
   [body, 4],
@@ -133,17 +142,20 @@ export interface ScoredCandidate<T> {
   readonly compared: readonly ComparedField[]
 }
 
-/** The matches, and the things that are the nearest to a match, nearest first. */
+/** The candidates that match, and the other candidates that are nearest to a match, the nearest first. */
 export interface RankedMatches<T> {
   readonly found: readonly T[]
   readonly missed: number
   readonly nearest: readonly ScoredCandidate<T>[]
 }
 
-/** Approximate limit in microseconds for finding the nearest candidates. */
+/** Approximate maximum time for finding the nearest candidates, in microseconds. */
 const budget = 100_000
 
-/** Ranks things by distance: sorts by the approximate distance, and compares in full only as many as necessary. */
+/**
+ * Separates matches from other candidates, and finds the nearest of the others. They are sorted by the approximate
+ * distance, so that only a few need a full comparison.
+ */
 export function rank<T>(things: Iterable<T>, test: PatternTest<T>, most = 3): RankedMatches<T> {
   const found: T[] = []
   const missed: { readonly thing: T; readonly rough: number }[] = []
@@ -163,7 +175,7 @@ export function rank<T>(things: Iterable<T>, test: PatternTest<T>, most = 3): Ra
     const distance = distanceOf(compared)
     if (distance >= furthest) continue
     nearest.push({ judged: { thing, compared }, distance })
-    // The sort is stable: of equally near candidates, the first remains first.
+    // The sort is stable. If two candidates have the same distance, the earlier candidate stays first.
     nearest.sort((a, b) => a.distance - b.distance)
     nearest = nearest.slice(0, most)
   }
@@ -176,7 +188,8 @@ export function distanceOf(compared: readonly ComparedField[]): number {
     if (differences.length === 0) continue
     let furthest = 0
     for (const one of differences.slice(0, maxDifferences)) furthest = Math.max(furthest, one.distance)
-    // A nearly equal field counts at least half, so that one wrong field is nearer than two.
+    // Any difference counts at least half of the field's weight. So one very different field is nearer than two
+    // slightly different fields.
     distance += weightOf(name) * (0.5 + furthest / 2)
   }
   return distance
@@ -184,7 +197,7 @@ export function distanceOf(compared: readonly ComparedField[]): number {
 
 /** Returns the first line of a candidate: `  #17 at 09:00:12.000   msg_2Kd…   to https://shop.test/orders`. */
 export function titleLine(candidate: Candidate, first: number): string {
-  // Schedules and requests without a log are not entries.
+  // Schedules, and requests that are not in the log, have no entry number.
   if (candidate.seq === 0) return `  ${candidate.title}`
   return `  #${candidate.seq} at ${timeSeenFrom(candidate.at, first)}   ${candidate.title}`
 }
@@ -192,7 +205,10 @@ export function titleLine(candidate: Candidate, first: number): string {
 const widest = 110
 const indent = '      '
 
-/** Returns compared fields as `      ✓ to   ✗ retries: expected 3, received 5`, wrapped, then the fields that need several lines. */
+/**
+ * Formats compared fields, several per line: ` ✓ to ✗ retries: expected 3, received 5`. Fields that need several lines
+ * come last.
+ */
 export function missLines(all: readonly ComparedField[], redaction: Redaction): string[] {
   const lines: string[] = []
   const blocks: string[] = []
@@ -213,9 +229,9 @@ function itemsOf(compared: ComparedField, redaction: Redaction, blocks: string[]
     const name = `✗ ${compared.name}${one.path}`
     const { expected, received, lines } = one.told(redaction)
     if (isHidden(compared.name, one.path, compared.redact))
-      items.push(`${name}: expected another value, received one that its publisher hides`)
+      items.push(`${name}: the values differ, but the publisher hides them`)
     else if (compared.isSecret === true || expected === received)
-      items.push(`${name}: expected another value, received one that is hidden as a secret`)
+      items.push(`${name}: the values differ, but they are hidden as secrets`)
     else if (lines === undefined) items.push(`${name}: expected ${expected}, received ${received}`)
     else
       blocks.push(

@@ -21,11 +21,14 @@ import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verd
 export interface OutboundPattern {
   /** HTTP method of the request, in upper case. */
   readonly method?: Text
-  /** URL as it arrived; `*` matches any characters. */
+  /** URL that the app requested. `*` matches any characters. */
   readonly url?: Text
-  /** Headers as they arrived; the credentials of `authorization` are `***`. */
+  /** Headers that the app sent. The credentials in `authorization` are replaced by `***`. */
   readonly headers?: Or<Readonly<Record<string, Text | number | undefined>>>
-  /** Body: a text is compared as text, an object or list partially with the parsed JSON, bytes with bytes. */
+  /**
+   * Body: a string is compared with its text, a `Uint8Array` with its bytes, and an object or list with its JSON.
+   * Fields that the pattern omits are ignored.
+   */
   readonly body?: unknown
   /** Status that the app received; 0 without a response. */
   readonly status?: Or<number>
@@ -33,7 +36,7 @@ export interface OutboundPattern {
   readonly response?: unknown
   /** Error that the app received instead of a response. */
   readonly error?: Text | undefined
-  /** Number of times the handler ran: 0 if a fault came before it, 2 if a fault repeated the request. */
+  /** Number of times that the handler ran: 0 if a fault ended the request before, 2 if a fault repeated the request. */
   readonly handlerRuns?: Or<number>
 }
 

@@ -4,27 +4,35 @@ import { didYouMean, nearestName } from '../src/kernel/nearest-name.js'
 import { address, body, headers, type Kind, label, labels, moment, plain, runSteps, span } from './comparison-kinds.js'
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
 
-/** Allowed expected values of a field. Any other value could never match, so that `.not` would always pass. */
+/**
+ * Expected values that a field allows. Other values are rejected, because they could never match and `.not` would then
+ * always pass.
+ */
 interface Takes {
   readonly what: string
-  /** Returns whether the value is allowed, or advice on how to correct it. */
+  /** Returns whether the value is allowed. For a value that is not allowed, it can also return advice. */
   check(value: unknown): boolean | string
 }
 
-/** One field of a captured thing: how it is read and compared, and which expected values are allowed. */
+/**
+ * One field of a pattern: how it is read from a candidate, how it is compared, and which expected values are allowed.
+ */
 export interface PatternField<T> {
   readonly read: (thing: T) => unknown
   readonly kind: Kind
   readonly takes: Takes
-  /** Whether the field may be missing, so that `undefined` can be expected. */
+  /** Whether a candidate may lack the field. Then a pattern may expect `undefined`. */
   readonly optional: boolean
-  /** Returns whether the field may contain a command's password. Then neither side is printed. */
+  /**
+   * Returns whether the field may contain the password of a command. If so, neither the expected nor the received value
+   * is printed.
+   */
   readonly isSecret?: (thing: never) => boolean
 }
 
 export type PatternFields<T> = Readonly<Record<string, PatternField<T>>>
 
-/** The fields of a pattern. The compiler keeps them complete. */
+/** One field description per field of a pattern. The compiler reports a missing one. */
 export type FieldsOf<Pattern, T> = { readonly [Name in keyof Pattern]-?: PatternField<T> }
 
 const textTaken: Takes = {
@@ -79,7 +87,7 @@ const attemptsTaken: Takes = {
 
 export const attemptNames: readonly string[] = ['status', 'error', 'state', 'retried', 'at', 'note', 'delayMs']
 
-/** Returns a message about the first unknown field of an attempt. */
+/** Returns an error text if an expected attempt has an unknown field, and otherwise `false`. */
 function unknownAttempt(value: unknown): string | false {
   if (!Array.isArray(value)) return false
   const names = value.flatMap((item) => (isPlainObject(item) && !isAsymmetric(item) ? Object.keys(item) : []))
@@ -111,7 +119,7 @@ function field<T>(read: Read<T>, kind: Kind, takes: Takes): PatternField<T> {
   return { read, kind, takes, optional: false }
 }
 
-/** Returns the field as one that may be missing. */
+/** Returns a copy of a field that a candidate may lack. */
 export function optional<T>(given: PatternField<T>): PatternField<T> {
   return { ...given, optional: true }
 }
@@ -132,7 +140,7 @@ export const attemptsField = <T>(read: Read<T>, kind: Kind): PatternField<T> => 
 
 export const stepsField = <T>(read: Read<T>): PatternField<T> => field(read, runSteps, stepsTaken)
 
-/** Returns a field with a fixed set of values. */
+/** Creates a field whose value is one of a fixed list. */
 export function wordField<T>(words: readonly string[], read: Read<T>): PatternField<T> {
   const check = (value: unknown): boolean | string => {
     if (typeof value !== 'string' || words.includes(value)) return typeof value === 'string'
@@ -143,7 +151,7 @@ export function wordField<T>(words: readonly string[], read: Read<T>): PatternFi
 }
 
 /**
- * Checks the fields of a pattern, because `.not` would always pass with a pattern that can never match.
+ * Checks the fields of a pattern. Without this check, `.not` would always pass for a pattern that can never match.
  * @throws TypeError when a field is unknown or its value can never match
  */
 export function checkPattern(
@@ -170,12 +178,12 @@ function checkValue(matcher: string, name: string, value: unknown, { takes, opti
     typeof answer === 'string'
       ? ` ${answer}`
       : value === undefined
-        ? ' Omit it, or check the variable that should have a value.'
+        ? ' Omit the field, or check the variable whose value is undefined.'
         : ''
   throw new TypeError(`${matcher}(): ${name} must be ${takes.what} (got ${literal(value)}).${advice}`)
 }
 
-/** Returns an error that names all unknown fields of a pattern, and the fields that were probably meant. */
+/** Returns an error that lists all unknown fields of a pattern and suggests known fields. */
 function unknownFields(
   matcher: string,
   names: readonly string[],
@@ -199,7 +207,7 @@ function unknownFields(
   )
 }
 
-/** Fields by names that users often write instead. */
+/** Names that users often write by mistake, with the correct field. */
 const synonyms: Readonly<Record<string, string>> = {
   url: 'to',
   to: 'url',

@@ -15,7 +15,7 @@ askForPlace(() => {
   try {
     return placeOfInfo(test.info())
   } catch {
-    // Outside of a test.
+    // `test.info()` throws outside of a test.
     return undefined
   }
 })

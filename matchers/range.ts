@@ -1,6 +1,9 @@
 import { literal } from './literal.js'
 
-/** A count: an exact number, a minimum or maximum such as `'>=2'`, or a range such as `'2..4'`, both ends included. */
+/**
+ * A count: a number, or a minimum, maximum or range such as `'>=2'`, `'<=3'` or `'2..4'`. A range includes both of its
+ * ends.
+ */
 export type CountRange =
   | number
   | `${'>=' | '<=' | '>' | '<'}${number}`
@@ -8,11 +11,11 @@ export type CountRange =
   | {
       /** Minimum, included. */
       readonly min: number
-      /** Maximum, included. Default: no limit. */
+      /** Maximum. The maximum itself is allowed. Default: no limit. */
       readonly max?: number
     }
   | {
-      /** Minimum, included. Default: 0. */
+      /** Minimum. The minimum itself is allowed. Default: 0. */
       readonly min?: number
       /** Maximum, included. */
       readonly max: number
@@ -25,7 +28,7 @@ export interface Bounds {
 
 const text = /^\s*(?:(>=|<=|>|<)\s*(\d+)|(\d+)\s*\.\.\s*(\d+))\s*$/
 
-/** Returns the bounds of a range of whole numbers; `undefined` for any other value. */
+/** Parses a range of whole numbers. Returns `undefined` for any other value. */
 export function boundsOf(range: unknown): Bounds | undefined {
   if (typeof range === 'number') return checked(range, range)
   if (typeof range === 'string') return boundsOfText(range)
@@ -66,7 +69,7 @@ export function boundsText({ min, max }: Bounds): string {
 }
 
 /**
- * Returns the bounds of a range. An invalid range would make `.not` always pass.
+ * Parses a range and throws an error for an invalid one, because `.not` would always pass with it.
  * @throws TypeError when the range is invalid or can never hold
  */
 export function requireBounds(matcher: string, name: string, range: unknown): Bounds {

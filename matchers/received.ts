@@ -7,14 +7,14 @@ import { Traffic, type TrafficMark } from '../src/report/traffic-view.js'
 import type { StoreInternals } from '../src/store/store-internals.js'
 import { literal } from './literal.js'
 
-/** Input of a matcher: the entries of a log, and the context of their sandbox. */
+/** Input of a matcher: the entries of a log, and facts about the sandbox that logged them. */
 export interface MatcherInput {
-  /** Name of the value in `expect()`: `sandbox`, `store`, `queue`, `traffic`. */
+  /** What the value in `expect()` is, as a failure names it: `sandbox`, `store`, `queue` or `traffic`. */
   readonly role: Role
   readonly entries: readonly Entry[]
   readonly context: TrafficContext
   readonly received: unknown
-  /** Redaction of secrets in a failure. */
+  /** Redaction that hides secrets in the text of a failure. */
   readonly redaction: Redaction
   ofType<T extends EntryType>(type: T): readonly EntryOf<T>[]
   /** Returns the entries about one message, oldest first. */
@@ -25,12 +25,12 @@ export interface MatcherInput {
 
 export type Role = 'sandbox' | 'store' | 'queue' | 'traffic'
 
-/** Access to the internals of a store by name, because matchers do not import the engine. */
+/** Gives matchers the internals of a store. They are found by name, because matchers do not import the engine. */
 export const storeInternals: Internals<object, StoreInternals> = internals('store')
 
 /**
- * Members that a sandbox may have, with values of unknown type: a copy of a sandbox on a server, or an object of a
- * test, may lack them. The names are those of the real type, so the compiler reports a renamed member.
+ * Members that an object may have or lack, with values of unknown type. For example, a remote sandbox lacks some
+ * members of a sandbox. The names come from the real type, so the compiler reports a renamed member.
  */
 export type Perhaps<T, Names extends keyof T> = { readonly [Name in Names]?: unknown }
 
@@ -40,9 +40,9 @@ type UnknownRecord = Record<string, unknown>
 type Log = Pick<MatcherInput, 'entries' | 'ofType' | 'forMessage'>
 
 /**
- * Returns the evidence in a value of `expect()`: a sandbox, one of its views, a traffic log, a snapshot with entries or a
- * list of entries.
- * @throws TypeError when the value is anything else, or the view of another service
+ * Returns the log of a value in `expect()` with its context. The value is a sandbox, one of its services, a traffic
+ * log, a snapshot or a list of entries.
+ * @throws TypeError when the value is anything else, or a service that the matcher does not check
  */
 export function evidenceOf(matcher: string, received: unknown, wanted: 'store' | 'queue' | 'sandbox'): MatcherInput {
   const role = roleOf(received)
@@ -89,7 +89,7 @@ function evidence(role: Role, received: unknown): MatcherInput {
   }
 }
 
-/** Returns the evidence after a mark. */
+/** Returns the input of a matcher with only the entries after a mark. */
 export function evidenceSince(evidence: MatcherInput, mark: TrafficMark): MatcherInput {
   return {
     ...evidence,
@@ -99,7 +99,7 @@ export function evidenceSince(evidence: MatcherInput, mark: TrafficMark): Matche
   }
 }
 
-/** Returns the name of a value in `expect()` for failures; `undefined` when it has no entries. */
+/** Returns what a value in `expect()` is, as a failure names it. Returns `undefined` if the value has no entries. */
 export function roleOf(received: unknown): Role | undefined {
   if (Array.isArray(received)) return received.every(isEntry) ? 'traffic' : undefined
   if (typeof received !== 'object' || received === null) return undefined
@@ -107,7 +107,7 @@ export function roleOf(received: unknown): Role | undefined {
   if (Array.isArray(given.entries)) return 'traffic'
   if (typeof given.traffic !== 'object' || given.traffic === null) return undefined
   if ('clock' in given && 'store' in given) return 'sandbox'
-  // A view of the past has no clock.
+  // Only a view of the past has no clock and can be forked.
   if ('store' in given && 'fork' in given) return 'sandbox'
   if (storeInternals.find(given) !== undefined) return 'store'
   return 'store' in given && 'queue' in given ? 'sandbox' : 'queue'
@@ -143,7 +143,7 @@ function plainLog(given: readonly Entry[]): Log {
   }
 }
 
-/** Returns whether the log is on a server. Matchers are synchronous and cannot fetch it. */
+/** Returns whether the sandbox is on a server. A matcher is synchronous, so it cannot fetch the log from there. */
 function isRemote(received: unknown): boolean {
   const { traffic } = received as { readonly traffic?: object }
   return traffic !== undefined && 'follow' in traffic

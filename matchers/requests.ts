@@ -23,13 +23,16 @@ export interface RequestPattern {
   readonly service?: Or<ServiceName>
   /** HTTP method of the request, in upper case. */
   readonly method?: Text
-  /** URL as it arrived; `*` matches any characters. */
+  /** URL of the request. `*` matches any characters. */
   readonly url?: Text
-  /** Headers as they arrived; the credentials of `authorization` are `***`. */
+  /** Headers of the request. The credentials in `authorization` are replaced by `***`. */
   readonly headers?: Or<Readonly<Record<string, Text | number | undefined>>>
-  /** Body: a text is compared as text, an object or list partially with the parsed JSON, bytes with bytes. */
+  /**
+   * Body: a string is compared with its text, a `Uint8Array` with its bytes, and an object or list with its JSON.
+   * Fields that the pattern omits are ignored.
+   */
   readonly body?: unknown
-  /** Status of the response; 0 when the connection was broken. */
+  /** Status of the response. 0 if the connection broke before a response. */
   readonly status?: Or<number>
   /** Body of the response. */
   readonly response?: unknown
@@ -55,7 +58,7 @@ export const requestFields: FieldsOf<RequestPattern, EntryOf<'request'>> = {
   service: wordField(['store', 'queue', 'stats'], (entry) => entry.service),
 }
 
-/** Searches HTTP requests to the services, with or without a response. */
+/** Searches HTTP requests to the services. A request without a response can match, too. */
 export function receivedRequest(received: unknown, pattern: RequestPattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveReceivedRequest'
   const evidence = evidenceOf(matcher, received, 'sandbox')

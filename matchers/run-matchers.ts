@@ -30,15 +30,18 @@ import { type MatchOptions, search, timesOf, type Verdict } from './verdict.js'
 
 /** Fields of one step in a list of steps. */
 export interface WorkflowStepItem {
-  /** Name of the step, as the code of the workflow gives it. */
+  /** Name of the step in the code of the workflow. */
   readonly name?: Text
   /** Type of the step, such as `Run`, `SleepFor`, `Call` or `Wait`. */
   readonly type?: Text
   /** State of the step. `planned`: it will run in parallel with others. `waiting`: it waits for an event. */
   readonly state?: Or<StepState>
-  /** Number of delivery attempts that ran the step. */
+  /** Number of delivery attempts in which the step ran. */
   readonly attempts?: Or<number>
-  /** Value that the code after the step receives: its return value, event data, or the response of a call. */
+  /**
+   * Value that the workflow's code gets from the step: its return value, the data of the event, or the response of the
+   * call.
+   */
   readonly result?: unknown
 }
 
@@ -48,11 +51,11 @@ export interface WorkflowRunPattern {
   readonly workflow?: Text
   /** ID of the workflow run, `wfr_…`. */
   readonly runId?: Text
-  /** State of the run: `started` until it ends, then its outcome. */
+  /** State of the run: `started` until it ends, then how it ended. */
   readonly state?: Or<RunLifecycleState>
-  /** Names of its steps in order, or partial steps `[{ name: 'charge', attempts: 2 }]`. */
+  /** Steps of the run, in order: their names, or partial steps `[{ name: 'charge', attempts: 2 }]`. */
   readonly steps?: Or<readonly (string | WorkflowStepItem)[]>
-  /** Result of the route. */
+  /** Value that the workflow's code returned. */
   readonly result?: unknown
   /** Billed messages of the run: 1 per step, 2 per `context.call()`, 1 more per parallel step, and 1 per retry. */
   readonly cost?: Or<number>
@@ -74,9 +77,9 @@ export interface WorkflowWaitPattern {
   readonly workflow?: Text
   /** ID of the workflow run, `wfr_…`. */
   readonly runId?: Text
-  /** Outcome of the wait: `received`, `timed-out`, or `waiting` if it has not ended. */
+  /** How the wait ended: `received` or `timed-out`. `waiting` if it has not ended. */
   readonly outcome?: Or<WaitOutcome>
-  /** Data of the event. */
+  /** Data of the event that ended the wait. */
   readonly data?: unknown
 }
 
@@ -97,7 +100,7 @@ interface RunThing extends Thing {
   readonly result: unknown
 }
 
-/** The compared fields of a step, including a failed step without an entry. */
+/** The fields of a step that are compared. A failed step has no entry, so its fields come from the failed attempt. */
 interface StepLook {
   readonly name: string
   readonly type: string
@@ -243,7 +246,7 @@ export function hasWaitedFor(
   })
 }
 
-/** Returns the submitted steps, and the step at which the run fails, which was not submitted. */
+/** Returns the steps that were submitted. If the run fails at a step, that step was not submitted, so it is added. */
 function looksOf(run: RunLifecycle): StepLook[] {
   const looks = run.steps.map(({ name, type, state, attempts, result, pointer: { seq, at } }): StepLook => {
     return { name, type, state, attempts: attempts.length, result, seq, at }
@@ -265,7 +268,7 @@ function outcomeOf(step: StepLifecycle): WaitOutcome {
   return step.state === 'done' || step.wait?.notified !== undefined ? 'received' : 'waiting'
 }
 
-/** Returns the result of a run: the body of the request with which the endpoint ended it. */
+/** Returns the result of a run. The endpoint sent it as the body of the request that ended the run. */
 function resultOf({ end }: RunLifecycle, evidence: MatcherInput): unknown {
   if (end?.state !== 'RUN_SUCCESS') return undefined
   const request = evidence.entries.find(({ seq }) => seq === end.cause)
@@ -276,7 +279,7 @@ function resultOf({ end }: RunLifecycle, evidence: MatcherInput): unknown {
 
 const maxRuns = 5
 
-/** Returns all runs with their steps, the run in question first. */
+/** Formats all runs with their steps. The run that the failure is about comes first. */
 function stories(evidence: MatcherInput, first: RunLifecycle | undefined, focus?: number): string {
   const runs = runsOf(evidence.entries)
   if (runs.length === 0) return '(no workflow has run)'

@@ -33,7 +33,7 @@ import { callOf, type MatchOptions, search, timesOf, type Verdict } from './verd
 export interface SchedulePattern {
   /** URL of the destination, or name of a URL group; `*` matches any characters. */
   readonly to?: Text
-  /** Cron expression as it was set, such as `0 3 * * *`. */
+  /** Cron expression as the app set it, such as `0 3 * * *`. */
   readonly cron?: Text
   /** ID of the schedule: `scd_…`, or the ID that the app chose. */
   readonly scheduleId?: Text
@@ -43,23 +43,29 @@ export interface SchedulePattern {
   readonly method?: Text
   /** Headers for the destination; names are case-insensitive. */
   readonly headers?: Or<Readonly<Record<string, Text | number | undefined>>>
-  /** Body: a text is compared as text, an object or list partially with the parsed JSON, bytes with bytes. */
+  /**
+   * Body: a string is compared with its text, a `Uint8Array` with its bytes, and an object or list with its JSON.
+   * Fields that the pattern omits are ignored.
+   */
   readonly body?: unknown
   /** Maximum number of retries of each message. */
   readonly retries?: Or<number>
-  /** Delay of the first attempt of each message: `'90s'` or milliseconds; 0 without a delay. */
+  /** Delay of the first attempt of each message: `'90s'`, or milliseconds. 0 without a delay. */
   readonly delay?: Or<Duration>
-  /** URL of the callback of its messages; `*` matches any characters. `undefined` matches schedules without one. */
+  /**
+   * URL of the callback of its messages. `*` matches any characters. `undefined` matches schedules without a callback.
+   */
   readonly callback?: Text | undefined
   /**
-   * URL of the failure callback of its messages; `*` matches any characters. `undefined` matches schedules without one.
+   * URL of the failure callback of its messages. `*` matches any characters. `undefined` matches schedules without a
+   * failure callback.
    */
   readonly failureCallback?: Text | undefined
-  /** One of the labels of its messages. `undefined` matches schedules without labels. */
+  /** A label of its messages. `undefined` matches schedules without labels. */
   readonly label?: Text | undefined
-  /** Key of the flow control of its messages. `undefined` matches schedules without flow control. */
+  /** Flow-control key of its messages. `undefined` matches schedules without flow control. */
   readonly flowControlKey?: Text | undefined
-  /** Name of the FIFO queue of its messages. `undefined` matches schedules without one. */
+  /** Name of the FIFO queue of its messages. `undefined` matches schedules without a FIFO queue. */
   readonly queue?: Text | undefined
   /** Next fire time: ISO text, `Date` or milliseconds since the epoch. */
   readonly next?: Or<string | number | Date> | undefined
@@ -128,8 +134,8 @@ function listsOf(received: unknown): readonly List[] {
 }
 
 /**
- * Returns hints about schedules that would publish the missing message later, which `drain()` does not wait for, and about
- * schedules that fire at another time than expected.
+ * Returns hints about schedules. A schedule may publish the missing message later, which `drain()` does not wait for.
+ * Or it may fire at another time than the test expects.
  */
 export function scheduleHints(
   evidence: MatcherInput,
@@ -152,10 +158,12 @@ export function scheduleHints(
       const name = plainText(schedule.id)
       const slot = expected === undefined ? undefined : nearestSlot(evidence, schedule, expected)
       const delay = schedule.draft.settings.delay ?? 0
-      // A message that differs only in its time is the expected one, and may come from another schedule.
+      // If a message differs from the pattern only in its delivery time, it is the expected message. Another schedule
+      // may have published it.
       const late = nearest.find(({ compared }) => isOnlyWrongIn('deliveredAt', compared))?.thing.published
       const isOther = late !== undefined && late.scheduleId !== schedule.id
-      // The schedule has published the expected message, which ended in another state. A later fire time does not help.
+      // If this schedule has already published the message and a field other than the time differs, waiting for a later
+      // fire time does not help.
       const isWrong = nearest.some(
         ({ thing, compared }) => thing.published?.scheduleId === schedule.id && !isOnlyWrongIn('deliveredAt', compared),
       )
@@ -167,7 +175,7 @@ export function scheduleHints(
       if (paused) return [`Schedule ${name} is paused, so it publishes nothing. Resume it first.`]
       if (nextTime === undefined || now === undefined || nextTime < now) return []
       const until = expected ?? nextTime
-      // Moving time helps only if the fire time is in the future.
+      // Advancing the clock helps only if the fire time is in the future.
       if (until <= now || (deliveredAt !== undefined && expected === undefined && !moment(deliveredAt).fits(nextTime)))
         return []
       const wait = formatDuration(until - now)
@@ -177,12 +185,16 @@ export function scheduleHints(
     })
 }
 
-/** Returns the instant in a pattern; `undefined` for an asymmetric matcher or a missing instant. */
+/**
+ * Returns the expected instant in a pattern. Returns `undefined` if there is none, or if it is an asymmetric matcher.
+ */
 function momentOf(given: unknown): number | undefined {
   return given === undefined || isAsymmetric(given) ? undefined : instant(given as Instant)
 }
 
-/** Returns the fire time of a schedule that is nearest to an instant, among past fire times and the next one. */
+/**
+ * Returns the fire time of a schedule that is nearest to an instant. It is one of the past fire times or the next one.
+ */
 function nearestSlot(evidence: MatcherInput, { id, nextTime }: Schedule, to: number): number | undefined {
   const slots = evidence
     .ofType('published')
@@ -193,17 +205,17 @@ function nearestSlot(evidence: MatcherInput, { id, nextTime }: Schedule, to: num
   )
 }
 
-/** Returns whether a field is the only one that differs. */
+/** Returns whether this field differs and all other fields match. */
 function isOnlyWrongIn(name: string, compared: readonly ComparedField[]): boolean {
   return compared.every((one) => (one.name === name) === one.differences.length > 0)
 }
 
 const maxSchedules = 2
 
-/** Fields that messages take from their schedule. */
+/** Fields that a schedule and its messages have in common. */
 const ofBoth = ['to', 'scheduleId', 'body', 'method', 'label', 'flowControlKey', 'queue'] as const
 
-/** A queue with its schedules. */
+/** An object that may have schedules, such as a queue. */
 interface Owner {
   readonly schedules?: unknown
 }

@@ -54,7 +54,7 @@ export function followsSequence(received: unknown, steps: readonly SequenceStep[
 
 const maxSteps = 6
 
-/** Returns the steps around the first one without a match. */
+/** Returns the lines of the first step without a match and of the steps near it. */
 function around(lines: readonly string[], broken: number): string[] {
   if (lines.length <= maxSteps) return [...lines]
   const from = Math.min(Math.max(0, broken - maxSteps / 2), lines.length - maxSteps)
@@ -100,7 +100,10 @@ function stepLine(step: unknown, index: number, found: readonly number[]): strin
   return index === found.length ? `  ✗ ${literal(step)}` : `  · ${literal(step)}   not checked`
 }
 
-/** Returns why a step has no match: the nearest later entry, or that it occurred too early. */
+/**
+ * Returns why no entry matches a step. An entry may match but come too early. Otherwise, the nearest later entry is
+ * shown.
+ */
 function divergence(
   evidence: MatcherInput,
   step: SequenceStep,

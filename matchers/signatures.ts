@@ -32,7 +32,7 @@ export interface ReceiverKeys {
   readonly current: string
   /** Signing key that becomes the current one with the next rotation, `sig_…`. */
   readonly next: string
-  /** Keys that were current before, the latest first. */
+  /** Former signing keys, the most recent one first. */
   readonly former?: readonly string[]
 }
 
@@ -44,7 +44,10 @@ export interface SignaturePattern {
   readonly messageId?: Text
   /** Kind of the message: `message`, `callback` or `failure-callback`. */
   readonly kind?: Or<MessageKind>
-  /** Key that signed the delivery: its present role, or the key itself. Default: the current or the next key. */
+  /**
+   * Key that signed the delivery: `current`, `next` or `former`, or the key itself. Default: the current or the next
+   * key.
+   */
   readonly key?: 'current' | 'next' | 'former' | (string & {})
   /** Keys of the receiver. Default: the keys of the sandbox or queue in `expect()`. */
   readonly keys?: ReceiverKeys
@@ -54,7 +57,7 @@ export interface SignaturePattern {
   readonly claims?: Readonly<Record<string, unknown>>
 }
 
-/** A received request, with or without an entry in the log. */
+/** A request whose signature is verified. It need not be in the log. */
 interface Signed {
   readonly seq: number
   readonly at: number | undefined
@@ -63,7 +66,6 @@ interface Signed {
   readonly messageId?: string
   readonly kind?: MessageKind
   readonly headers: HeaderList
-  /** The key with which the delivery was signed. */
   readonly key?: string
 }
 
@@ -81,7 +83,10 @@ const checked: FieldsOf<SignaturePattern, Signed> = {
   claims: anyField(() => undefined),
 }
 
-/** Searches deliveries whose signature a receiver would accept: its key, body hash, URL and times. */
+/**
+ * Searches deliveries whose signature a receiver would accept. Receivers verify the key, the hash of the body, the URL
+ * and the times.
+ */
 export function signed(received: unknown, pattern: SignaturePattern = {}, options?: MatchOptions): Verdict {
   const matcher = 'toHaveValidSignature'
   checkPattern(matcher, pattern, checked)
@@ -119,7 +124,7 @@ export function signed(received: unknown, pattern: SignaturePattern = {}, option
 const keysHint =
   "No signing keys are known for this request. Write toHaveValidSignature({ keys: sandbox.queue.signingKeys }), or the key itself as { key: 'sig_…' }."
 
-/** Returns the pattern without its keys, which are secrets. */
+/** Hides the keys of a pattern, because keys are secrets. */
 function shownPattern({ keys, ...pattern }: SignaturePattern): object {
   return keys === undefined ? pattern : { ...pattern, keys: '***' }
 }
@@ -132,7 +137,7 @@ function keysOf(received: unknown): ReceiverKeys | undefined {
   return typeof found?.current === 'string' ? found : undefined
 }
 
-/** Returns the requests in a value of `expect()`: deliveries of a log, of a recorder, or one request. */
+/** Returns the requests to verify: the deliveries of a log or of a recorder, or a single request. */
 function signedIn(matcher: string, received: unknown): { evidence: MatcherInput; things: () => Iterable<Signed> } {
   if (roleOf(received) !== undefined && !isAttempts(received)) {
     const evidence = evidenceOf(matcher, received, 'queue')
@@ -167,12 +172,12 @@ function singleOf(received: unknown): readonly (Entry | PlainRequest)[] | undefi
   if (Array.isArray(requests)) return requests
   if (typeof url !== 'string' || typeof headers !== 'object' || headers === null || isMessage(received))
     return undefined
-  // A Request cannot be used, because its body can be read only once and asynchronously.
+  // A `Request` is rejected: its body can be read only once and only asynchronously.
   if (typeof (received as { arrayBuffer?: unknown }).arrayBuffer === 'function') return undefined
   return [received as PlainRequest]
 }
 
-/** Returns whether a value is a message of `queue.publish()`, which has no deliveries. */
+/** Returns whether a value is a message that `queue.publish()` returned. Such a message contains no deliveries. */
 function isMessage(received: unknown): boolean {
   const { id, settings } = (received ?? {}) as Record<string, unknown>
   return typeof id === 'string' && typeof settings === 'object'
@@ -206,7 +211,7 @@ function signedAttempt(entry: EntryOf<'attempt'>): Signed {
     messageId,
     kind,
     ...(typeof key === 'string' && { key }),
-    // A getter, because reading the headers of an attempt computes its signature.
+    // This must be a getter, because reading the headers of an attempt computes its signature.
     get headers() {
       return entry.headers
     },
@@ -226,7 +231,7 @@ function headerList(headers: unknown): HeaderList {
   return (Array.isArray(headers) ? headers : listed) as HeaderList
 }
 
-/** Returns the checks that a receiver makes, by name, with the differences that each finds. */
+/** Verifies a request as a receiver does. Returns one result per check, with the differences that the check found. */
 function verification(thing: Signed, pattern: SignaturePattern, known: ReceiverKeys | undefined): ComparedField[] {
   const token = tokenOf(thing.headers)
   if (token === undefined) return [miss('signature', 'one', 'no header that ends in -Signature')]
@@ -247,8 +252,8 @@ function verification(thing: Signed, pattern: SignaturePattern, known: ReceiverK
 }
 
 /**
- * Returns the names of the failed checks of a delivery's signature, an empty list when it is valid, and `undefined` when
- * its key is unknown.
+ * Returns the names of the checks that a delivery's signature fails. The list is empty for a valid signature. Returns
+ * `undefined` if no key is known.
  */
 export function wrongWithSignature(evidence: MatcherInput, entry: EntryOf<'attempt'>): readonly string[] | undefined {
   const thing = signedAttempt(entry)
@@ -308,7 +313,10 @@ function placeOf(key: string): string {
   return isPlace(key) ? key : 'given'
 }
 
-/** Returns the role of the signing key: `current`, `next`, `former 1` or `given`; `undefined` for an unknown key. */
+/**
+ * Returns the role of the key that signed the request: `current`, `next`, `former 1` or `given`. Returns `undefined`
+ * for an unknown key.
+ */
 function signerOf(
   isBy: (key: string) => boolean,
   known: ReceiverKeys | undefined,
@@ -323,7 +331,7 @@ function signerOf(
     if (rotations !== -1) return `former ${rotations + 1}`
   }
   if (ofAttempt === undefined || !isBy(ofAttempt)) return undefined
-  // The key is known only from the attempt. It was the current key when the attempt started.
+  // Only the attempt contains this key. It was the current key when the attempt started.
   return known === undefined ? 'current' : 'former'
 }
 
@@ -354,7 +362,6 @@ function bodyDifferences(claim: unknown, body: Bytes): readonly ValueDifference[
   ]
 }
 
-/** Returns the SHA-256 of a body as base64url without padding. */
 function bodyHash(body: Bytes): string {
   return toBase64Url(sha256Bytes(body))
 }
@@ -363,7 +370,7 @@ function unpadded(hash: string): string {
   return hash.replace(/=+$/, '')
 }
 
-/** Returns the checks of `exp` and `nbf`, if the time of the verification is known. */
+/** Returns the checks of the claims `exp` and `nbf`. Without a time of verification, the list is empty. */
 function timeChecks(claims: Readonly<Record<string, unknown>>, at: number | undefined): ComparedField[] {
   if (at === undefined) return []
   const { exp, nbf } = claims

@@ -32,7 +32,7 @@ const ways = [
   'direct',
 ] as const satisfies readonly EntryOf<'command'>['via'][]
 
-/** Fields of a step by type of entry. */
+/** The fields that a step of a sequence can have, by type of entry. */
 interface StepPatterns {
   /** Fields of an HTTP request to one of the services. */
   readonly request: RequestPattern
@@ -45,13 +45,13 @@ interface StepPatterns {
     readonly via?: Or<EntryOf<'command'>['via']>
     readonly error?: Text | undefined
   }
-  /** Fields of a change of a key: its name, and the event, such as `set` or `expired`. */
+  /** Fields of a keyspace event: the name of the changed key, and the event, such as `set` or `expired`. */
   readonly keyspace: { readonly key?: Text; readonly event?: Text }
   /** Fields of a published message. */
   readonly published: PublishedPattern
   /** Fields of a delivery attempt. */
   readonly attempt: AttemptPattern
-  /** Fields of a change of a message that is not an attempt, such as a cancellation. */
+  /** Fields of a change of a message outside of attempts, such as a cancellation. */
   readonly message: { readonly state?: Text; readonly messageId?: Text; readonly reason?: Text | undefined }
   /** Fields of a dead letter. */
   readonly 'dead-letter': {
@@ -64,18 +64,18 @@ interface StepPatterns {
   }
   /** Fields of the start or end of a workflow run. */
   readonly workflow: { readonly runId?: Text; readonly state?: Text; readonly to?: Text }
-  /** Fields of a new step of a workflow run. */
+  /** Fields of a step that was added to a workflow run. */
   readonly step: {
     readonly runId?: Text
     readonly stepName?: Text
     readonly stepType?: Text
     readonly stepId?: Or<number>
   }
-  /** Fields of the start of a step's wait for an event. */
+  /** Fields of an entry about a step that begins to wait for an event. */
   readonly wait: { readonly runId?: Text; readonly stepName?: Text; readonly eventId?: Text }
-  /** Fields of an event for workflow runs. */
+  /** Fields of an event that was sent to workflow runs. */
   readonly notify: { readonly eventId?: Text; readonly runId?: Text | undefined }
-  /** Fields of the start of a workflow run by a step of another run. */
+  /** Fields of an invocation: a step of a workflow run starts another run. */
   readonly invoke: { readonly runId?: Text; readonly stepName?: Text; readonly invokedRunId?: Text; readonly to?: Text }
   /** Fields of an injected fault. */
   readonly fault: { readonly point?: Text; readonly fault?: Text; readonly target?: Text }
@@ -109,7 +109,7 @@ const wordsField: PatternField<EntryOf<'command'>> = {
   isSecret: ({ argv }: EntryOf<'command'>) => standardRedaction.isSecretCommand(argv.map((word) => text(word))),
 }
 
-/** Fields of a step by type of entry. Entries of other types have their own fields unchanged. */
+/** Descriptions of the fields of a step, by type of entry. For other types, see `otherFields`. */
 const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>> } = {
   request: requestFields,
   outbound: callFields,
@@ -170,7 +170,10 @@ const stepFields: { readonly [T in keyof StepPatterns]: PatternFields<EntryOf<T>
   },
 }
 
-/** Names of the fields of other types. The compiler keeps the list complete. */
+/**
+ * Names of the fields of all other types of entries. The values of these fields are compared unchanged. The compiler
+ * keeps the list complete.
+ */
 type OtherType = Exclude<EntryType, keyof StepPatterns>
 const otherFields: {
   readonly [T in OtherType]: readonly Exclude<keyof EntryOf<T>, 'type' | 'seq' | 'at' | 'cause' | 'region'>[]
@@ -183,7 +186,6 @@ const otherFields: {
 
 const entryTypes: readonly string[] = [...Object.keys(stepFields), ...Object.keys(otherFields)]
 
-/** Returns a field that is read from the entry unchanged. */
 function asItIs(name: string): PatternField<Entry> {
   return anyField((entry) => Reflect.get(entry, name))
 }
@@ -193,7 +195,7 @@ export function fieldsOfType(type: EntryType): PatternFields<Entry> {
   return Object.fromEntries(otherFields[type as OtherType].map((name) => [name, asItIs(name)]))
 }
 
-/** A checked step. Its test takes only entries of its type. */
+/** A validated step of a sequence. `test` must get only entries of the type `type`. */
 export interface StepTest {
   readonly type: EntryType
   readonly test: PatternTest<Entry>

@@ -9,10 +9,10 @@ import { withoutSecrets } from './failure/hidden-values.js'
 import { isAsymmetric, literal } from './literal.js'
 import { storeInternals } from './received.js'
 
-/** A stored value that can be compared. */
+/** Value of a key in the store, which can be compared. */
 export interface StoredValue {
   readonly type: string
-  /** Remaining TTL in milliseconds; `undefined` without a TTL. */
+  /** Remaining TTL in milliseconds. `undefined` if the key does not expire. */
   readonly ttl: number | undefined
   readonly compare: (expected: unknown) => readonly ValueDifference[]
   /** Returns the value as a short text, safe to print. */
@@ -24,7 +24,7 @@ export interface KeyReader {
   keys(): readonly Bytes[]
 }
 
-/** Returns a reader for the keys of a store. Reading leaves no entry in the log. */
+/** Returns a reader for the keys of a store. Its reads add no entry to the log. */
 export function keyReaderOf(matcher: string, received: unknown): KeyReader {
   const internals =
     storeInternals.find(received) ?? storeInternals.find((received as { store?: unknown } | null | undefined)?.store)
@@ -46,7 +46,8 @@ export function keyReaderOf(matcher: string, received: unknown): KeyReader {
       return keys
     },
     read: (key) => {
-      // Reading an expired key would delete it and log an event, but an assertion must not change the log.
+      // A read of an expired key deletes the key and logs an event. An assertion must not change the log, so do not
+      // read such a key.
       if (!engine.db.isLive(key)) return undefined
       const type = String(run(latin1('TYPE'), key))
       if (type === 'none') return undefined
@@ -59,7 +60,7 @@ export function keyReaderOf(matcher: string, received: unknown): KeyReader {
 type Run = (...words: Bytes[]) => PlainReply
 type StoredPart = Pick<StoredValue, 'compare' | 'shown'>
 
-/** Readers of values by type. */
+/** Functions that read the value of a key, by type of the key. */
 const readings: Readonly<Record<string, (key: Bytes, run: Run) => StoredPart>> = {
   string: (key, run) => stringHeld(String(run(latin1('GET'), key))),
   hash: (key, run) => fieldsHeld(pairsOf(run(latin1('HGETALL'), key))),
@@ -87,7 +88,10 @@ function stringHeld(received: string): StoredPart {
   return { shown: show(received), compare: (expected) => compareStored(received, expected) }
 }
 
-/** Compares a stored text with numbers as text, and with objects, lists and booleans as parsed JSON. */
+/**
+ * Compares a stored text. An expected number is compared as text, and an expected object, list or boolean with the
+ * parsed JSON.
+ */
 function compareStored(received: string, expected: unknown): readonly ValueDifference[] {
   if (typeof expected === 'number' || typeof expected === 'bigint') return compare(received, String(expected))
   return typeof expected === 'string' ? compare(received, expected) : compareText(received, expected)
@@ -136,7 +140,7 @@ function listHeld(received: readonly string[]): StoredPart {
   }
 }
 
-/** Compares sets without regard to order. Each expected member must match another member. */
+/** Compares sets in any order. Two expected members must match two different members of the set. */
 function setHeld(received: readonly string[]): StoredPart {
   return {
     shown: show(received),

@@ -1,11 +1,11 @@
 import { plainText } from '../src/report/safe-text.js'
 import { isPlainObject, literal } from './literal.js'
 
-/** Maximum length of literals that are printed next to each other on one line. */
+/** Maximum length of two literals that are printed on the same line. */
 const short = 60
-/** Maximum number of lines per side that are compared with each other. */
+/** Maximum number of lines of each text for which a diff is computed. */
 const maxCompared = 400
-/** Maximum number of characters of a text that is split into lines. */
+/** Maximum number of characters of a text for which a diff of lines is computed. */
 const maxChars = 100_000
 const maxItems = 200
 const context = 2
@@ -13,8 +13,8 @@ const maxLines = 30
 const widest = 120
 
 /**
- * Returns a diff by lines of two long texts, lists or objects: `-` is expected, `+` is received. It is `undefined` when
- * both fit on one line or cannot be compared by lines.
+ * Returns a diff of two long texts, lists or objects, line by line. Lines with `-` are expected, lines with `+` are
+ * received. Returns `undefined` if both values fit on one line or cannot be split into lines.
  */
 export function differingLines(expected: unknown, received: unknown): readonly string[] | undefined {
   if (isLong(expected) || isLong(received)) return differingPart(expected, received)
@@ -23,7 +23,7 @@ export function differingLines(expected: unknown, received: unknown): readonly s
   if (wanted.length <= 1 && found.length <= 1) return differingPart(expected, received)
   const lines = diffLines(wanted, found)
   const marks = new Set(lines.map(([mark]) => mark))
-  // A diff needs at least one common line and one different line.
+  // A diff is useful only if some lines are equal and some differ.
   return marks.size > 1 && marks.has(' ') ? shownLines(lines) : undefined
 }
 
@@ -37,7 +37,7 @@ function linesOf(value: unknown): readonly string[] | undefined {
   return literal(value).length <= short ? [literal(value)] : layout(value, '')
 }
 
-/** Returns a list or an object with one item per line. */
+/** Formats a list or an object with one item per line. */
 function layout(value: unknown, indent: string, lead = '', depth = 0): string[] {
   const isList = Array.isArray(value)
   if ((!isList && !isPlainObject(value)) || depth > 6 || literal(value).length <= short - indent.length) {
@@ -55,7 +55,7 @@ function fieldLead(name: string): string {
   return `${/^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(name) ? name : literal(name)}: `
 }
 
-/** Returns the first difference of two long lines with its surroundings. */
+/** Returns the first difference between two long lines, with the characters around it. */
 function differingPart(expected: unknown, received: unknown): readonly string[] | undefined {
   if (typeof expected !== 'string' || typeof received !== 'string') return undefined
   if (expected.length <= short && received.length <= short) return undefined
@@ -73,7 +73,10 @@ function differingPart(expected: unknown, received: unknown): readonly string[] 
 
 type Line = readonly [mark: ' ' | '-' | '+', text: string]
 
-/** Returns a shortest edit of lines: equal ends are removed, and the rest has a longest common subsequence. */
+/**
+ * Returns the shortest diff. Equal lines at both ends are kept, and the lines between them are compared by their
+ * longest common subsequence.
+ */
 export function diffLines(wanted: readonly string[], found: readonly string[]): Line[] {
   let start = 0
   while (start < wanted.length && start < found.length && wanted[start] === found[start]) start++
@@ -93,7 +96,7 @@ export function diffLines(wanted: readonly string[], found: readonly string[]): 
 }
 
 function between(wanted: readonly string[], found: readonly string[]): Line[] {
-  // Texts with too many different lines are not compared: all expected lines come first, then all received lines.
+  // Comparing very many lines takes too long. Then list all expected lines first, and all received lines after them.
   if (wanted.length > maxCompared || found.length > maxCompared) {
     return [...wanted.map((line): Line => ['-', line]), ...found.map((line): Line => ['+', line])]
   }
@@ -111,7 +114,10 @@ function between(wanted: readonly string[], found: readonly string[]): Line[] {
   return lines
 }
 
-/** Returns the length of the longest common subsequence of the remaining lines, for every position in both texts. */
+/**
+ * Returns a table for the diff. For each pair of positions, it has the length of the longest common subsequence of the
+ * lines after these positions.
+ */
 function commonLengths(wanted: readonly string[], found: readonly string[]): Uint16Array[] {
   const lengths = Array.from({ length: wanted.length + 1 }, () => new Uint16Array(found.length + 1))
   for (let at = wanted.length - 1; at >= 0; at--) {
@@ -125,7 +131,7 @@ function commonLengths(wanted: readonly string[], found: readonly string[]): Uin
   return lengths
 }
 
-/** Returns the changed lines with two lines of context, each shortened to the maximum width. */
+/** Returns the changed lines, with two unchanged lines around them. Each line is shortened to the maximum width. */
 function shownLines(lines: readonly Line[]): string[] {
   const near = lines.map((_, index) =>
     lines.slice(Math.max(0, index - context), index + context + 1).some(([mark]) => mark !== ' '),

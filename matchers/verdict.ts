@@ -17,22 +17,22 @@ import {
 import { type Bounds, boundsText, type CountRange, requireBounds, within } from './range.js'
 import type { MatcherInput } from './received.js'
 
-/** Result of a matcher, for `expect(…)`, `expect(…).not` and searches. */
+/** Result of a matcher. It is used for `expect(…)`, for `expect(…).not`, and without a test runner. */
 export interface Verdict {
-  /** Whether the value in `expect()` matches, without regard to `.not`. */
+  /** Whether the value in `expect()` matches. `.not` does not change it. */
   readonly pass: boolean
   /** `seq` of the matching entries. */
   readonly matched: readonly number[]
   /**
-   * Returns the failure of the assertion, or of its `.not`, as data.
-   * @param place location of the test, for the command that runs it again
+   * Returns the data of the failure.
+   * @param place location of the test, which the replay command contains
    */
   failure(not: boolean, place?: TestLocation): FailureData
   /** Returns the failure as text. */
   explain(not: boolean, place?: TestLocation): string
 }
 
-/** Creates a verdict. The failure is composed only when it is read. */
+/** Creates a verdict. Its failure is composed only when a caller reads it. */
 export function verdict(
   pass: boolean,
   failure: Verdict['failure'],
@@ -50,35 +50,38 @@ export function verdict(
 
 /** Options of a matcher. */
 export interface MatchOptions {
-  /** Number of things that must match: a number, `'>=2'`, `'<=3'`, `'2..4'` or `{ min, max }`. Default: one or more. */
+  /**
+   * How many messages, requests or other candidates must match: a number, `'>=2'`, `'<=3'`, `'2..4'` or `{ min, max }`.
+   * Default: one or more.
+   */
   readonly times?: CountRange
 }
 
 export interface MatcherSearch<T> {
   readonly matcher: string
-  /** Arguments of the call, for the first line of a failure. */
+  /** Arguments with which the matcher was called, for the first line of a failure. */
   readonly call: readonly unknown[]
   readonly evidence: MatcherInput
-  /** Returns all candidates, read again for each call. */
+  /** Returns all candidates. Each call reads them again. */
   readonly things: () => Iterable<T>
-  /** Returns the candidates that can match, if a cheaper search finds them. */
+  /** Returns only candidates that can match. Set it if it takes less work than `things`. */
   readonly likely?: () => Iterable<T>
   readonly test: PatternTest<T>
   readonly candidate: (thing: T) => Candidate
   readonly times: Bounds | undefined
-  /** Name of the things, singular and plural: `published message`, `published messages`. */
+  /** Name of the candidates in texts, singular and plural: `published message`, `published messages`. */
   readonly noun: readonly [one: string, many: string]
-  /** Returns hints for typical mistakes, given the nearest candidates. */
+  /** Returns hints about typical mistakes. The nearest candidates help to find the mistake. */
   readonly hints?: (nearest: readonly ScoredCandidate<T>[], place: TestLocation | undefined) => readonly string[]
-  /** Returns whether the timeline shows an entry; all by default. */
+  /** Returns whether the timeline may show an entry. Default: always `true`. */
   readonly shown?: (entry: Entry) => boolean
-  /** Returns the end of a failure instead of a timeline. */
+  /** Returns a report that is printed instead of the timeline. */
   readonly story?: (thing: T | undefined) => string
 }
 
 const foundShown = 5
 
-/** Searches candidates that match the pattern. A failure is composed only when it is read. */
+/** Searches the candidates that match a pattern. The failure is composed only when a caller reads it. */
 export function search<T>(given: MatcherSearch<T>): Verdict {
   const { times } = given
   const enough = times === undefined ? 1 : times.max + 1
@@ -119,7 +122,7 @@ function explanation<T>(
     call: callLine(evidence, not, given.matcher, given.call),
     ...(not ? unwanted(given, ranking) : missing(given, ranking)),
     hints: isShort ? (given.hints?.(ranking.nearest, place) ?? []) : [],
-    // The report of a workflow run already shows its failed messages.
+    // The report of a workflow run already shows the messages that failed.
     isMissing: isShort && given.story === undefined,
     mayRepeat: isShort ? attemptsOf(given, near?.thing) : ledTo(given, ranking.found),
     isUnwanted: !isShort,
@@ -129,7 +132,10 @@ function explanation<T>(
   })
 }
 
-/** Returns a function that tests whether an entry is one of the matches, or published the message of a match. */
+/**
+ * Returns a function that tests whether an entry belongs to a match: the matching entry itself, or the entry that
+ * published its message.
+ */
 function ledTo<T>({ evidence, candidate }: MatcherSearch<T>, found: readonly T[]): (entry: Entry) => boolean {
   const seqs = new Set(found.map((thing) => candidate(thing).seq))
   const messages = new Set(
@@ -138,7 +144,7 @@ function ledTo<T>({ evidence, candidate }: MatcherSearch<T>, found: readonly T[]
   return (entry) => seqs.has(entry.seq) || (entry.type === 'published' && messages.has(entry.messageId))
 }
 
-/** Returns a function that tests whether an entry is an attempt of the nearest message. */
+/** Returns a function that tests whether an entry is an attempt of the message that is nearest to a match. */
 function attemptsOf<T>({ evidence, candidate }: MatcherSearch<T>, near: T | undefined): (entry: Entry) => boolean {
   const seq = near === undefined ? undefined : candidate(near).seq
   const ends = [...evidence.ofType('attempt'), ...evidence.ofType('dead-letter')]
@@ -146,7 +152,7 @@ function attemptsOf<T>({ evidence, candidate }: MatcherSearch<T>, near: T | unde
   return (entry) => entry.type === 'attempt' && entry.messageId === delivery?.messageId
 }
 
-/** Returns the arguments of a call, without an empty pattern and without empty options. */
+/** Returns the arguments of a matcher's call. An empty pattern and empty options are omitted. */
 export function callOf(pattern: object, options: MatchOptions | undefined): readonly unknown[] {
   if (options?.times !== undefined) return [pattern, options]
   return Object.keys(pattern).length === 0 ? [] : [pattern]
@@ -195,7 +201,7 @@ function unwanted<T>(given: MatcherSearch<T>, { found }: RankedMatches<T>): Pick
   return { expected: `Expected ${expected}, found ${found.length}:`, parts: [fitting(given, found, found.length > 1)] }
 }
 
-/** Returns the matches, one per line. @param isTooMany whether to print full IDs, which distinguish the matches */
+/** Returns the matches, one per line. @param isTooMany whether to print full IDs, because short IDs may be equal */
 function fitting<T>(given: MatcherSearch<T>, found: readonly T[], isTooMany: boolean): string[] {
   const first = startOf(given.evidence)
   const lines = found.slice(0, foundShown).map((thing) => {
@@ -205,7 +211,9 @@ function fitting<T>(given: MatcherSearch<T>, found: readonly T[], isTooMany: boo
   return found.length > foundShown ? [...lines, `  … and ${found.length - foundShown} more`] : lines
 }
 
-/** Returns the time of the first entry. Titles contain a date only if it differs from this one. */
+/**
+ * Returns the time of the first entry. Later times are printed with a date only if their date differs from this one.
+ */
 export function startOf(evidence: MatcherInput): number {
   return evidence.entries[0]?.at ?? 0
 }
@@ -214,7 +222,10 @@ function article(noun: string): string {
   return /^[aeiou]/i.test(noun) ? 'an' : 'a'
 }
 
-/** Returns the range in the last argument of a matcher; `undefined` means one or more. */
+/**
+ * Returns the expected range from the last argument of a matcher. Returns `undefined` if there is none, which means one
+ * or more.
+ */
 export function timesOf(matcher: string, options: unknown): Bounds | undefined {
   if (options === undefined) return undefined
   if (!isPlainObject(options)) {
@@ -225,7 +236,7 @@ export function timesOf(matcher: string, options: unknown): Bounds | undefined {
   const other = Object.keys(options).find((name) => name !== 'times')
   if (other !== undefined) {
     throw new TypeError(
-      `${matcher}(): unknown option ${literal(other)}. Put all fields into one pattern; the only option is { times: 2 }.`,
+      `${matcher}(): unknown option ${literal(other)}. Put all fields into one pattern. The only option is times, such as { times: 2 }.`,
     )
   }
   return options.times === undefined ? undefined : requireBounds(matcher, 'times', options.times)

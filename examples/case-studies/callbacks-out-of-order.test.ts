@@ -4,7 +4,7 @@ import * as asItWas from './callbacks-out-of-order/broken.ts'
 import * as mended from './callbacks-out-of-order/fixed.ts'
 import { story } from './story.ts'
 
-const cause = /Callbacks .*out of order: first the one about attempt 2 .*then the one about attempt 1/
+const cause = /Callbacks .*out of order: first the callback about attempt 2 .*then the callback about attempt 1/
 
 story('callbacks-out-of-order', { asItWas, mended, cause }, (test, app) => {
   test('keeps a document done after a late callback', async ({ sandbox: { clock, destinations, store } }) => {

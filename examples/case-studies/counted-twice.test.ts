@@ -4,7 +4,7 @@ import * as asItWas from './counted-twice/broken.ts'
 import * as mended from './counted-twice/fixed.ts'
 import { story } from './story.ts'
 
-const cause = /POST .* was sent .*got no response although its work was done/
+const cause = /POST .* was sent .*got no response although the work was done/
 
 story('counted-twice', { asItWas, mended, cause }, (test, app) => {
   test('gives number 1 to the first visitor', async ({ sandbox: { faults } }) => {

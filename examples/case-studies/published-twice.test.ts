@@ -4,7 +4,7 @@ import * as asItWas from './published-twice/broken.ts'
 import * as mended from './published-twice/fixed.ts'
 import { story } from './story.ts'
 
-const cause = /POST .* was sent .*got no response although its work was done/
+const cause = /POST .* was sent .*got no response although the work was done/
 
 story('published-twice', { asItWas, mended, cause }, (test, app) => {
   test('ships an order once while the queue fails', async ({ sandbox }) => {

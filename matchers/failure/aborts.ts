@@ -6,10 +6,11 @@ import { literal } from '../literal.js'
 import type { MatcherInput } from '../received.js'
 import { grouped } from './circumstance.js'
 
-// The SDK throws WorkflowAbort in an endpoint as soon as it has submitted a step. A delivery that continues after that
-// has caught the error, or does not await the step. The log proves it, because the same delivery did something else.
+// In an endpoint, the SDK throws WorkflowAbort as soon as it has submitted a step. If a delivery does more work after
+// that, its code has caught the error or does not await the step. The log proves which delivery did the additional
+// work.
 
-/** A request with which an endpoint submitted one step, or several parallel steps, for the first time. */
+/** The first request with which an endpoint submitted a step. It may submit several parallel steps. */
 interface Submission {
   readonly runId: string
   readonly name: string
@@ -19,8 +20,8 @@ interface Submission {
 type Call = EntryOf<'attempt'>
 
 const swallowed =
-  'code around it (try/catch, finally, Promise.allSettled(), Promise.any()) swallowed WorkflowAbort, or it is not awaited'
-/** Start of the SDK's response when a route ends before its first step. */
+  'code around the step (try/catch, finally, Promise.allSettled(), Promise.any()) swallowed WorkflowAbort, or the step is not awaited'
+/** Beginning of the SDK's response if a route ends before its first step. */
 const unstarted = 'Failed to authenticate Workflow request'
 
 /** Returns hints for deliveries to workflow endpoints that continued after they had submitted a step. */
@@ -46,7 +47,8 @@ function submissionsIn(evidence: MatcherInput): Submission[] {
   for (const entry of [...evidence.ofType('step'), ...evidence.ofType('wait'), ...evidence.ofType('invoke')]) {
     const { runId, stepId, stepName, cause = 0 } = entry
     const request = causes.get(cause) ?? cause
-    // A step may be submitted again, because its client got no response or its plan came first. It is the same step.
+    // The same step may be submitted twice: its client got no response, or its plan was submitted first. Count only the
+    // first submission.
     const step = `${stepId} ${runId}`
     if (!known.has(step) && !steps.has(request)) steps.set(request, { runId, name: stepName })
     known.add(step)
@@ -62,7 +64,10 @@ function isAccepted({ response: answer }: EntryOf<'request'>): boolean {
   return answer !== undefined && answer.status >= 200 && answer.status < 300
 }
 
-/** Returns the `context.call()` step of a request, which has no entry until the third party has responded. */
+/**
+ * Returns the `context.call()` step that a request submits. The log has no entry for this step until the third party
+ * has responded.
+ */
 function calledIn({ body, service }: EntryOf<'request'>): { runId: string; name: string } | undefined {
   if (service !== 'queue' || !body.includes('toCallback')) return undefined
   const [first] = [parsedJson(text(body))].flat() as { readonly headers?: object }[]
@@ -73,8 +78,9 @@ function calledIn({ body, service }: EntryOf<'request'>): { runId: string; name:
 }
 
 /**
- * Yields the deliveries that did not overlap with another delivery of their run, so that everything that the run did
- * meanwhile came from them. It stops at a delivery without a response, because its handler may still run.
+ * Yields the deliveries that did not overlap with another delivery of the same run. During such a delivery, only its
+ * handler can have acted for the run. The search stops at a delivery without a response, because its handler may still
+ * run.
  */
 function* loneCalls(calls: readonly Call[]): Generator<Call> {
   let ended = 0
@@ -90,7 +96,7 @@ function endOf({ endedAfterSeq = Number.POSITIVE_INFINITY }: Call): number {
   return endedAfterSeq
 }
 
-/** Returns hints for deliveries that submitted another step, or ended the run, after their first step. */
+/** Returns hints for deliveries that, after submitting a step, submitted another step or ended the run. */
 function wentOn(
   submissions: readonly Submission[],
   calls: Iterable<Call>,
@@ -107,11 +113,12 @@ function wentOn(
       .filter(({ request: { seq, cause = call.seq } }) => isIn(seq) && cause === call.seq)
     if (first === undefined) continue
     const { name, request } = first
-    const lead = `The call that submitted step ${quoted(name)} (#${request.seq})`
+    const lead = `The delivery that submitted step ${quoted(name)} (#${request.seq})`
     if (second !== undefined)
       told.push(`${lead} continued and submitted step ${quoted(second.name)} (#${second.request.seq}): ${swallowed}.`)
     else if (end !== undefined && isIn(end.seq) && isRequest(end.cause, evidence)) {
-      // The SDK throws WorkflowAbort once it has the response to the submission.
+      // The SDK throws WorkflowAbort when it gets the response to the submission. If the run ended before that
+      // response, the app did not await the step.
       const why = endedBefore(request, end.cause!) ? swallowed : 'the step is not awaited'
       told.push(`${lead} also ended run ${plainText(end.runId)} (#${end.seq}): ${why}.`)
     }
@@ -123,7 +130,7 @@ function endedBefore({ endedAfterSeq = Number.POSITIVE_INFINITY }: EntryOf<'requ
   return endedAfterSeq < seq
 }
 
-/** Returns hints for steps that the queue rejected because their run had already succeeded. */
+/** Returns hints for steps that were submitted after their run had succeeded. The queue rejects them. */
 function submittedAfter(ends: ReadonlyMap<string, EntryOf<'workflow'>>, evidence: MatcherInput): string[] {
   return evidence.ofType('request').flatMap((request) => {
     if (request.response?.status !== 400) return []
@@ -138,7 +145,7 @@ function submittedAfter(ends: ReadonlyMap<string, EntryOf<'workflow'>>, evidence
   })
 }
 
-/** Returns hints for routes that ended without a step, which the SDK rejects for any reason. */
+/** Returns hints for routes that ended before any step. The SDK always responds to such a delivery with 400. */
 function endedUnstarted(evidence: MatcherInput): string[] {
   const refused = evidence
     .ofType('attempt')
@@ -146,7 +153,7 @@ function endedUnstarted(evidence: MatcherInput): string[] {
   return [...grouped(refused, ({ workflowRunId = '' }) => workflowRunId)].map(([runId, attempts]) => {
     const { seq } = attempts[0]!
     const where = attempts.length === 1 ? `(#${seq})` : `in ${attempts.length} attempts (first: #${seq})`
-    return `The route of run ${plainText(runId)} ended before its first step, and the SDK responded with 400 ${where}: it returned early, a try/catch around the step swallowed WorkflowAbort, or the step is not awaited.`
+    return `The route of run ${plainText(runId)} ended before its first step, and the SDK responded with 400 ${where}. Either the route returned early, a try/catch around the step swallowed WorkflowAbort, or the step is not awaited.`
   })
 }
 
@@ -154,7 +161,7 @@ function isUnstarted(outcome: Call['outcome']): boolean {
   return outcome?.status === 400 && text(outcome.body).includes(unstarted)
 }
 
-/** Returns the steps in the body of a request. */
+/** Returns the steps that a request submits. */
 function stepsIn({ body, service }: EntryOf<'request'>): { readonly stepId: number; readonly stepName: string }[] {
   const parsed = service === 'queue' ? parsedJson(text(body)) : undefined
   return (Array.isArray(parsed) ? parsed : [parsed]).flatMap((one: unknown) => {

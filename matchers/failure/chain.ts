@@ -7,18 +7,20 @@ import { isNews, timeline } from '../../src/report/timeline.js'
 import type { RenderContext } from '../../src/report/timeline-writer.js'
 import type { MatcherInput } from '../received.js'
 
-/** Maximum number of faults that are shown before other entries. */
+/** Maximum number of faults that take precedence over other entries. */
 const maxFaults = 3
 
 /** The entries that a failure is about. */
 export interface Subject {
-  /** `seq` of the entries that the verdict names, the most important one first. */
+  /** The focus: `seq` of the entries that the verdict names, the most important entry first. */
   readonly focus: readonly number[]
-  /** Filter of other related entries; all by default. */
+  /** Returns whether the timeline may show an entry outside the chain. Default: always `true`. */
   readonly shown?: ((entry: Entry) => boolean) | undefined
 }
 
-/** Index of the log for one failure. */
+/**
+ * The chain of a failure: its focus, the causes of the focus, and what followed. Indexes the log to find these entries.
+ */
 export class Chain {
   readonly nesting: Nesting
   readonly repetitions: Repetitions
@@ -26,7 +28,7 @@ export class Chain {
   readonly #bySeq: ReadonlyMap<number, Entry>
   readonly #led: ReadonlySet<number>
   readonly #firstAttempts = new Map<string, Entry[]>()
-  /** Entries of the chain itself: causes of the focus, the focus, and what followed. */
+  /** `seq` of each entry in the chain. */
   readonly own: ReadonlySet<number>
 
   constructor(
@@ -48,12 +50,12 @@ export class Chain {
     return this.#entries.length === 0
   }
 
-  /** Returns whether this entry is in the focus or caused an entry of the focus. */
+  /** Returns whether an entry is in the focus or is a cause of the focus. */
   ledBy(entry: Entry): boolean {
     return this.#led.has(entry.seq)
   }
 
-  /** Returns whether a message of the chain goes to this URL. */
+  /** Returns whether this URL is the destination of a message in the focus, or of a message that led to the focus. */
   isAt(url: string): boolean {
     for (const seq of this.#led) {
       const entry = this.#bySeq.get(seq)!
@@ -62,14 +64,15 @@ export class Chain {
     return false
   }
 
-  /** Returns whether the chain of the focus contains this entry. Without a focus, it contains every entry. */
+  /** Returns whether an entry is in the chain. Without a focus, every entry is. */
   has(entry: Entry): boolean {
     return this.subject.focus.length === 0 || this.own.has(entry.seq)
   }
 
   /**
-   * Returns the timeline in at most `most` lines: first the focus and the entries that the failure names, then the
-   * remaining chain, then the nearest other entries. Delivered callbacks outside the focus are only counted.
+   * Returns the timeline in at most `most` lines. If not all entries fit, the focus and the entries that the failure
+   * names take precedence over the chain. Next come the entries nearest to the focus. Delivered callbacks outside the
+   * focus are only counted.
    * @param named `seq` of the entries that the text above the timeline names, the most important one first
    * @param thrown handler errors that the failure already shows
    */
@@ -106,7 +109,6 @@ export class Chain {
 
   #name = (id: string): string => this.evidence.name(id)
 
-  /** Returns the focus and its causes. */
   #ledTo(focus: readonly number[]): Set<number> {
     const led = new Set<number>()
     for (const seq of focus) {
@@ -119,7 +121,10 @@ export class Chain {
     return led
   }
 
-  /** Returns the causes of the focus, all entries about their messages, and the effects of both. */
+  /**
+   * Returns the chain: the focus and its causes, all entries about their messages, and everything that resulted from
+   * these.
+   */
   #followed(): Set<number> {
     const messages = new Set<string>()
     for (const seq of this.#led) {
@@ -136,8 +141,8 @@ export class Chain {
   }
 
   /**
-   * Returns whether an entry belongs to the chain with its cause. If the cause is a request with many messages, only the
-   * message of the chain belongs to it, but all commands do.
+   * Returns whether the cause of an entry makes it part of the chain. One request can publish many messages, and those
+   * outside the focus are not part. Commands and faults of the request always are.
    */
   #belongs(entry: Entry, above: number, messages: ReadonlySet<string>): boolean {
     if (!this.#led.has(above) || entry.type === 'fault' || entry.type === 'command') return true
@@ -145,7 +150,10 @@ export class Chain {
     return 'messageId' in cause && messages.has(cause.messageId)
   }
 
-  /** Returns the delivered callbacks that are outside the focus and caused no wanted entry. */
+  /**
+   * Returns entries about delivered callbacks, which the timeline only counts. Callbacks that led to the focus or to a
+   * wanted entry are excluded.
+   */
   #foldedCallbacks(
     news: readonly Entry[],
     wanted: ReadonlySet<number>,
@@ -167,21 +175,24 @@ export class Chain {
     return { entries, messages: delivered.size }
   }
 
-  /** Returns the entries that must be shown: the focus, those that the text above names, and the first attempts of their messages. */
+  /**
+   * Returns the entries that the timeline must show: the first entry of the focus, and the entries that the text above
+   * the timeline names. For an entry about a retry, it must also show the first attempt.
+   */
   #required(named: readonly number[]): Entry[] {
     const entries = [...this.subject.focus.slice(0, 1), ...named].flatMap((seq) => this.#bySeq.get(seq) ?? [])
     return [...new Set(entries.flatMap((entry) => [entry, ...this.#beginning(entry)]))]
   }
 
-  /** Returns the first attempt of a message, if a later attempt is shown. */
+  /** For a retry, returns the first attempt of its message. Returns an empty list for any other entry. */
   #beginning(entry: Entry): Entry[] {
     if (entry.type !== 'attempt' || entry.retried === 0) return []
     return this.#firstAttempts.get(entry.messageId) ?? []
   }
 
   /**
-   * Selects entries until the lines are used up: required entries, then the chain of the focus, then the nearest others.
-   * Each required entry gets its first line before any entry gets more.
+   * Selects entries until all lines are used: required entries, then the chain, then the entries nearest to the focus.
+   * At first, each required entry gets only its first line, so that long entries do not displace others.
    */
   #chosen(entries: readonly Entry[], named: readonly number[], most: number): Selection {
     const { shown = () => true, focus } = this.subject
@@ -208,7 +219,7 @@ export class Chain {
     return room.chosen
   }
 
-  /** Returns an entry with its parents (request, delivery) and the first attempt of its message. */
+  /** Returns an entry and its context: the delivery or request that caused it, and the first attempt of the message. */
   #withPlace(entry: Entry): Entry[] {
     const place = [entry]
     for (let one = entry; one.type !== 'attempt' && (one === entry || !('messageId' in one)); ) {
@@ -221,7 +232,7 @@ export class Chain {
     return place.flatMap((one) => [one, ...this.#beginning(one)])
   }
 
-  /** Returns a function for the maximum number of lines of an entry. */
+  /** Returns a function that counts the lines of an entry in the timeline. */
   #rows(): (entry: Entry) => number {
     const wording: EntryWording = { bodies: 80, name: this.#name, redaction: this.evidence.redaction }
     const known = new Map<Entry, number>()
@@ -236,10 +247,10 @@ export class Chain {
   }
 }
 
-/** The entries that are shown, each in full or by its first line only. */
+/** The entries that the timeline shows. `brief` entries are shown by their first line only. */
 type Selection = ReadonlyMap<Entry, 'full' | 'brief'>
 
-/** A selection of entries within a maximum number of lines. */
+/** Selects entries for a timeline with a maximum number of lines. */
 class Room {
   chosen: Selection = new Map()
   readonly #places: ReadonlyMap<Entry, number>
@@ -252,7 +263,7 @@ class Room {
     this.#places = new Map(entries.map((entry, index) => [entry, index]))
   }
 
-  /** Adds entries if all of them fit. @returns whether they fit */
+  /** Adds all of the entries, or none of them if they do not fit. @returns whether they fit */
   add(entries: readonly Entry[], how: 'full' | 'brief'): boolean {
     const more = entries.filter((entry) => this.#places.has(entry) && this.#isMore(entry, how))
     if (more.length === 0) return true
@@ -267,7 +278,9 @@ class Room {
     return now === undefined || (now === 'brief' && how === 'full')
   }
 
-  /** Counts the lines of a selection, including dates and lines such as `… 3 entries left out`. */
+  /**
+   * Counts the lines that a selection needs. Lines with a date and lines such as `… 3 entries left out` are included.
+   */
   #rows(selection: Selection): number {
     let rows = 0
     let after = -1
@@ -285,7 +298,7 @@ class Room {
   }
 }
 
-/** Returns how many entries are left out before each shown entry, by its `seq`. */
+/** Returns the number of omitted entries before each shown entry. The keys are the `seq` of the shown entries. */
 function gapsOf(entries: readonly Entry[], selection: Selection): ReadonlyMap<number, number> {
   const gaps = new Map<number, number>()
   let leftOut = 0
@@ -303,7 +316,10 @@ function everything({ role }: MatcherInput): string {
   return role === 'traffic' ? 'traffic.timeline()' : 'sandbox.traffic.timeline()'
 }
 
-/** Returns the entries nearest to a `seq`, nearest first. Of two equally near entries, the earlier one is first. */
+/**
+ * Returns the entries sorted by their distance to a `seq`, nearest first. If two entries have the same distance, the
+ * earlier entry is first.
+ */
 function nearest(entries: readonly Entry[], center: number, most: number): Entry[] {
   let at = entries.findIndex(({ seq }) => seq >= center)
   if (at === -1) at = entries.length

@@ -6,24 +6,26 @@ import type { MatcherInput } from '../received.js'
 export interface Log {
   readonly evidence: MatcherInput
   readonly nesting: Nesting
-  /** Returns whether an entry belongs to the failure; `undefined` when the failure has no chain. */
+  /** Returns whether an entry is in the chain of the failure. `undefined` if the failure has no chain. */
   readonly isOwn: ((seq: number) => boolean) | undefined
-  /** Returns whether the failure would be explained by several attempts that caused this entry. */
+  /**
+   * Returns whether repeated attempts of a message, each of which causes an entry like this, could explain the failure.
+   */
   readonly mayRepeat: (entry: Entry) => boolean
   /** Returns the delivery during which an entry was recorded. */
   readonly attemptOf: (entry: Entry) => EntryOf<'attempt'> | undefined
 }
 
-/** Something in the log that may explain a failure. */
+/** A fact in the log that may explain a failure. */
 export interface Circumstance {
   readonly sentence: string
-  /** `seq` of the entries that prove it. */
+  /** `seq` of the entries that prove the fact. */
   readonly seqs: readonly number[]
-  /** Whether it only explains something that is missing. */
+  /** Whether the fact can only explain a failure in which something expected is missing. */
   readonly explainsMissing?: boolean
 }
 
-/** Groups things by name, in the order in which the names first occur. */
+/** Groups items by the name that `nameOf` returns. The groups are in the order in which their names first occur. */
 export function grouped<T>(things: Iterable<T>, nameOf: (thing: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>()
   for (const thing of things) {

@@ -1,14 +1,14 @@
 import type { FailureData } from '../../src/report/failure.js'
 import { failureParts, failureText } from '../../src/report/failure-text.js'
 
-/** Color functions of a runner, which knows whether its terminal supports color. */
+/** Functions of a test runner that color text. The runner knows whether its terminal supports colors. */
 interface Colours {
   readonly EXPECTED_COLOR: (text: string) => string
   readonly RECEIVED_COLOR: (text: string) => string
   readonly DIM_COLOR: (text: string) => string
 }
 
-/** Returns the text of a failure in the colors of the runner, or without color when the runner has none. */
+/** Returns the text of a failure with the colors of the test runner. If the runner has no colors, the text is plain. */
 export function painted(failure: FailureData, utils: unknown): string {
   if (isPlain() || !hasColours(utils)) return failureText(failure)
   const { call, verdict, story } = failureParts(failure)
@@ -20,7 +20,10 @@ export function painted(failure: FailureData, utils: unknown): string {
   ].join('\n')
 }
 
-/** Returns whether color is off. Vitest workers have color functions without a terminal, so the environment decides. */
+/**
+ * Returns whether colors are off. Vitest workers have color functions even without a terminal, so environment variables
+ * decide.
+ */
 function isPlain(): boolean {
   const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } }
   const { NO_COLOR, FORCE_COLOR, FORCE_TTY } = process?.env ?? {}
@@ -33,7 +36,7 @@ function hasColours(utils: unknown): utils is Colours {
   return [EXPECTED_COLOR, RECEIVED_COLOR, DIM_COLOR].every((colour) => typeof colour === 'function')
 }
 
-/** Colors the call as runners do: `expect(queue).toHavePublished({ … })`. A long pattern continues on the next lines. */
+/** Colors the first line of a call as test runners do: `expect(queue).toHavePublished({ … })`. */
 function callLine(line: string, { EXPECTED_COLOR, RECEIVED_COLOR, DIM_COLOR }: Colours): string {
   const parts = /^(expect\()(\w+)(\)\.(?:not\.)?)(\w+)(\()(.*?)(\)?)$/.exec(line)
   if (parts === null) return line

@@ -7,42 +7,48 @@ import { causesOf, type Failed } from './failure-causes.js'
 import { sandboxOf } from './sandbox-facts.js'
 import { replayCommand, type TestLocation } from './test-location.js'
 
-/** Maximum lines of a failure, and of the part above its timeline. */
+/** Maximum number of lines of a failure, and of its part above the timeline. */
 const maxLines = 40
 const maxAbove = 15
 const maxHints = 4
 const maxOfCall = 6
 const maxNotes = 8
 
-/** Result of a matcher, from which its failure is composed. All texts are safe to print. */
+/** Facts about the failure of a matcher, from which the failure text is composed. All texts are safe to print. */
 export interface MatcherFinding extends Subject {
   readonly evidence: MatcherInput
   readonly place: TestLocation | undefined
   /** `expect(queue).toHaveDelivered({ … })`. */
   readonly call: string
-  /** Text about what was expected. */
+  /** Text that states what was expected. */
   readonly expected: string
-  /** Received values, nearest first. Parts that exceed the maximum are left out, and the first one is shortened. */
+  /**
+   * Received values as lines, the nearest value first. Values that do not fit are omitted. The first value is shortened
+   * instead.
+   */
   readonly parts: readonly (readonly string[])[]
-  /** Hints for typical mistakes, the most likely one first. */
+  /** Hints about typical mistakes, the most likely one first. */
   readonly hints?: readonly string[]
-  /** Whether something is missing, which dead letters may explain. */
+  /** Whether the failure is about something that is missing. Then dead letters may explain it. */
   readonly isMissing?: boolean
-  /** Returns whether several attempts that caused this entry would explain the failure; always `false` by default. */
+  /**
+   * Returns whether repeated attempts of a message, each of which causes an entry like this, could explain the failure.
+   * Default: always `false`.
+   */
   readonly mayRepeat?: ((entry: Entry) => boolean) | undefined
-  /** Whether the failure is about something that exists and should not, or exists too often. */
+  /** Whether something exists that must not exist, or exists too often. */
   readonly isUnwanted?: boolean
-  /** Whether the failure itself lists unused faults. */
+  /** Whether the text of the failure already lists unused faults. */
   readonly tellsUnused?: boolean
   /** Line above the timeline. */
   readonly lead?: string
-  /** Replaces the timeline at the end of the failure. */
+  /** Report that is printed at the end of the failure instead of the timeline. */
   readonly story?: string | undefined
 }
 
 /**
- * Composes a failure of at most 40 lines, of which at most 15 are above the timeline: proven causes, what was expected
- * and received, hints, the command that replays the test, and the timeline.
+ * Composes a failure of at most 40 lines. At most 15 of them are above the timeline: proven causes, the expected and
+ * received values, hints, and the command that replays the test.
  */
 export function composeFailure(finding: MatcherFinding): FailureData {
   const { evidence, call, expected, parts, place, focus } = finding
@@ -70,17 +76,20 @@ export function composeFailure(finding: MatcherFinding): FailureData {
   return { ...above, timeline: [...lead, ...story] }
 }
 
-/** A test that failed for another reason than a matcher, or because of what it left behind. */
+/**
+ * A test that failed for another reason than a matcher: for example, another assertion failed, or messages were still
+ * pending.
+ */
 interface TestEnding extends Pick<Failed, 'message' | 'said' | 'waits' | 'standstill'> {
-  /** Whether hints are included. */
+  /** Whether to include hints. */
   readonly withHints?: boolean
-  /** Whether the failure already states that no request reached the sandbox. */
+  /** Whether the failure already states that the app did not use the sandbox. */
   readonly saysUnasked?: boolean
 }
 
 /**
- * Composes what the sandbox adds to a test that failed without a matcher: causes, whether the app used the sandbox, the
- * command that replays the test, and the timeline.
+ * Composes the text that the sandbox adds to a failure of another assertion. It contains causes, the command that
+ * replays the test, and the timeline. If the app did not use the sandbox, the text says so.
  */
 export function composeEnding(received: object, place: TestLocation | undefined, ending: TestEnding): FailureData {
   const evidence = evidenceOf('story', received, 'sandbox')
@@ -88,7 +97,8 @@ export function composeEnding(received: object, place: TestLocation | undefined,
   const { withHints, saysUnasked, ...failed } = ending
   const { message = '', said, waits, standstill } = failed
   const { proven, hints, details } = causesOf(evidence, { chain, isMissing: true, mayRepeat: () => true, ...failed })
-  // A test that waits, and an app whose requests were rejected, have another cause.
+  // If the test was waiting, or a request of the app was rejected, that is the cause. Then do not report that the app
+  // did not use the sandbox.
   const isAtWork = waits !== undefined || (standstill !== undefined && hints.includes(standstill))
   const isSaid = isAtWork || saysUnasked === true || sandboxOf(evidence).refused.length > 0
   const asked = isSaid ? [] : unasked(evidence)
@@ -105,31 +115,34 @@ export function composeEnding(received: object, place: TestLocation | undefined,
   return { ...head, timeline: chain.lines(maxLines - above.length - 2, named, details) }
 }
 
-/** Returns a hint when the app did not use the sandbox. */
+/** Returns a hint if the app did not use the sandbox. */
 function unasked({ entries, received }: MatcherInput): string[] {
   const { policy } = received as { readonly policy?: { readonly maxTrafficEntries?: number } }
-  // Without a log, the use of the sandbox is unknown.
+  // Without a log, nothing is known about the app's use of the sandbox.
   if (policy?.maxTrafficEntries === 0 || entries.some((entry) => !isPreparing(entry))) return []
   const lead = entries.length === 0 ? 'The app did not use this sandbox' : 'Only the test itself used this sandbox'
   return [
-    `${lead}: no request reached it and no message was published. Give the app sandbox.env or sandbox.fetch; a client that a module creates on import needs useSandbox() in a setup file.`,
+    `${lead}: no request reached it and no message was published. Give the app sandbox.env or sandbox.fetch. If a module creates a client when it is imported, call useSandbox() in a setup file.`,
   ]
 }
 
-/** Returns whether the test itself made the entry. Commands over a connection and dropped entries may be the app's. */
+/**
+ * Returns whether only the test itself can have caused the entry. A command over a connection may come from the app,
+ * and so may a dropped entry.
+ */
 function isPreparing(entry: Entry): boolean {
   return preparing.has(entry.type) && (entry.type !== 'command' || entry.via === 'direct')
 }
 
 const preparing: ReadonlySet<string> = new Set(['command', 'keyspace', 'clock', 'setting'])
 
-/** Returns the `seq` of the entries that lines name, such as `#17`. */
+/** Returns the `seq` of every entry that the lines mention, such as 17 for `#17`. */
 function namedIn(lines: readonly string[]): number[] {
   const named = lines.flatMap((line) => [...line.matchAll(/#(\d+)\b/g)].map(([, seq]) => Number(seq)))
   return [...new Set(named)]
 }
 
-/** Returns as many whole parts as fit, and at least the start of the first part. */
+/** Returns the first parts that fit completely. If even the first part is too long, returns its beginning. */
 function fitting(parts: readonly (readonly string[])[], room: number): string[] {
   const [first = [], ...others] = parts
   const shown = first.length <= room ? [...first] : cutTo(first, Math.max(room, 3))
@@ -140,26 +153,27 @@ function fitting(parts: readonly (readonly string[])[], room: number): string[] 
   return shown
 }
 
-/** Shortens a call with many lines to its start and its end. */
+/** Shortens a call of many lines to its first lines and its last line. */
 function squeezed(call: string): string[] {
   const lines = call.split('\n')
   if (lines.length <= maxOfCall) return lines
   return [...lines.slice(0, maxOfCall - 2), '  …', lines.at(-1)!]
 }
 
-/** Shortens compared lines. Lines that are equal on both sides are removed first. */
+/** Shortens the lines of a comparison. Lines that are equal on both sides are removed first. */
 function cutTo(all: readonly string[], most: number): string[] {
   const lines = all.filter((line) => line !== '' && !/^ {12}/.test(line))
   if (lines.length <= most) return lines
   return [...lines.slice(0, most - 1), `      … ${lines.length - most + 1} more lines`]
 }
 
-/** Minimum lines for an entry with its date and the lines about entries that are left out. */
+/** Minimum number of lines of a timeline: one entry, its date, and the lines about omitted entries. */
 const fewestLines = 5
 
 /**
- * Returns a report without entry numbers, followed by the entries that the text above names. Entries of causes get up to
- * half of the lines; entries of candidates get what the report leaves.
+ * Returns a report and a timeline of the entries that the text above names, because the report has no entry numbers.
+ * The timeline gets the lines that the report does not need. If causes name entries, it gets at least half of all
+ * lines.
  */
 function storyWith(
   story: string,
@@ -177,7 +191,7 @@ function storyWith(
   return [...shortened(story, most - lines.length - 1), '', ...lines]
 }
 
-/** Shortens a report to its start and its end, because the failing step is at one of them. */
+/** Shortens a report to its first and last lines. The step that failed is usually in one of these parts. */
 function shortened(story: string, most: number): string[] {
   const lines = story.split('\n')
   if (lines.length <= most) return lines
@@ -190,13 +204,15 @@ function shortened(story: string, most: number): string[] {
   ]
 }
 
-/** Returns the lines above the timeline, including the replay command. */
 function linesOf(failure: FailureData): string[] {
   const { call, verdict, story } = failureParts(failure)
   return [...call, ...verdict, ...story]
 }
 
-/** Returns how to replay the test; `undefined` for a request without a log. */
+/**
+ * Returns how to replay the test. Returns `undefined` if there is neither a log nor a seed, as for a single received
+ * request.
+ */
 export function wayBack(
   evidence: MatcherInput,
   seq: number | undefined,

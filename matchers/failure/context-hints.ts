@@ -5,10 +5,10 @@ import type { Circumstance, Log } from './circumstance.js'
 import { failedForGood, guarded, skippedSlots } from './missing-hints.js'
 import { doneAgain, overtaken, repeated, takenForDuplicates } from './repetitions.js'
 
-// Finds things in the log that often cause the failure of a matcher, although the matcher does not check them. Each row
-// is one kind. Hints state what the entries prove; they don't guess what the app meant.
+// Finds facts in the log that often make a matcher fail, although the matcher does not check them. Each row of the
+// table finds one kind of fact. A hint states what the entries prove. It does not guess what the app meant.
 
-/** The kinds of hints, in the order in which they are printed. */
+/** Functions that find one kind of fact each. Hints are printed in this order. */
 const rows: readonly ((log: Log) => Circumstance[])[] = [
   doneAgain,
   repeated,
@@ -22,10 +22,11 @@ const rows: readonly ((log: Log) => Circumstance[])[] = [
 const most = 3
 
 /**
- * Returns hints from the log, those about the failure itself first.
- * @param isOwn whether an entry belongs to the failure; `undefined` when the failure has no chain
- * @param isMissing whether something expected is missing, so that any entry may explain it
- * @param mayRepeat whether several attempts that caused an entry would explain the failure
+ * Returns hints from the log. Hints about entries in the chain of the failure come first.
+ * @param isOwn returns whether an entry is in the chain of the failure, or is `undefined` without a chain
+ * @param isMissing whether something expected is missing. Then entries outside the chain may explain the failure, too
+ * @param mayRepeat returns whether repeated attempts, each of which causes an entry like this, could explain the
+ * failure
  */
 export function hintsFromContext(
   evidence: MatcherInput,

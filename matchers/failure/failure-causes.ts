@@ -12,22 +12,25 @@ import { machineTimeHint } from './machine-time.js'
 import { otherToken, type SandboxFacts, sandboxOf, wasUnhandled } from './sandbox-facts.js'
 import { fromHere } from './test-location.js'
 
-/** Facts about a failure that are known before its causes are determined. */
+/** Known facts about a failure, from which its causes are determined. */
 export interface Failed {
   readonly chain: Chain
   /** Hints of the matcher that failed. */
   readonly hints?: readonly string[] | undefined
-  /** Whether something expected is missing, so that any entry of the log may explain it. */
+  /** Whether something expected is missing. Then any entry of the log may explain the failure. */
   readonly isMissing?: boolean | undefined
-  /** Returns whether several attempts that caused this entry would explain the failure; always `false` by default. */
+  /**
+   * Returns whether repeated attempts of a message, each of which causes an entry like this, could explain the failure.
+   * Default: always `false`.
+   */
   readonly mayRepeat?: ((entry: Entry) => boolean) | undefined
-  /** Whether the failure is about something that exists. */
+  /** Whether something exists that must not exist, or exists too often. */
   readonly isUnwanted?: boolean | undefined
-  /** Whether the failure itself lists unused faults. */
+  /** Whether the text of the failure already lists unused faults. */
   readonly tellsUnused?: boolean | undefined
-  /** The text of a failure that no matcher composed. */
+  /** Text of the failure, if it does not come from a matcher of this package. */
   readonly message?: string | undefined
-  /** Messages that the failure already contains and that are not repeated. */
+  /** Messages that the failure already contains. They are not repeated. */
   readonly said?: ReadonlySet<string> | undefined
   /** Hint about code that waits for virtual time while nothing moves it. */
   readonly waits?: string | undefined
@@ -35,13 +38,14 @@ export interface Failed {
   readonly standstill?: string | undefined
 }
 
-/** The causes of a failure, each as lines that are safe to print. */
+/** The causes of a failure. Each line is safe to print. */
 export interface Causes {
-  /** Causes that the log proves. */
   readonly proven: readonly string[]
   /** Likely causes, the most likely one first. */
   readonly hints: readonly string[]
-  /** Handler errors that `proven` names, as the details of a timeline print them. */
+  /**
+   * The handler errors in `proven`, in the format in which a timeline prints them. The timeline does not repeat them.
+   */
   readonly details: readonly string[]
 }
 
@@ -57,8 +61,9 @@ const maxUnanswered = 2
 const maxAborts = 2
 
 /**
- * Requests that were rejected because of a token that the test had set. Tests also reject requests on purpose. So this
- * is a cause only if the failure is the resulting error, or if something is missing and that request was the last one.
+ * Requests that were rejected because the test had changed a token. Tests also cause rejections on purpose. So a
+ * rejection counts as a cause only in two cases: the failure contains its error, or something is missing and the
+ * rejected request was the last one.
  */
 const refusedTokens: Cause = ({ evidence, message, isUnwanted, isMissing }) => {
   const requests = evidence.ofType('request')
@@ -80,14 +85,15 @@ const refusedTokens: Cause = ({ evidence, message, isUnwanted, isMissing }) => {
 }
 
 /**
- * Rejected or unhandled requests of the app, and unhandled deliveries that the failure is about. A URL is named once, and
- * not at all if its last delivery got a response.
+ * Requests of the app that were rejected or unhandled, and unhandled deliveries that concern the failure. Each URL is
+ * named once. It is not named if its last delivery got a response.
  */
 const unanswered: Cause = ({ world, evidence, chain, isUnwanted, message = '', said }) => {
   const runs = evidence.entries.flatMap((one) =>
     'runId' in one && chain.subject.focus.includes(one.seq) ? one.runId : [],
   )
-  // An unhandled delivery explains what it caused, but not something else that exists.
+  // If the failure is about something that exists, an unhandled delivery explains it only if the delivery is one of its
+  // causes.
   const concerns = (attempt: EntryOf<'attempt'>): boolean =>
     isUnwanted === true
       ? chain.ledBy(attempt)
@@ -105,13 +111,12 @@ const unanswered: Cause = ({ world, evidence, chain, isUnwanted, message = '', s
 
 const thrown: Cause = ({ thrown }) => thrown.lines
 
-/** Deliveries to workflow endpoints that continued after they had submitted a step. */
+/** Deliveries to workflow endpoints that did more work after they had submitted a step. */
 const aborts: Cause = ({ evidence }) =>
   swallowedAborts(evidence)
     .slice(0, maxAborts)
     .map((sentence) => evidence.redaction.text(sentence))
 
-/** Unused faults, script steps and stubs. */
 const unused: Cause = ({ world, evidence, tellsUnused, message = '', said }) => {
   const sentences = world.unused
     .map((sentence) => fromHere(sentence))
@@ -122,11 +127,11 @@ const unused: Cause = ({ world, evidence, tellsUnused, message = '', said }) => 
   return [others.length === 0 ? told : `${told} ${others.length} more are unused.`]
 }
 
-/** Waits for virtual time, which only explain a test that ended by its timeout. */
+/** Code that waits for virtual time. It explains the failure only if the test has timed out. */
 const waiting: Cause = ({ waits, standstill, message = '' }) =>
   isTimeout.test(message) ? [standstill ?? [], waits ?? []].flat() : []
 
-/** Matches the error of Vitest and Jest for a test that takes too long. */
+/** Matches the error messages of Vitest and Jest for a test that has timed out. */
 const isTimeout = /timed out|exceeded timeout|time-?out/i
 
 const ofMatcher: Cause = ({ hints = [] }) => hints
@@ -136,16 +141,15 @@ const ofLog: Cause = ({ evidence, chain, isMissing, mayRepeat = () => false }) =
   return hintsFromContext(evidence, isOwn, isMissing === true, mayRepeat)
 }
 
-/** An app that reads the machine's clock, which the log suggests but does not prove. */
+/** An app that reads the machine's clock. The log can suggest this cause, but cannot prove it. */
 const machineTime: Cause = ({ evidence, message }) => [machineTimeHint(evidence, message) ?? []].flat()
 
-/** The order in which a failure names its causes: proven ones first, likely ones last. */
+/** All kinds of causes, in the order in which a failure prints them. */
 const causes = {
   proven: [refusedTokens, unanswered, thrown, aborts, unused],
   hints: [waiting, ofMatcher, ofLog, machineTime],
 } as const satisfies Record<string, readonly Cause[]>
 
-/** Returns the causes of a failure, in the order in which they are printed. */
 export function causesOf(evidence: MatcherInput, failed: Failed): Causes {
   const looked = {
     ...failed,

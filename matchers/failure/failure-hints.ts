@@ -13,7 +13,7 @@ import { wrongWithSignature } from '../signatures.js'
 import { changesWhenRewritten } from '../spellings.js'
 import { waitHint } from './forecasts.js'
 
-/** Returns hints for mistakes in a pattern that the ✗ alone does not explain. */
+/** Returns hints about mistakes in a pattern. The compared fields, marked ✗, do not explain these mistakes. */
 export function hintsOf(
   evidence: MatcherInput,
   pattern: { readonly to?: unknown; readonly headers?: unknown },
@@ -36,7 +36,10 @@ export function hintsOf(
   return hints
 }
 
-/** Maximum number of entries whose headers a hint reads, because reading the headers of an attempt signs it. */
+/**
+ * Maximum number of entries whose headers a hint reads. Reading the headers of an attempt computes its signature, which
+ * takes time.
+ */
 const maxRead = 200
 
 /** Returns a hint for a header with the prefix of another dialect. */
@@ -61,7 +64,10 @@ function prefixHint(evidence: MatcherInput, wanted: unknown): string | undefined
 
 const maxWaits = 3
 
-/** Returns hints about pending messages: until when and why they wait, and the call that delivers them. */
+/**
+ * Returns hints about pending messages. Each hint states until when and why a message waits, and the call that delivers
+ * it.
+ */
 export function waitHints(
   evidence: MatcherInput,
   stories: Iterable<MessageLifecycle>,
@@ -77,7 +83,7 @@ export function waitHints(
   const [first, ...rest] = open.slice(0, maxWaits)
   if (first === undefined) return []
   const told = [waitHint(evidence, first)]
-  // Other messages matter if the first one waits for them, or if no candidate is near.
+  // Mention another message only if the first message waits for it, or if no pending message is a near candidate.
   const isNear = near.includes(first)
   for (const story of rest) {
     if (!isNear || told.some((hint) => hint.includes(evidence.name(story.id)))) told.push(waitHint(evidence, story))
@@ -85,7 +91,7 @@ export function waitHints(
   return told
 }
 
-/** Returns hints about deliveries that the app rejected with 401: whether their signatures are valid. */
+/** Returns hints about deliveries to which the app responded with 401. A hint states whether the signature is valid. */
 export function refusalHints(evidence: MatcherInput, nearest: readonly ScoredCandidate<MessageLifecycle>[]): string[] {
   return nearest.flatMap(({ thing: { id, last } }) => {
     if (last?.outcome?.status !== 401 || isPrepared(last, evidence)) return []
@@ -106,14 +112,17 @@ export function refusalHints(evidence: MatcherInput, nearest: readonly ScoredCan
   })
 }
 
-/** Returns whether the test itself prepared the response with a rule, a script or a fixed response. Then no app verified it. */
+/**
+ * Returns whether the test itself determined the response, with a fault rule, a script or a fixed response. Then no app
+ * has verified the signature.
+ */
 function isPrepared(attempt: EntryOf<'attempt'>, evidence: MatcherInput): boolean {
   const { reply } = attempt as Partial<Attempt>
   const isScripted = attempt.fault === 'status' || reply?.isGiven === true
   return isScripted || evidence.ofType('fault').some(({ cause, fault }) => cause === attempt.seq && fault === 'status')
 }
 
-/** Returns the hint for an app that started before the rotation: its `next` key is the current key now. */
+/** Returns the hint for an app that has old keys: the keys were rotated after the app had loaded them. */
 function refusedSince(rotations: readonly EntryOf<'setting'>[], refused: EntryOf<'attempt'>): string {
   const { at, seq } = rotations.at(-1)!
   const known =
@@ -123,7 +132,10 @@ function refusedSince(rotations: readonly EntryOf<'setting'>[], refused: EntryOf
   return `was rejected with 401, although its signature is valid: it uses the key that is current since the keys were rotated at ${timeSeenFrom(at, refused.at)} (#${seq}). ${known}`
 }
 
-/** Returns a hint when the pattern expects as many attempts as there were retries. */
+/**
+ * Returns a hint if the pattern expects N attempts and the message had N retries, because N retries mean N + 1
+ * attempts.
+ */
 export function retriesHints(
   { attempts }: { readonly attempts?: unknown },
   nearest: readonly ScoredCandidate<MessageLifecycle>[],
@@ -140,7 +152,7 @@ export function retriesHints(
     : []
 }
 
-/** Returns why the nearest message has no dead letter: one of its attempts delivered it. */
+/** Returns a hint if the nearest message has no dead letter because one of its attempts delivered it. */
 export function deliveredHints(
   evidence: MatcherInput,
   nearest: readonly ScoredCandidate<MessageLifecycle>[],
@@ -156,7 +168,10 @@ export function deliveredHints(
   ]
 }
 
-/** Returns how to verify a signature. Frameworks that parse a body give the app other bytes than those that were signed. */
+/**
+ * Returns advice about verifying a signature. If a framework parses the body and the app serializes it again, the bytes
+ * differ from the signed bytes.
+ */
 function whatVerifyingTakes(body: Bytes): string {
   return changesWhenRewritten(body) === true
     ? 'Its body changes when it is parsed and serialized again, so an app that verifies JSON.stringify(await request.json()) rejects it: verify await request.text(). If the app does so already, check its signing keys and URL.'

@@ -7,19 +7,18 @@ import { timeSeenFrom } from '../../src/report/shown-times.js'
 import { blockOf, MessageLifecycle, stateOf, waitOf } from '../message-lifecycle.js'
 import type { MatcherInput } from '../received.js'
 
-// Returns until when messages wait. The queue's forecast is used if there is a queue, and otherwise the log.
+// Determines until when messages wait: from the queue's forecast if a queue is available, and otherwise from the log.
 
-/** A queue that forecasts deliveries. */
 type Forecaster = Partial<Pick<Queue, 'forecast' | 'explain'>>
 
-/** Returns the queues of the evidence, one per region, or an empty list for a log. */
+/** Returns the queues of the sandbox, one per region. For a log, returns an empty list. */
 function facesOf({ received, role }: MatcherInput): readonly (Forecaster | undefined)[] {
   if (role === 'traffic') return []
   const { queue, queues = [queue] } = received as { queue?: Forecaster; queues?: readonly Forecaster[] }
   return role === 'sandbox' ? queues : [received as Forecaster]
 }
 
-/** Asks each queue until one knows the message. */
+/** Calls `ask` with each queue until one of them returns a result for the message. */
 function askedOf<T>(evidence: MatcherInput, ask: (face: Forecaster) => T | undefined): T | undefined {
   for (const face of facesOf(evidence)) {
     if (typeof face?.forecast !== 'function') continue
@@ -33,7 +32,10 @@ function askedOf<T>(evidence: MatcherInput, ask: (face: Forecaster) => T | undef
   return undefined
 }
 
-/** Returns a hint about a pending message: until when and why it waits, and the call that delivers it. */
+/**
+ * Returns a hint about a pending message. It states until when and why the message waits, and the call that delivers
+ * it.
+ */
 export function waitHint(evidence: MatcherInput, story: MessageLifecycle): string {
   const name = evidence.name(story.id)
   if (stateOf(story) === 'ACTIVE') return `${name} is being delivered now. Await sandbox.clock.drain() first.`
@@ -49,14 +51,14 @@ export function waitHint(evidence: MatcherInput, story: MessageLifecycle): strin
 
 const placed = / (?:flow-control key|in queue) [^:]+(: .*)\. Its next attempt /s
 
-/** Returns the position of a message as `queue.explain()` states it: the limit, the messages before it, the effect of a pause. */
+/** Returns the part of `queue.explain()` that states what holds a message: a limit, messages before it, or a pause. */
 function placeIn(evidence: MatcherInput, messageId: string): string {
   const place = askedOf(evidence, (queue) => placed.exec(queue.explain?.(messageId) ?? '')?.[1]) ?? ''
   const named = place.replace(/\bmsg_\w{8,}/g, (id) => evidence.name(id)).replace(/, which ends at [-\d]+ [:.\d]+/, '')
   return evidence.redaction.text(named)
 }
 
-/** Returns the hint of `waitHint()` from the log alone. */
+/** Returns the hint of `waitHint()` if no forecast is available. It uses only the log. */
 function loggedHint(name: string, story: MessageLifecycle, now: number): string {
   const block = blockOf(story)
   if (block !== undefined) return `${name} waits: ${plainText(block)}.`
@@ -76,16 +78,19 @@ function untilHint(story: MessageLifecycle, name: string, until: number, now: nu
   return `${name} waits ${left}, until ${timeSeenFrom(until, now)}${why}.${failed === '' ? '' : ` So far, ${failed}.`} Await sandbox.clock.advance('${left}') or clock.drain() for its next attempt.`
 }
 
-/** Returns how many attempts of a message have failed: `4 of 6 attempts failed`. Then its handler may need a fix, not more time. */
+/**
+ * Returns the number of failed attempts: `4 of 6 attempts failed`. If many attempts have failed, the handler may need a
+ * fix instead of more time.
+ */
 function failedText({ attempts, last }: MessageLifecycle): string {
   const failed = attempts.filter(({ outcome }) => outcome?.state === 'RETRY').length
   return last === undefined || failed === 0 ? '' : `${failed} of ${plural(last.maxRetries + 1, 'attempt')} failed`
 }
 
-/** Start of the reason why a message waits for messages before it. */
+/** Beginning of the reason for a message that waits for earlier messages. */
 const turn = 'its turn in'
 
-/** Returns the reason for a wait that ends at a known time. */
+/** Returns the reason of a wait whose end is known. */
 function reasonOf(story: MessageLifecycle, until: number): string {
   const wait = waitOf(story)
   if (wait?.until === until) return wait.reason
@@ -95,7 +100,10 @@ function reasonOf(story: MessageLifecycle, until: number): string {
   return published?.queue === undefined ? '' : `${turn} queue ${published.queue}`
 }
 
-/** Returns the limit that holds a message, without values that have changed since: `: flow-control key k holds it, rate 5 of 5; `. */
+/**
+ * Returns the limit that holds a message: `: flow-control key k holds it, rate 5 of 5; `. Values that have changed
+ * since the entry was logged are removed.
+ */
 function placeOf(story: MessageLifecycle): string {
   const block = blockOf(story)?.replace(/, for [\w.]+ more|, \d+ before it/g, '')
   if (block !== undefined) return `: ${plainText(block)}; `

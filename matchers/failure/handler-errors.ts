@@ -14,16 +14,15 @@ import { grouped } from './circumstance.js'
 import { sandboxOf } from './sandbox-facts.js'
 import { fromHere } from './test-location.js'
 
-/** Errors of handlers, each once, with its location in the user's code. */
+/** Errors of handlers. Each error occurs once, with its location in the user's code. */
 export interface HandlerErrors {
   readonly lines: readonly string[]
-  /** The lines about the error with which the test failed. */
+  /** The lines about the error that also made the test fail. */
   readonly same: readonly string[]
-  /** The errors as the details of a timeline print them. */
+  /** The errors in the format in which a timeline prints them. */
   readonly details: readonly string[]
 }
 
-/** One error of a handler in the log. */
 interface Throw {
   readonly handler: string
   readonly unit: 'attempt' | 'request'
@@ -31,10 +30,10 @@ interface Throw {
   readonly text: string
 }
 
-/** The lines about one error. */
+/** One error as lines of the failure text. */
 interface ToldThrow {
   readonly lines: readonly string[]
-  /** Whether the test failed with this error. */
+  /** Whether this error is the one that made the test fail. */
   readonly isFailure: boolean
 }
 
@@ -49,13 +48,14 @@ const maxLine = 200
 const maxDetail = 600
 
 /**
- * Returns the handler errors of the deliveries and outbound requests in question, each error once.
- * @param told text of the test's failure, which may be a handler error
+ * Returns the errors that handlers threw in deliveries and outbound requests that concern the failure. Each error
+ * occurs once.
+ * @param told text of the test's failure, to recognize a handler error that made the test fail
  */
 export function thrownIn(evidence: MatcherInput, chain: Chain, told = ''): HandlerErrors {
   const errors = sandboxOf(evidence).errors.map((error) => ({ error, text: errorText(error) }))
   const attempts = attemptsThatThrew(evidence, chain)
-  // Runners may write the name of the error in front.
+  // Some test runners put the name of the error before its message.
   const failure = verdictIn(told).replace(/^\w*Error: /, '')
   const last = (throws: readonly Throw[]): ToldThrow[] =>
     [...grouped(throws, (one) => sameError(one, errors)).values()]
@@ -79,7 +79,7 @@ function attemptsThatThrew(evidence: MatcherInput, chain: Chain): Throw[] {
   })
 }
 
-/** Returns errors of `sandbox.outbound` handlers, for which the app received status 500. */
+/** Returns the errors of `sandbox.outbound` handlers. The app received such an error as a response with status 500. */
 function callsThatThrew(evidence: MatcherInput, chain: Chain, errors: readonly PrintedError[]): Throw[] {
   const texts = new Map<unknown, string>(errors.map(({ text }) => [utf8(text), text]))
   return evidence.ofType('outbound').flatMap((call): Throw[] => {
@@ -90,7 +90,10 @@ function callsThatThrew(evidence: MatcherInput, chain: Chain, errors: readonly P
   })
 }
 
-/** Returns a key for equal errors. A matcher that fails again at the same location is equal, even with other times in its text. */
+/**
+ * Returns a key that groups equal errors: handler, first line and location. The rest may differ, for example in the
+ * times that a failed matcher prints.
+ */
 function sameError({ handler, text }: Throw, errors: readonly PrintedError[]): string {
   return `${handler}\n${firstLine(text)}\n${placeIn(errors, text)}`
 }
@@ -103,7 +106,8 @@ function toldThrow(
 ): ToldThrow {
   const { handler, unit, text } = group.at(-1)!
   const texts = new Set(group.map((one) => one.text))
-  // The note of an attempt whose response was lost has no error, so the errors are counted, too. A log alone has none.
+  // If the response of an attempt was lost, its note does not contain the error. So count the errors of the sandbox,
+  // too. A log without its sandbox has no such errors.
   const known = errors.filter((one) => texts.has(one.text))
   const count = evidence.role === 'traffic' || unit === 'request' ? group.length : Math.max(group.length, known.length)
   const often = count === 1 ? '' : ` in ${plural(count, unit)}`
@@ -122,10 +126,10 @@ function toldThrow(
   return { lines, isFailure: false }
 }
 
-/** Returns the first line of an error and the lines with expected and received values. */
+/** Returns the first line of an error, and the lines that show an expected or a received value. */
 function marksIn(text: string): string[] {
   const [first = '', ...others] = withoutColors(text).split('\n')
-  // The failure of a matcher also contains earlier errors and a timeline, which are left out.
+  // The failure of a matcher also contains earlier errors and a timeline. Use only its received values.
   const { received = others } = failureOf({ message: text }) ?? {}
   const marks = received.map((line) => line.trim()).filter((line) => /✗|^(?:Expected|Received)[\w ]*: /.test(line))
   return [first, ...marks.slice(0, maxMarks)]
@@ -153,7 +157,7 @@ function placeIn(errors: readonly PrintedError[], text: string): string {
   return error instanceof Error ? fromHere(callerLine(error)) : ''
 }
 
-/** Returns whether an entry is in the chain of the failure, or has a URL that the chain is about. */
+/** Returns whether an entry is in the chain of the failure, or goes to a URL of the chain's messages. */
 function concerns(chain: Chain, entry: EntryOf<'attempt'> | EntryOf<'outbound'>): boolean {
   return chain.has(entry) || chain.isAt(entry.url)
 }

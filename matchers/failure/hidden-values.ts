@@ -2,11 +2,12 @@ import type { RedactedFields } from '../../src/kernel/traffic-log.js'
 import type { Redaction } from '../../src/report/redaction.js'
 import { isAsymmetric } from '../literal.js'
 
-/** Maximum depth to which secrets are searched. */
+/** Maximum nesting depth at which secrets are hidden. */
 const deepest = 8
 
 /**
- * Returns a value without secrets: tokens of the sandbox, text that looks like a secret, and fields with the name of one.
+ * Returns a value without its secrets. These are tokens of the sandbox, text that looks like a secret, and values of
+ * fields whose name indicates a secret.
  * @param name name of the field or header that holds the value
  */
 export function withoutSecrets(value: unknown, redaction: Redaction, name?: string, depth = 0): unknown {
@@ -15,14 +16,14 @@ export function withoutSecrets(value: unknown, redaction: Redaction, name?: stri
   const inner = (item: unknown, of?: string): unknown => withoutSecrets(item, redaction, of, depth + 1)
   if (Array.isArray(value)) {
     const [first, second] = value
-    // A header of a captured request is a pair of name and value.
+    // In a captured request, a header is a list of its name and its value.
     if (value.length === 2 && typeof first === 'string' && typeof second === 'string')
       return [first, inner(second, first)]
     return value.map((item) => inner(item, name))
   }
   if (value instanceof Set) return new Set([...value].map((item) => inner(item, name)))
   if (value instanceof RegExp || value instanceof Date || value instanceof Uint8Array) return value
-  // `toJSON()` of entries and views leaves out the engine behind them.
+  // An entry or view contains a reference to the engine. Its `toJSON()` omits this reference.
   const { toJSON } = value as { toJSON?: () => unknown }
   if (typeof toJSON === 'function') return inner(toJSON.call(value), name)
   return Object.fromEntries(Object.entries(value).map(([field, item]) => [field, inner(item, field)]))
@@ -32,13 +33,16 @@ function textWithout(value: string, redaction: Redaction, name: string | undefin
   return name !== undefined && redaction.isSecretName(name) ? redaction.header(name, value) : redaction.text(value)
 }
 
-/** Returns the name at the end of a path: `password` of `.user.password` and of `['password'][0]`. */
+/** Returns the last name in a path. For `.user.password` and for `['password'][0]`, the name is `password`. */
 export function nameAt(path: string): string | undefined {
   const [, plain, quoted] = /(?:\.([^.[\]]+)|\['((?:[^'\\]|\\.)*)'\])(?:\[\d+\])*$/.exec(path) ?? []
   return plain ?? quoted
 }
 
-/** Returns the fields that a publisher hid with `Redact-Fields`, from an entry or from the lifecycle of a message. */
+/**
+ * Returns the fields that the publisher of a message hid with `Redact-Fields`. The argument is an entry, or the
+ * lifecycle of the message.
+ */
 export function redactOf(thing: unknown): RedactedFields | undefined {
   const { redact, published, last } = thing as { redact?: RedactedFields; published?: unknown; last?: unknown }
   return (
@@ -48,7 +52,7 @@ export function redactOf(thing: unknown): RedactedFields | undefined {
   )
 }
 
-/** Returns whether the publisher hid the value at a path of a field. */
+/** Returns whether the publisher hid a value. `path` is the path of the value within the field. */
 export function isHidden(field: string, path: string, redact: RedactedFields | undefined): boolean {
   if (redact === undefined) return false
   if (field === 'body' || field === 'sourceBody') return redact.body

@@ -2,20 +2,24 @@ import { type Bytes, text } from '../../src/kernel/bytes.js'
 import type { Entry, EntryOf } from '../../src/kernel/traffic-log.js'
 import type { Log } from './circumstance.js'
 
-// Finds the keys that a delivery certainly changed, by their state at its end. The log has no values, but many commands
-// contain them. The value that a script wrote, for example, is unknown.
+// Finds the keys that a delivery certainly changed. A key counts as changed if its state at the end of the delivery
+// differs from its state before. The log contains no values, but many values follow from the arguments of commands.
+// Some stay unknown, such as the value that a script wrote.
 
 /** A key whose state an attempt changed. */
 export interface KeyEffect {
   readonly key: Bytes
   readonly attempt: EntryOf<'attempt'>
-  /** The first entry that proves the effect. */
+  /** The first entry that proves the change. */
   readonly entry: Entry
-  /** The changes and their commands. */
+  /** The keyspace entries about the key, and the commands that caused them. */
   readonly entries: readonly Entry[]
 }
 
-/** A value, a symbol for an unknown value, or `undefined` for a missing key. Two unknown values may be equal. */
+/**
+ * State of a key: its value, a symbol if the value is unknown, or `undefined` if the key does not exist. Two unknown
+ * values may be equal.
+ */
 type State = string | symbol | undefined
 
 interface Change {
@@ -25,7 +29,10 @@ interface Change {
   readonly after: State
 }
 
-/** Returns effects on keys, in the order in which they began. Locks don't count, because each attempt must take them again. */
+/**
+ * Returns the keys that attempts changed, sorted by the first change. Locks are excluded, because every attempt must
+ * acquire them again.
+ */
 export function keyEffects({ evidence, attemptOf }: Pick<Log, 'evidence' | 'attemptOf'>): KeyEffect[] {
   const byAttempt = new Map<EntryOf<'attempt'>, Map<Bytes, Change[]>>()
   const locks = new Set<Bytes>()
@@ -48,12 +55,15 @@ export function keyEffects({ evidence, attemptOf }: Pick<Log, 'evidence' | 'atte
   return effects.sort((one, other) => one.entry.seq - other.entry.seq)
 }
 
-/** Yields the changes of keys. @param locks receives the keys that a command set only if they were missing */
+/**
+ * Yields the changes of keys.
+ * @param locks receives the keys of `SETNX` and `SET … NX` commands, because such a key may be a lock
+ */
 function* changesIn(entries: readonly Entry[], locks: Set<Bytes>): Generator<Change> {
   const states = new Map<Bytes, State>()
   let events: EntryOf<'keyspace'>[] = []
   for (const entry of entries) {
-    // The log has the changes of a command before the command.
+    // In the log, the changes that a command makes come before the command.
     if (entry.type === 'keyspace') events.push(entry)
     if (entry.type !== 'command') continue
     for (const event of events) {
@@ -70,9 +80,9 @@ function* changesIn(entries: readonly Entry[], locks: Set<Bytes>): Generator<Cha
   }
 }
 
-/** Events after which the key is missing. */
+/** Keyspace events after which the key does not exist. */
 export const removals: RegExp = /^(?:del|expired|evicted|rename_from|move_from)$/
-/** Events that change only the TTL. */
+/** Keyspace events that change only the TTL of a key or of a hash field. */
 const unrelated = /^(?:expire|persist|hexpire|hpersist)$/
 
 function stateAfter({ event, key }: EntryOf<'keyspace'>, command: EntryOf<'command'>, before: State): State {
@@ -100,7 +110,7 @@ function stringState(value: unknown): State {
 
 const hash = 'hash '
 
-/** Returns the state of a known hash with more fields. */
+/** Returns the state of a hash after fields were set. The state is unknown if it was unknown before. */
 function hashState(before: State, words: readonly string[]): State {
   if (before !== undefined && (typeof before === 'symbol' || !before.startsWith(hash))) return Symbol('hset')
   const fields = new Map<string, string>(before === undefined ? [] : JSON.parse(before.slice(hash.length)))
@@ -108,10 +118,13 @@ function hashState(before: State, words: readonly string[]): State {
   return hash + JSON.stringify([...fields].sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-/** Events that add elements to a key, so that repeating them never restores its state. */
+/** Keyspace events that add elements. After several such events, a key is never in its first state again. */
 const growth = /^(?:[lr]push|sadd|xadd|pfadd)$/
 
-/** Returns whether the state of a key has certainly changed. It is uncertain if others changed the key in between. */
+/**
+ * Returns whether the state of a key has certainly changed. If another delivery changed the key between these changes,
+ * the result is `false`.
+ */
 function hasChanged(changes: readonly Change[]): boolean {
   const { before } = changes[0]!
   const { after } = changes.at(-1)!

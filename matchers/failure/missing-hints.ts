@@ -8,9 +8,10 @@ import type { MatcherInput } from '../received.js'
 import { type Circumstance, grouped, type Log } from './circumstance.js'
 import { removals } from './key-effects.js'
 
-// Finds what did not happen: fires of schedules, `SET … NX` on existing keys, and messages in the dead-letter queue.
+// Finds events that did not happen: fires of schedules that were skipped, `SET … NX` commands without effect, and
+// messages that went to the dead-letter queue.
 
-/** Returns skipped fires of schedules, once per reason. */
+/** Returns the skipped fires of schedules. Skips of a schedule with the same reason count as one fact. */
 export function skippedSlots({ evidence }: Log): Circumstance[] {
   const from = evidence.entries[0]?.at ?? 0
   const slots = evidence
@@ -27,14 +28,17 @@ export function skippedSlots({ evidence }: Log): Circumstance[] {
   })
 }
 
-/** Returns `SET … NX` commands of the app that found an existing key, unless the app later set or changed that key. */
+/**
+ * Returns `SET … NX` commands of the app that had no effect, because the key already existed. A command is excluded if
+ * the app later set or changed the key.
+ */
 export function guarded({ evidence, attemptOf }: Log): Circumstance[] {
-  /** The commands that created the existing keys. */
+  /** The command that created each existing key. */
   const makers = new Map<Bytes, EntryOf<'command'>>()
   const refused = new Map<Bytes, Circumstance & { readonly messageId: string | undefined }>()
   let events: EntryOf<'keyspace'>[] = []
   for (const entry of evidence.entries) {
-    // The log has the changes of a command before the command.
+    // In the log, the changes that a command makes come before the command.
     if (entry.type === 'keyspace') events.push(entry)
     if (entry.type !== 'command') continue
     const messageId = attemptOf(entry)?.messageId
@@ -50,7 +54,7 @@ export function guarded({ evidence, attemptOf }: Log): Circumstance[] {
     const key = guardKey(entry)
     if (key === undefined || entry.error !== undefined || (entry.reply !== null && entry.reply !== 0)) continue
     const maker = makers.get(key)
-    // With GET, the reply is null although this command created the key.
+    // A `SET … NX GET` that creates the key also replies with null.
     if (maker === entry) continue
     const since =
       maker === undefined
@@ -78,7 +82,10 @@ function guardKey({ argv, via }: EntryOf<'command'>): Bytes | undefined {
 
 const maxLetters = 3
 
-/** Returns dead letters that the failure is not about, because their effects are missing. */
+/**
+ * Returns the dead letters outside the chain of the failure. Something may be missing because these messages were never
+ * delivered.
+ */
 export function failedForGood({ evidence, isOwn }: Log): Circumstance[] {
   const all = evidence.ofType('dead-letter')
   const letters = all.filter(({ seq }) => isOwn?.(seq) !== true)
@@ -97,7 +104,10 @@ export function failedForGood({ evidence, isOwn }: Log): Circumstance[] {
   ]
 }
 
-/** Returns `failure callback msg_xTq… to https://…, 503 Service Unavailable (#12)`, or the number of messages to one URL. */
+/**
+ * Returns the text for the dead letters of one URL: `failure callback msg_xTq… to https://…, 503 Service Unavailable
+ * (#12)`. For several dead letters, it contains their number instead of an ID.
+ */
 function letterText({ name, redaction }: MatcherInput, letters: readonly EntryOf<'dead-letter'>[]): string {
   const [{ seq, kind, messageId, url, status, error }] = letters as [EntryOf<'dead-letter'>]
   const noun = kind.replace('-', ' ')

@@ -10,9 +10,12 @@ import type { MatcherInput } from '../received.js'
 import { type Circumstance, grouped, type Log } from './circumstance.js'
 import { keyEffects } from './key-effects.js'
 
-// Finds what happened more than once or out of order: effects of deliveries, requests, callbacks and duplicates.
+// Finds what happened more than once or in another order: effects of deliveries, requests, callbacks and duplicates.
 
-/** Returns effects that two attempts of a message had, because the first attempt did its work but did not succeed. */
+/**
+ * Returns effects that occurred in several attempts of a message. The first attempt had the effect but did not succeed,
+ * so the queue delivered the message again.
+ */
 export function doneAgain(log: Log): Circumstance[] {
   const { evidence, mayRepeat } = log
   const done = new Map<string, Repeated>()
@@ -42,11 +45,11 @@ interface Repeated extends Pick<Deed, 'deed' | 'advice'> {
   readonly seqs: number[]
 }
 
-/** An effect of a delivery. */
+/** A change that a delivery made. */
 interface Deed {
-  /** Text of the effect, as a predicate whose subject is the message. */
+  /** Description of the effect. The message is the subject: `changed the key "a"`. */
   readonly deed: string
-  /** How to make a repetition harmless. */
+  /** Advice that makes a repetition harmless. */
   readonly advice: string
   readonly attempt: EntryOf<'attempt'>
   readonly entry: Entry
@@ -57,7 +60,7 @@ interface Deed {
 function deedsOf(log: Pick<Log, 'evidence' | 'attemptOf'>): Deed[] {
   const { evidence, attemptOf } = log
   const onKeys = keyEffects(log).map(({ key, ...effect }): Deed => {
-    const advice = 'Make the handler idempotent, for example with a marker per message.'
+    const advice = 'Make the handler idempotent, for example by storing the ID of each processed message.'
     return { ...effect, deed: `changed the key ${quoted(text(key), 60)}`, advice }
   })
   const others = evidence.entries.flatMap((entry): Deed[] => {
@@ -80,29 +83,35 @@ function deedOf(entry: Entry, { redaction }: MatcherInput): Pick<Deed, 'deed' | 
   return undefined
 }
 
-/** Returns whether the host repeats its work for each such request. Other methods read or are idempotent. [RFC 9110 9.2] */
+/**
+ * Returns whether the external host does its work again if the request is repeated. Requests with other methods only
+ * read, or are idempotent. [RFC 9110 9.2]
+ */
 function isForEach({ method, headers }: EntryOf<'outbound'>): boolean {
   return /^(?:POST|PATCH)$/i.test(method) && !headers.some(([name]) => /^idempotency-key$/i.test(name))
 }
 
-/** Returns whether the external host did its work: its handler ran and succeeded, even if the app saw another response. */
+/**
+ * Returns whether the external host did its work. Its handler must have run and succeeded, even if the app then
+ * received another response.
+ */
 function wasDone({ handlerRuns: handled, response: answer }: EntryOf<'outbound'>): boolean {
   const [, answered = answer?.status] = /^the handler ran.* and responded (\d+)/.exec(answer?.note ?? '') ?? []
   return handled > 0 && Math.floor(Number(answered) / 100) === 2
 }
 
-/** Returns the text about a response that was lost after the external host had done its work. */
+/** Returns a part of the hint for a response that was lost after the external host had done its work. */
 function unheard(entry: Entry): string {
   return entry.type === 'outbound' && entry.response?.status === 0
     ? 'the response was lost after the host had done the work, and '
     : ''
 }
 
-/** Returns how an attempt ended without success. */
+/** Returns how an unsuccessful attempt ended, as text. */
 function endOf({ outcome }: EntryOf<'attempt'>): string {
   if (outcome === undefined) return 'the attempt has not ended'
   const { note, status, error } = outcome
-  // Notes begin with what the handler did.
+  // A note begins with what the handler did, so remove that part.
   if (note !== undefined) {
     return note
       .replace(/^the handler ran and responded \d+, /, '')
@@ -113,7 +122,10 @@ function endOf({ outcome }: EntryOf<'attempt'>): string {
     : `the attempt ended with ${responseText(status, error, standardRedaction)}`
 }
 
-/** Returns requests that were sent again after an error or a lost response, although one of them had done its work. */
+/**
+ * Returns requests that the app sent again after an error or a lost response, although an earlier request had done its
+ * work.
+ */
 export function repeated({ evidence, nesting }: Log): Circumstance[] {
   const done = new Set(evidence.entries.filter(({ type }) => type !== 'fault').map(({ cause }) => cause))
   const isDone = (entry: EntryOf<'request' | 'outbound'>): boolean =>
@@ -130,7 +142,7 @@ export function repeated({ evidence, nesting }: Log): Circumstance[] {
     const ends = sequence.map((entry) => {
       const { seq, response: answer } = entry
       const end = answer?.status === 0 ? 'got no response' : `got status ${answer?.status}`
-      return `#${seq} ${end}${isDone(entry) ? ' although its work was done' : ''}`
+      return `#${seq} ${end}${isDone(entry) ? ' although the work was done' : ''}`
     })
     return {
       sentence: `${method} ${urlText(url, evidence.redaction)} was sent ${sequence.length + 1} times: ${ends.join('; ')}; then #${last} repeated it. ${repeatAdvice(sequence[0]!)}`,
@@ -140,12 +152,12 @@ export function repeated({ evidence, nesting }: Log): Circumstance[] {
 }
 
 function repeatAdvice(entry: EntryOf<'request' | 'outbound'>): string {
-  if (entry.type === 'outbound') return 'Send an Idempotency-Key header with it.'
+  if (entry.type === 'outbound') return 'Send an Idempotency-Key header with the request.'
   if (entry.service === 'queue') return 'Publish with a deduplication ID.'
   return 'Use commands that are safe to repeat, or turn off the retries of the client.'
 }
 
-/** Returns callbacks about one message that arrived in another order than its attempts. */
+/** Returns callbacks that arrived out of order: about one message, but not in the order of its attempts. */
 export function overtaken({ evidence }: Log): Circumstance[] {
   const arrived = new Map<string, EntryOf<'attempt'>>()
   for (const attempt of evidence.ofType('attempt')) {
@@ -163,7 +175,7 @@ export function overtaken({ evidence }: Log): Circumstance[] {
       const told = (one: EntryOf<'published'>): string => `attempt ${reportedAttempt(evidence, one) ?? '?'}`
       return [
         {
-          sentence: `Callbacks about ${evidence.name(source)} arrived out of order: first the one about ${told(overtaker)} at ${timeOf(before.at)} (#${before.seq}), then the one about ${told(early)} at ${timeOf(came.at)} (#${came.seq}). Ignore a callback whose \`retried\` is lower than that of an earlier one.`,
+          sentence: `Callbacks about ${evidence.name(source)} arrived out of order: first the callback about ${told(overtaker)} at ${timeOf(before.at)} (#${before.seq}), then the callback about ${told(early)} at ${timeOf(came.at)} (#${came.seq}). Ignore a callback whose \`retried\` is lower than in an earlier callback.`,
           seqs: [early.seq, came.seq, before.seq],
         },
       ]
@@ -172,13 +184,13 @@ export function overtaken({ evidence }: Log): Circumstance[] {
   })
 }
 
-/** Returns the number of the attempt that a callback reports. */
+/** Returns the number of the attempt that a callback is about. */
 function reportedAttempt(evidence: MatcherInput, { cause }: EntryOf<'published'>): number | undefined {
   const attempt = evidence.ofType('attempt').find(({ seq }) => seq === cause)
   return attempt === undefined ? undefined : attempt.retried + 1
 }
 
-/** Returns duplicates, which the queue accepted and did not deliver. */
+/** Returns messages that the queue recognized as duplicates and did not deliver. */
 export function takenForDuplicates({ evidence }: Log): Circumstance[] {
   return evidence.ofType('published').flatMap((again) => {
     if (!again.deduplicated) return []

@@ -13,12 +13,11 @@ import type { Text } from '../patterns.js'
 import type { MatcherInput } from '../received.js'
 import { wasUnhandled } from './sandbox-facts.js'
 
-// Hints that name why there is no workflow run, step or wait like the expected one.
+// Hints about a missing workflow run, step or wait. They state why the log contains none like the expected one.
 
 const maxNames = 5
 const maxAnswer = 320
 
-/** Returns why no workflow run started. */
 export function noRunHints(evidence: MatcherInput): string[] {
   const { redaction } = evidence
   const asked = evidence.ofType('request').filter(isTrigger)
@@ -49,7 +48,7 @@ function isTrigger({ service, method, url }: EntryOf<'request'>): boolean {
   return service === 'queue' && method === 'POST' && triggers.test(url)
 }
 
-/** Returns why a run is in its state, with the next step; `undefined` for a successful run. */
+/** Returns why a run is in its state, and what to do next. Returns `undefined` for a successful run. */
 export function causeOf(run: RunLifecycle, evidence: MatcherInput): string | undefined {
   const { state, failing, steps } = run
   const name = `run ${plainText(run.id)}`
@@ -60,7 +59,7 @@ export function causeOf(run: RunLifecycle, evidence: MatcherInput): string | und
     const { attempt, step } = failing
     const where = step === undefined ? 'before its next step' : `at step ${plainText(literal(step))}`
     const { next, note } = attempt.outcome!
-    // An unhandled delivery is a separate cause, which the failure already contains.
+    // If the delivery was unhandled, the failure already names this as a cause of its own.
     const told = note === undefined || wasUnhandled.test(note) ? '' : ` (${note})`
     const answer = excerpt(evidence.redaction.text(outcomeText(attempt) + told), maxAnswer)
     const tries = plural(attempt.retried + 1, 'attempt')
@@ -77,7 +76,7 @@ export function causeOf(run: RunLifecycle, evidence: MatcherInput): string | und
   return `${name} has not ended. Advance the clock`
 }
 
-/** Returns a hint for a name that no step of the runs has. */
+/** Returns hints if no step of the runs has this name. */
 export function missingStep(
   name: Text,
   runs: readonly RunLifecycle[],
@@ -93,7 +92,7 @@ export function missingStep(
   return names.length === 0 ? [] : [`${called}. The steps are ${listed(names)}.`]
 }
 
-/** Returns a hint for a workflow without runs. */
+/** Returns a hint if no run belongs to this workflow URL. */
 export function missingWorkflow(url: unknown, runs: readonly RunLifecycle[], { redaction }: MatcherInput): string[] {
   if (typeof url !== 'string' || url.includes('*')) return []
   const urls = [...new Set(runs.map((run) => run.url))]
@@ -106,7 +105,7 @@ export function missingWorkflow(url: unknown, runs: readonly RunLifecycle[], { r
   ]
 }
 
-/** Returns hints for an event that no step waits for, or that was not sent or was sent under another name. */
+/** Returns hints about an event: no step waits for it, it was never sent, or it was sent under another name. */
 export function eventHints(event: Text, waits: readonly StepLifecycle[], evidence: MatcherInput): string[] {
   if (typeof event !== 'string') return []
   const own = waits.filter(({ wait }) => wait!.entry.eventId === event)
@@ -135,7 +134,7 @@ export function eventHints(event: Text, waits: readonly StepLifecycle[], evidenc
   return [`Event ${literal(event)} was never sent${other}.${stillWaiting(event, own)}`]
 }
 
-/** Returns until when the first of these steps waits, and the calls that end the wait. */
+/** Returns until when the first of these steps waits, and which calls end its wait. */
 function stillWaiting(event: string, waits: readonly StepLifecycle[]): string {
   const open = waits.filter(({ run, state }) => run.state === 'started' && state === 'waiting')
   const [first] = open
@@ -163,7 +162,10 @@ function listed(names: readonly string[]): string {
     .join(', ')}${more}`
 }
 
-/** Returns a name that differs by a typo. Of short names, even the least different one may have nothing in common. */
+/**
+ * Returns the most similar name. If names are short, even the most similar name may share no character, so it is then
+ * not returned.
+ */
 function nearest(name: string, names: readonly string[]): string | undefined {
   const near = nearestName(name, names)
   return near === undefined || editDistance(name, near) >= Math.max(name.length, near.length) ? undefined : near

@@ -6,19 +6,19 @@ import type { Sandbox } from '../../src/sandbox/sandbox.js'
 import type { Workflow } from '../../src/workflow/direct-workflows.js'
 import type { MatcherInput, Perhaps } from '../received.js'
 
-/** Facts of a sandbox that are not in its log. */
+/** Facts about a sandbox that its log does not contain. */
 export interface SandboxFacts {
-  /** A message for each rejected or unhandled request of the app, safe to print. */
+  /** One message per rejected or unhandled request of the app, safe to print. */
   readonly refused: readonly string[]
   /** Returns whether a URL has a destination now. */
   readonly answersAt: (url: string) => boolean
   /** Errors of handlers. */
   readonly errors: readonly unknown[]
-  /** A message for each unused fault, script and stub, safe to print. */
+  /** One message per unused fault, script or stub, safe to print. */
   readonly unused: readonly string[]
 }
 
-/** A sandbox, a copy of one on a server, or the context of a log. Any part may be missing. */
+/** A sandbox, a snapshot of a sandbox on a server, or the context of a log. Any member may be missing. */
 interface UnknownRemote extends Perhaps<Sandbox, 'realHostRequests'> {
   readonly destinations?: Perhaps<Destinations, 'errors' | 'unused'> & Partial<Pick<Destinations, 'responderAt'>>
   readonly faults?: Perhaps<Sandbox['faults'], 'unused'>
@@ -27,19 +27,20 @@ interface UnknownRemote extends Perhaps<Sandbox, 'realHostRequests'> {
   readonly workflows?: readonly Perhaps<Workflow, 'unused'>[]
 }
 
-/** Matches the note of an unhandled attempt. */
 export const wasUnhandled: RegExp = /^(?:No destination responds at |Delivery to )/
 
-/** Start of the note of a request that was rejected for a token from a variable that the test had set. */
+/**
+ * Beginning of the note of a rejected request whose token came from an environment variable that the test had changed.
+ */
 export const otherToken = "This is not the sandbox's token"
 
-/** Returns facts of the sandbox that the evidence comes from. They are empty for a log. */
+/** Returns the facts about the sandbox whose traffic was checked. If only a log was checked, the lists are empty. */
 export function sandboxOf({ received, context, entries }: MatcherInput): SandboxFacts {
   const given = (received ?? {}) as UnknownRemote
   const world = given.faults === undefined ? ((context.world?.() ?? {}) as UnknownRemote) : given
   const errors = [world.destinations, world.outbound].flatMap((owner) => listOf(owner?.errors, owner))
   const { realHostRequests, outbound: calls, destinations } = world
-  // A server forwards nothing, so a request to an unregistered host got no response.
+  // A server never forwards requests to the network, so a request to an unregistered host got no response.
   const outbound = listOf(calls?.unanswered ?? calls?.unhandled, calls)
   return {
     refused: [...listOf(realHostRequests, world), ...outbound].map(asLine),
@@ -53,7 +54,6 @@ function asLine(sentence: unknown): string {
   return plainText(String(sentence))
 }
 
-/** Returns a message for each unused script, fault and stub. */
 function unusedIn(
   { destinations, outbound, faults, workflows = [] }: UnknownRemote,
   log: MatcherInput['entries'],
@@ -72,7 +72,7 @@ function unmet(owner: UnknownRemote['outbound'], what: 'delivery' | 'call', log:
   return (listOf(owner?.unused, owner) as UnusedSteps[]).map((script) => unplayedText(script, what, log))
 }
 
-/** Returns a list from a view that has it as a value or as a function. */
+/** Returns a list that a local object has as a value and a remote object as a function. */
 export function listOf(given: unknown, owner: unknown): readonly unknown[] {
   const list = typeof given === 'function' ? given.call(owner) : given
   return Array.isArray(list) ? list : []

@@ -1,8 +1,8 @@
 import { plainText } from '../../src/report/safe-text.js'
 
-/** Location of a test, as its runner reports it. */
+/** Location of a test, as the test runner reports it. */
 export interface TestLocation {
-  /** Test runner, whose command runs the test again. */
+  /** Test runner of the test. The replay command begins with its name. */
   readonly runner: 'vitest' | 'jest' | 'playwright'
   /** Path, absolute or relative to the directory in which the runner was started. */
   readonly file: string
@@ -10,11 +10,14 @@ export interface TestLocation {
   readonly names?: readonly string[]
   /** Line of the test in the file, from 1. Only Playwright provides it. */
   readonly line?: number | undefined
-  /** Name of the runner's project; absent if there is none or the runner does not report it. */
+  /**
+   * Name of the project in the configuration of the runner. Absent if there is none, or if the runner does not report
+   * it.
+   */
   readonly project?: string | undefined
 }
 
-/** The environment variable that overrides the seed of a sandbox from a fixture. */
+/** Environment variable that overrides the seed of a sandbox that a fixture creates. */
 export const seedVariable = 'STUNTDOUBLE_SEED'
 
 /**
@@ -25,7 +28,7 @@ export function replayCommand(place: TestLocation, seed: number | string | undef
   const file = fromHere(place.file)
   const words = {
     vitest: () => ['vitest', 'run', ...project(place), file, ...named(place)],
-    // Jest and Playwright treat a file as a regular expression.
+    // Jest and Playwright parse the path of a file as a regular expression.
     jest: () => ['jest', inExpression(file), ...named(place)],
     playwright: () => [
       'playwright',
@@ -42,24 +45,27 @@ function project({ project: name }: TestLocation): string[] {
   return name === undefined || name === '' ? [] : [`--project=${plainText(name)}`]
 }
 
-/** Maximum length of a name in a filter, which matches anywhere in the name of a test. */
+/**
+ * Maximum number of characters of a name in a filter. The filter may match any part of a test's name, so the beginning
+ * is enough.
+ */
 const maxName = 200
 
 function named({ names = [] }: TestLocation): string[] {
-  // The versions of Vitest separate names by a blank or by ` > `.
+  // Some versions of Vitest join names with a space, others with ` > `.
   const expression = names.map((name) => [...name.slice(0, maxName)].map(charInExpression).join('')).join('.*')
-  // A runner would parse a leading dash as an option.
+  // The runner would parse a leading dash as an option, so write it as `[-]`.
   return expression === '' ? [] : ['-t', expression.replace(/^-/, '[-]')]
 }
 
 function charInExpression(char: string): string {
   if (/[\\^$.*+?()[\]{}|]/.test(char)) return `\\${char}`
-  // `\u{…}` needs a flag, so any two characters match instead.
+  // In a regular expression, `\u{…}` needs the `u` flag. Match any two characters instead.
   const plain = plainText(char)
   return plain.startsWith('\\u{') ? '..' : plain
 }
 
-/** Escapes a path for a regular expression. A dot also matches itself and remains. */
+/** Escapes a path for a regular expression. A dot is not escaped, because it also matches itself. */
 function inExpression(path: string): string {
   return path.replace(/[\\^$*+?()[\]{}|]/g, '\\$&')
 }
@@ -77,7 +83,7 @@ function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 
-/** Data that a runner passes to a matcher about its test. */
+/** Data about the test that a runner passes to a matcher. */
 interface RunnerState {
   readonly testPath?: unknown
   readonly currentTestName?: unknown
@@ -92,12 +98,12 @@ interface Task {
 
 let known: (() => TestLocation | undefined) | undefined
 
-/** Sets the function that returns the location, for a runner that passes no data to its matchers. */
+/** Sets the function that returns the location of the test. Runners that pass no data to matchers need it. */
 export function askForPlace(place: () => TestLocation | undefined): void {
   known = place
 }
 
-/** Returns the location of a matcher's test; `undefined` outside of a runner. */
+/** Returns the location of the test that called a matcher. Returns `undefined` outside of a runner. */
 export function placeOf(state: unknown): TestLocation | undefined {
   const { task, testPath, currentTestName } = (state ?? {}) as RunnerState
   if (typeof task === 'object' && task !== null) return placeOfTask(task)
@@ -107,7 +113,6 @@ export function placeOf(state: unknown): TestLocation | undefined {
   return { runner: 'jest', file: testPath, names: [name] }
 }
 
-/** Returns the location of a Vitest test. */
 export function placeOfTask(task: object): TestLocation | undefined {
   const { name = '', suite, file } = task as Task
   if (file?.filepath === undefined) return undefined
@@ -116,7 +121,6 @@ export function placeOfTask(task: object): TestLocation | undefined {
   return { runner: 'vitest', file: file.filepath, names, project: file.projectName }
 }
 
-/** Returns the location of a Playwright test. */
 export function placeOfInfo(info: {
   readonly file: string
   readonly line: number

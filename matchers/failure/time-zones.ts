@@ -6,15 +6,16 @@ import { plainText, quoted } from '../../src/report/safe-text.js'
 import type { MatcherInput } from '../received.js'
 import type { TestLocation } from './test-location.js'
 
-// A schedule without CRON_TZ fires in UTC, although its author may have meant local time. The hint does not guess: it
-// names a zone only if the test or a schedule mentions it and the expected time is that of the schedule in this zone.
+// A schedule without CRON_TZ fires in UTC, although its author may have meant local time. The hint names a time zone
+// only if the test or a schedule mentions it, and if the schedule would fire at the expected time in it.
 
 const hour = 3_600_000
-/** Maximum offset of time zones ahead of UTC and behind UTC, in hours. */
+/** Maximum offsets of time zones from UTC, in hours: ahead of UTC and behind UTC. */
 const maxHours = { ahead: 14, behind: 12 }
 
 /**
- * Returns why a schedule fires at another hour than a test expects; `undefined` when no time zone explains it.
+ * Returns why a schedule fires at another hour than the test expects. Returns `undefined` if no time zone explains the
+ * difference.
  * @param expected expected fire time
  * @param slot actual fire time
  * @param schedules schedules that may mention a zone
@@ -28,7 +29,8 @@ export function timeZoneHint(
   const { cron } = schedule.draft
   const [prefix = '', own] = /^\s*(?:CRON_TZ|TZ)=(\S+)\s+/.exec(cron) ?? []
   const fields = cron.slice(prefix.length).trim()
-  // If the cron has both fire times, another one is missing. A fire time of an earlier cron does not explain this one.
+  // A time zone explains nothing in two cases. If the cron also fires at the expected time, only that fire is missing.
+  // If it does not fire at the actual time, that fire comes from an earlier cron.
   if (slot === expected || firesAt(schedule, expected) || !firesAt(schedule, slot)) return undefined
   const local = localTime(slot, own ?? 'UTC')
   const isAt = (zone: string): boolean => localTime(expected, zone) === local
@@ -42,7 +44,8 @@ export function timeZoneHint(
   const { redaction } = evidence
   const [at, wanted] = shownTimes(slot, expected)
   const clock = local?.slice(-5)
-  const where = own === undefined ? 'names no time zone' : `names ${plainText(own)}, where it is ${clock} then`
+  const where =
+    own === undefined ? 'names no time zone' : `names ${plainText(own)}, where the local time is then ${clock}`
   const shown = quoted(cron, 100, (given) => redaction.text(given))
   const told = `Schedule ${plainText(schedule.id)} fires at ${own === undefined ? `${at} UTC` : `${at}Z`}: its cron ${shown} ${where}. You expected ${wanted}Z`
   const bare = plainText(redaction.text(fields))
@@ -51,12 +54,14 @@ export function timeZoneHint(
   return `${told}, ${plural(apart / hour, 'hour')} ${expected < slot ? 'before' : 'after'} it.`
 }
 
-/** Returns whether a schedule fires at an instant. */
 export function firesAt({ cron }: Schedule, at: number): boolean {
   return cron.next(at - 1) === at
 }
 
-/** Returns the IANA time zones that the schedules, the environment or the test mention. */
+/**
+ * Returns the IANA time zones that occur in the schedules, in the environment variable `TZ` or in the names of the
+ * test.
+ */
 function mentionedZones(schedule: Schedule, schedules: readonly Schedule[], place: TestLocation | undefined): string[] {
   const { process } = globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } }
   const mentions = [
@@ -69,17 +74,17 @@ function mentionedZones(schedule: Schedule, schedules: readonly Schedule[], plac
   return [...new Set(names)].filter((name) => localTime(0, name) !== undefined)
 }
 
-/** Returns the local time as `2030-01-01 02:30`; `undefined` for an unknown zone. */
+/** Returns the local time in a zone: `2030-01-01 02:30`. Returns `undefined` for an unknown zone. */
 function localTime(at: number, timeZone: string): string | undefined {
   try {
-    // The Swedish locale formats dates as ISO 8601 does.
+    // The Swedish locale is used because its dates have the format of ISO 8601.
     return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(dateOf(at))
   } catch {
     return undefined
   }
 }
 
-/** Returns two instants to the minute, with their dates if these differ. */
+/** Formats two instants with a precision of one minute. The dates are included only if they differ. */
 function shownTimes(one: number, other: number): [string, string] {
   const from = iso(one).slice(0, 10) === iso(other).slice(0, 10) ? 11 : 0
   return [iso(one).slice(from, 16), iso(other).slice(from, 16)]

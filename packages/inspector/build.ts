@@ -1,5 +1,5 @@
-// Builds the page of the inspector. Its script and its style become texts in modules of `packages/inspector/page`,
-// where bundlers and the sources find them. Runs on Node's type stripping.
+// Builds the page of the inspector. The script and the style are written as texts into modules in
+// `packages/inspector/page`, from which other code imports them. Runs on Node's type stripping.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ const common: BuildOptions = {
   format: 'iife',
   platform: 'browser',
   target: ['es2022', 'safari16'],
-  // The script is ASCII, so printing it sends no control characters to a terminal.
+  // ASCII output contains no control characters, so it can be printed on a terminal.
   charset: 'ascii',
   legalComments: 'none',
   logLevel: 'warning',
@@ -27,7 +27,7 @@ const common: BuildOptions = {
   jsxImportSource: 'preact',
 }
 
-/** Moves the editor to a separate script, which the page loads when text is edited. */
+/** Builds the editor as a separate script, which the page loads when a text is edited. */
 const editorApart: Plugin = {
   name: 'editor-apart',
   setup({ onResolve }) {
@@ -38,7 +38,7 @@ const editorApart: Plugin = {
   },
 }
 
-/** Writes the texts again if a source is newer than they are. */
+/** Builds the modules if a source file is newer than they are. */
 export async function buildInspector({ always = false }: { always?: boolean } = {}): Promise<void> {
   const files = [join(built, 'page-text.js'), join(built, 'editor-text.js')]
   if (!always && files.every((file) => existsSync(file)) && Math.min(...files.map(changedAt)) > lastChange()) return
@@ -56,7 +56,7 @@ async function builtPage(): Promise<Record<string, string>> {
   })
   const textOf = (suffix: string): string => outputFiles!.find(({ path }) => path.endsWith(suffix))?.text.trim() ?? ''
   const [pageScript, pageStyle] = [textOf('.js'), textOf('.css')]
-  // Text between the tags of a script or a style is not escaped.
+  // HTML does not escape the text of a script or a style, so the text must not contain the closing tag.
   if (/<\/script|<!--/i.test(pageScript) || /<\/style|@import/i.test(pageStyle)) {
     throw new Error('The script or the style of the inspector contains its own closing tag. Split the text.')
   }
@@ -65,7 +65,9 @@ async function builtPage(): Promise<Record<string, string>> {
   return { pageScript, pageStyle, copyScript, ...hashes }
 }
 
-/** Builds the forms for copying for a recording, which has no server to load them from. */
+/**
+ * Builds the copy forms as a separate script for a recording. A recording has no server from which it could load them.
+ */
 async function builtCopy(): Promise<string> {
   const entryPoints = { copy: 'src/report/copy/copy-forms.ts' }
   const { outputFiles } = await build({ ...common, entryPoints, globalName: 'stuntdoubleCopy' })
@@ -89,7 +91,7 @@ async function builtEditor(): Promise<Record<string, string>> {
   return { editorScript: outputFiles![0]!.text.trim() }
 }
 
-/** Returns the hash as a content-security policy writes it. */
+/** Returns the hash in the format of a content-security policy. */
 function hashOf(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`
 }
@@ -100,7 +102,7 @@ function moduleOf(texts: Record<string, string>): string {
     .join('')
 }
 
-/** Returns when a source of the page, or a tool that builds it, was changed last. */
+/** Returns the time of the last change in the sources of the page and in the tools that build it. */
 function lastChange(): number {
   const files = ['packages/inspector/src', 'src/kernel', 'src/report'].flatMap((folder) =>
     readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
@@ -114,7 +116,7 @@ function changedAt(file: string): number {
   return statSync(file).mtimeMs
 }
 
-/** Runs before the tests as a setup file of Vitest, and as a script when it is started directly. */
+/** Vitest runs this as a setup file before the tests. */
 export default async function setup(): Promise<void> {
   await buildInspector()
 }

@@ -1,10 +1,10 @@
 export type Fetch = typeof globalThis.fetch
 export type FetchInput = Parameters<Fetch>[0]
 
-/** Passes a request to the previous global `fetch`. Rejects if there was none. */
+/** Sends the request with the `fetch` that was replaced. The promise rejects if the host had no global `fetch`. */
 export type Pass = () => Promise<Response>
 
-/** One replacement of the global `fetch`, on top of the previous one. */
+/** A replacement of the global `fetch`. If there are several, each one wraps the one before it. */
 interface Layer {
   readonly previous: Fetch | undefined
   active: boolean
@@ -45,7 +45,8 @@ function urlOf(input: FetchInput): string {
 }
 
 /**
- * Removes the uppermost layers that have ended. A layer that other code has wrapped stays and passes every request on.
+ * Removes each ended replacement that is now the global `fetch`. If other code has wrapped a replacement, the
+ * replacement stays installed and passes all requests to the previous `fetch`.
  */
 function unwind(): void {
   for (;;) {
@@ -57,5 +58,7 @@ function unwind(): void {
 }
 
 function noFetch(url: string): Error {
-  return new TypeError(`${url} is not a URL of the sandbox, and there was no global fetch to pass it to.`)
+  return new TypeError(
+    `fetch(): ${url} does not belong to the sandbox, and this host has no global fetch for other URLs. Use a URL of sandbox.urls.`,
+  )
 }

@@ -11,11 +11,11 @@ type Caller = Partial<Pick<Sandbox, 'outbound'>>
 
 /**
  * Replaces `globalThis.fetch` for the sandbox's URLs and for hosts registered in `sandbox.outbound`. All other requests
- * go to the previous `fetch`. The returned function, `using`, or disposing the sandbox restores it.
- * Several replacements can be active and can end in any order. If several own a URL, the latest one responds.
- * While a replacement is active, requests to the vendor's real hosts are rejected, so no test reaches production by
- * accident. Clients that do not use the global `fetch`, such as clients over `node:http`, fail with an error that names
- * an alternative.
+ * go to the previous `fetch`. To restore the previous `fetch`, call the returned function, use `using`, or dispose the
+ * sandbox. Several replacements can be active and can end in any order. If several sandboxes have the same URL, the
+ * latest replacement responds. While a replacement is active, requests to the vendor's real hosts are rejected, so no
+ * test reaches production by accident. Clients that do not use the global `fetch`, such as clients over `node:http`,
+ * fail with an error that names an alternative.
  * @example
  * using sandbox = createSandbox()
  * replaceFetch(sandbox)
@@ -35,7 +35,8 @@ export function replaceFetch(
     const refuse = (): never => {
       throw error
     }
-    // `sandbox.fetch` rejects URLs of other origins. It also lets the host's timers run if a loop sends such requests.
+    // Let `sandbox.fetch` reject the request, because its URL belongs to another origin. If a loop sends such requests,
+    // `sandbox.fetch` also pauses for the host's timers.
     return sandbox.fetch(input, init).then(refuse, refuse)
   })
   const endRefusals = refuseLookups((hostname) => missed(hostname, sandbox))
@@ -48,7 +49,8 @@ export function replaceFetch(
 }
 
 /**
- * Returns the error for a request to the sandbox that bypasses the replaced `fetch`, or `undefined` for other hosts.
+ * Returns the error for a host name of the sandbox or of the vendor, which a client looks up only if it bypasses the
+ * replaced `fetch`. Returns `undefined` for all other host names.
  */
 function missed(hostname: string, sandbox: Pick<Sandbox, 'urls'> & StrayNoter): Error | undefined {
   const url = `https://${hostname}/`
@@ -77,7 +79,7 @@ function strayed(url: string, { urls, noteStray }: Pick<Sandbox, 'urls'> & Stray
   const sentence =
     `A request to ${host}, a real host of the service, was blocked. ` +
     `Point the client at the sandbox: ${urls[realServiceAt(host)]}, with the variables and tokens of sandbox.env. ` +
-    'If a module creates the client while it loads, call useSandbox() in a setup file, which sets the environment before that.'
+    'If a module creates the client when it is imported, call useSandbox() in a setup file. The setup file runs before the import.'
   noteStray?.(sentence)
   return new Error(sentence)
 }

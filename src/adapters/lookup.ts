@@ -1,10 +1,10 @@
-// A client over node:http never calls a replaced `fetch`, but it looks up the host name.
-// This look-up can fail with an error that explains the cause. Browsers have no such look-up.
+// A client over `node:http` never calls a replaced `fetch`, but it looks up the host name. The functions of this file
+// make that look-up fail with an error that explains the cause. Browsers have no such look-up.
 
 type Callback = (error: Error | null, ...found: unknown[]) => void
 type Lookup = (hostname: string, ...rest: [Callback] | [options: unknown, Callback]) => void
 
-/** Returns the error for a host name, or `undefined` to let the look-up pass. */
+/** Returns the error with which the look-up of a host name fails, or `undefined` if the look-up is allowed. */
 export type Refuse = (hostname: string) => Error | undefined
 
 interface Dns {
@@ -14,7 +14,7 @@ interface Dns {
 const refusals = new Set<Refuse>()
 let original: Lookup | undefined
 
-/** Makes look-ups fail with the errors of `refuse`. Returns a function that ends this. */
+/** Makes look-ups fail with the errors that `refuse` returns. @returns a function that allows these look-ups again */
 export function refuseLookups(refuse: Refuse): () => void {
   const dns = (
     globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } }
@@ -27,7 +27,8 @@ export function refuseLookups(refuse: Refuse): () => void {
   refusals.add(refuse)
   return () => {
     if (!refusals.delete(refuse) || refusals.size > 0) return
-    // If other code has wrapped the replaced function, it stays installed and passes every look-up.
+    // If other code has wrapped the replaced `dns.lookup`, the wrapper stays installed. It then calls a replacement
+    // that allows every look-up.
     if (Object.hasOwn(dns.lookup, ours)) dns.lookup = original!
   }
 }
@@ -36,8 +37,8 @@ const ours = Symbol('stuntdouble.lookup')
 
 function watched(lookup: Lookup): Lookup {
   const replacement: Lookup = (hostname, ...rest) => {
-    // IP addresses are always looked up, because a server looks up the address on which it listens.
-    // Connections to an IP address need no look-up.
+    // A server looks up the IP address on which it listens, so look-ups of IP addresses never fail here. A client that
+    // connects to an IP address makes no look-up.
     for (const refuse of isAddress(hostname) ? [] : refusals) {
       const error = refuse(hostname)
       if (error === undefined) continue

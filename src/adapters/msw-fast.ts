@@ -22,9 +22,9 @@ export interface FastNetworkOptions {
 }
 
 /**
- * Creates a network of msw 3 that intercepts only `fetch`. Requests to the sandbox, and to hosts registered in
- * `sandbox.outbound`, go there directly; all others go to your handlers. If a client does not use `fetch`, use
- * `setupServer(...mswHandlers(sandbox))` instead.
+ * Creates a network of msw 3 that intercepts only `fetch`. Requests to the sandbox and to hosts registered in
+ * `sandbox.outbound` go to the sandbox directly. All other requests go to your handlers. If a client does not use
+ * `fetch`, use `setupServer(...mswHandlers(sandbox))` instead.
  * @example
  * const network = fastNetwork(sandbox, { handlers: [http.get('https://shop.test/me', () => HttpResponse.json({}))] })
  * network.enable()
@@ -44,7 +44,7 @@ export function fastNetwork(
 
 type Answering = Pick<Sandbox, 'owns' | 'fetch'> & Partial<Pick<Sandbox, 'outbound'>>
 
-/** Source of msw frames for the global `fetch`. */
+/** Passes each call of the global `fetch` to msw, as a frame (msw's word for an intercepted request). */
 export class FetchSource extends NetworkSource<FetchFrame> {
   readonly #sandbox: Answering
   #end: (() => void) | undefined
@@ -68,7 +68,8 @@ export class FetchSource extends NetworkSource<FetchFrame> {
     globalThis.fetch = replacement
     this.#end = () => {
       isActive = false
-      // If other code has wrapped `fetch` in the meantime, its wrapper stays, and this replacement passes requests on.
+      // If other code has wrapped `fetch` in the meantime, the wrapper stays. This replacement then passes all requests
+      // on to the previous `fetch`.
       if (globalThis.fetch === replacement) globalThis.fetch = before
     }
   }

@@ -25,8 +25,8 @@ export function mswHandlers(
 }
 
 /**
- * Handler that accepts requests by a function of method and URL. msw before 2.12 does not support a predicate as the
- * path.
+ * msw handler that accepts a request if `takes(request)` returns true. msw before 2.12 accepts no predicate as the path
+ * of a handler.
  */
 class Taking extends HttpHandler {
   readonly #takes: (request: Request) => boolean
@@ -42,7 +42,8 @@ class Taking extends HttpHandler {
 }
 
 /**
- * Returns msw's error response, which breaks the connection. If a handler throws, msw assumes a bug and responds 500.
+ * Returns the response that makes msw break the connection. Any other error is thrown again: msw assumes that the
+ * handler has a bug, and responds 500.
  */
 function networkError(error: unknown, request: Request): Response {
   const broken = error instanceof TypeError && error.message === 'fetch failed'

@@ -9,9 +9,8 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
 
 /**
  * Creates nock scopes for the sandbox's URLs and the hosts of `sandbox.outbound`, for clients over `fetch`, `http` and
- * `https`. They stay until the returned function is called, `using` ends, or the sandbox is disposed.
- * Other scopes and `disableNetConnect()` are unaffected. `nock.isDone()` and `nock.pendingMocks()` report only other
- * scopes.
+ * `https`. The scopes stay active until you call the returned function, `using` ends, or the sandbox is disposed. Other
+ * scopes and `disableNetConnect()` are unaffected. `nock.isDone()` and `nock.pendingMocks()` report only other scopes.
  * nock does not support event streams: they fail with an error that names an alternative.
  * @example
  * using sandbox = createSandbox()
@@ -40,8 +39,8 @@ export function nockScopes(
   const forget = (): void => {
     for (const remove of foreign.splice(0)) remove()
   }
-  // nock must know each host in advance.
-  // A request to such a host for which nothing is registered continues to its original destination.
+  // nock can intercept a host only after the host was registered. So each host of `sandbox.outbound` is registered as a
+  // whole. A request for which the host has no response continues to the real host.
   const follow = (): void => {
     forget()
     const { outbound } = sandbox
@@ -89,8 +88,8 @@ function answerAt(origin: string, answering: Answering, options: nock.Options): 
 }
 
 /**
- * Returns the reply `[status, body, headers]` for nock. `headers` alternates names and values, so that a name can occur
- * twice.
+ * Returns `[status, body, headers]`, as nock expects them. `headers` is a flat list of names and values, so that a name
+ * can occur twice.
  */
 async function replyOf({ status, body, headers }: RawResponse): Promise<[number, Buffer, string[]]> {
   if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
@@ -144,8 +143,8 @@ function callOfNock14(request: Replying['req'], origin: string, bodies: WeakMap<
 }
 
 /**
- * Returns the body as bytes. nock 14 converts a body that is not UTF-8 to hexadecimal digits. The content length
- * distinguishes such a body from text that consists of such digits.
+ * Returns the body as bytes. nock 14 converts a body that is not UTF-8 to hexadecimal digits. Another body can be a
+ * text that consists of such digits. The content length shows which kind of body it is.
  */
 function bytesOf(shown: string, length: string | undefined): Bytes {
   const isHex = /^(?:[\da-f]{2})+$/.test(shown)

@@ -8,23 +8,26 @@ import type { Sandbox } from '../sandbox/sandbox.js'
 /** Members of a sandbox that the Playwright adapter needs. */
 export type Bridged = Pick<Sandbox, 'urls' | 'exchange' | 'owns'> &
   Partial<Pick<Sandbox, 'outbound'>> & {
-    /** Returns whether Playwright need not intercept a request, because it reaches the sandbox over the network. */
+    /**
+     * Returns whether a request reaches the sandbox over the network, so that Playwright need not intercept the
+     * request.
+     */
     readonly leaves?: (request: Request) => boolean
   }
 
 /** Options of `routeSandbox()`. */
 export interface RouteOptions {
   /**
-   * Function that serves the body of an event stream at a separate URL, which it returns, because `route.fulfill()`
-   * does not accept a stream.
-   * Without it, event streams of a page fail with a message in the console.
+   * Function that serves the body of an event stream and returns the URL of this stream. `route.fulfill()` does not
+   * accept a stream, so the page is redirected to that URL. Without this function, event streams of a page fail with a
+   * message in the console.
    */
   readonly serveStream?: (answer: RawResponse) => string
 }
 
 /**
- * Routes requests of the pages, popups and workers of a context to the sandbox, if they are for its URLs or for hosts
- * registered in `sandbox.outbound`. All other requests go to the network.
+ * Routes requests of a context's pages, popups and workers to the sandbox. A request is routed if its URL belongs to
+ * the sandbox or to a host registered in `sandbox.outbound`. All other requests go to the network.
  * @returns a function that ends the routing
  * @example
  * const stop = await routeSandbox(page, sandbox)
@@ -83,8 +86,8 @@ async function fulfil(route: Route, answer: RawResponse, { serveStream }: RouteO
       "Playwright's route.fulfill() does not support event streams. Use the fixtures of stuntdouble/playwright, which serve them, or point the page at startServer().",
     )
   }
-  // The page is redirected to the URL of the stream on this machine.
-  // Browsers require a permission for such requests of public pages.
+  // The redirect leads to a stream on this machine. Browsers let a public page send requests to this machine only with
+  // a permission.
   const page = route.request().serviceWorker() === null ? route.request().frame().page() : undefined
   await page
     ?.context()
@@ -102,8 +105,8 @@ class RoutedCall implements RawRequest {
   constructor(request: Request) {
     this.method = request.method()
     this.url = request.url()
-    // `request.headers()` has no cookies, but the services do not read them.
-    // `allHeaders()` would need another round trip to the browser.
+    // `request.headers()` has no cookies, but the services do not read cookies. `allHeaders()` would need another round
+    // trip to the browser.
     this.headers = Object.entries(request.headers())
     this.#body = request.postDataBuffer()
   }
@@ -147,7 +150,7 @@ function methodOf(name: (typeof sending)[number], target: string | Request, opti
 }
 
 /**
- * Redirects requests of an `APIRequestContext` to a server, if they are for the sandbox's URLs or for external hosts.
+ * Redirects requests of an `APIRequestContext` to a server, if their URL belongs to the sandbox or to an external host.
  * Playwright's routes do not intercept such requests.
  * @param served returns the URL on the server, or `undefined` if the request must not be redirected
  * @returns a function that ends the redirection

@@ -12,8 +12,9 @@ export interface SinonClock {
 }
 
 /**
- * Adapts fake timers of the test runner to follow a sandbox's clock, so that a client's 2-second timeout fires after
- * 2 seconds of virtual time. While they follow, `clock.advance()` throws when the timers are not faked.
+ * Adapts fake timers of the test runner to follow a sandbox's clock, so that a client's 2-second timeout fires after 2
+ * seconds of virtual time. While the fake timers follow the clock, `clock.advance()` throws if no fake timers are
+ * installed.
  * @param host `vi`, `jest`, or the clock that `install()` of @sinonjs/fake-timers returned
  * @throws TypeError when the argument has no fake timers
  * @example
@@ -56,7 +57,7 @@ interface FakeTimer {
 }
 
 /**
- * @param clock returns the installed fake clock, or `undefined` if its internals are unknown
+ * @param clock returns the installed fake clock, or `undefined` if its internal list of timers is unknown
  * @param move moves time by a duration and fires all timers that are due
  */
 function followerOf(clock: () => FakeClock | undefined, move: (by: number) => Promise<unknown>): ClockFollower {
@@ -68,8 +69,8 @@ function followerOf(clock: () => FakeClock | undefined, move: (by: number) => Pr
     return first === Number.POSITIVE_INFINITY ? undefined : Math.max(0, first - fake.now)
   }
   /**
-   * Number of open resources while no code was running. Idle sockets stay open, so only additional resources count as
-   * active.
+   * Number of sockets and files that were open while no code was running. Idle sockets stay open, so only resources
+   * beyond this number are in use.
    */
   let before = openResources()
   return {
@@ -79,7 +80,7 @@ function followerOf(clock: () => FakeClock | undefined, move: (by: number) => Pr
     },
     setJustNow() {
       const fake = clock()
-      // While additional sockets or files are open, running work may wait for them in host time.
+      // If sockets or files were opened since, running work may be waiting for them and not for a fake timer.
       if (fake === undefined || openResources() > before) return undefined
       const fresh = [...timersOf(fake)].filter(({ createdAt }) => createdAt === fake.now)
       if (fresh.length === 0) return undefined

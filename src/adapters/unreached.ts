@@ -7,11 +7,11 @@ import { refuseLookups } from './lookup.js'
 const misdirected = 421
 
 /**
- * Makes requests to the sandbox fail if they reach the network because nothing intercepts them.
- * A host look-up fails below msw and nock. A `fetch` client gets a response with the reason, because the SDKs would
- * otherwise retry for seconds.
+ * Makes requests to the sandbox fail if they reach the network, because no library intercepts them. The host look-up
+ * fails, which happens only after msw and nock have let the request pass. A `fetch` client gets a response with the
+ * reason instead of an error, because the SDKs would otherwise retry for seconds.
  * @param why returns the message for an origin
- * @param note called with each message, because the app may swallow it
+ * @param note called with each message, because the app may swallow the message
  */
 export function respondUnreached(
   addresses: SandboxUrls,
@@ -47,7 +47,10 @@ class Unreached extends Error {
   override readonly name = 'Unreached'
 }
 
-/** Finds the error among the causes of an error, because `fetch` wraps errors of lower layers. */
+/**
+ * Returns the `Unreached` error in a chain of causes. `fetch` wraps errors of lower layers, so this error can be
+ * anywhere in the chain.
+ */
 function unreachedIn(error: unknown): Unreached | undefined {
   for (let each = error; each instanceof Error; each = each.cause) if (each instanceof Unreached) return each
   return undefined

@@ -3,24 +3,26 @@ import { plural } from '../kernel/plural.js'
 import { shownPattern, shownUrl } from '../secrets/urls.js'
 
 /**
- * Request of the app to a host without a registration. Only `hostname` is known if the sandbox saw the DNS look-up and
- * not the request.
+ * Request of the app to a host that no handler is registered for. If the sandbox saw only the DNS look-up and not the
+ * request, only `hostname` is known.
  */
 export interface Unregistered {
   readonly hostname: string
   readonly request?: { readonly method: string; readonly url: string } | undefined
-  /** Message about a registration for the same host that does not match the request. */
+  /**
+   * Message about a similar registration: a pattern with the same host, but with another method or path than the
+   * request.
+   */
   readonly near?: string | undefined
 }
 
 interface Refused extends Unregistered {
   request?: Unregistered['request']
   times: number
-  /** `seq` of each delivery attempt whose handler sent this request; empty if none is known. */
+  /** `seq` of each delivery attempt whose handler sent this request. Empty if the request came from other code. */
   readonly attempts: Set<number>
 }
 
-/** Maximum number of distinct requests that are remembered. */
 export const most = 1000
 
 /** Requests that were blocked before they reached the network: how often each was sent, and by which deliveries. */
@@ -51,7 +53,7 @@ export class RefusedRequests {
 
 /**
  * Returns the error message for a blocked request.
- * @param often how often the request was sent, as a suffix for the first clause; empty by default
+ * @param often how often the request was sent, as text that begins with a space: ` 3 times`. Empty by default.
  */
 export function refusal({ hostname, request, near }: Unregistered, often = ''): string {
   if (near !== undefined) return near

@@ -1,8 +1,9 @@
 import { type HostContext, hostContext } from '../kernel/host.js'
 
 /**
- * Log entry that caused an outbound request, as its `seq`: the one known entry, or all candidates. Without fields, the
- * cause is unknown, for example because the test itself sent the request.
+ * Cause of an outbound request: the `seq` of the log entry whose code sent the request. `possibleCauses` lists all
+ * candidates if there are several. Both fields are absent if the cause is unknown, for example because the test itself
+ * sent the request.
  */
 export interface Caller {
   readonly cause?: number
@@ -13,16 +14,16 @@ const nobody: Caller = {}
 
 /**
  * Finds the log entry whose code sends an outbound request. For a handler in this process the result is exact, because
- * an asynchronous context of the host carries the `seq` of its entry. For code behind a socket, the candidates are all
- * entries whose work is in progress. A single candidate is the cause.
+ * its asynchronous context carries the `seq` of the entry. For code behind a socket, each entry that is still being
+ * handled is a candidate. A single candidate is the cause.
  */
 export class Callers {
   #context: HostContext<number> | undefined
   /** Whether causes are tracked. Off until `watch()` is called, so that tracking costs nothing by default. */
   watching = false
   /**
-   * Entries whose work is in progress, by `seq`, with the number of calls in progress and whether they run in this
-   * process.
+   * Entries that are being handled, by `seq`. `times` is the number of calls in progress, and `inside` whether these
+   * calls run in this process.
    */
   readonly #open = new Map<number, { times: number; readonly inside: boolean }>()
 
@@ -33,8 +34,8 @@ export class Callers {
   }
 
   /**
-   * Runs the code that works on an entry and tracks it until its promise settles.
-   * @param place `inside`: all the code runs in this process; `outside`: parts of it may run behind a socket
+   * Runs `work()`, the code that handles the entry `seq`. The entry is tracked until the promise of `work()` settles.
+   * @param place `inside`: all the code runs in this process; `outside`: some of the code may run behind a socket
    */
   runs<T>(seq: number, work: () => T, place: 'inside' | 'outside' = 'inside'): T {
     if (!this.watching) return work()

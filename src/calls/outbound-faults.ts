@@ -24,7 +24,10 @@ export interface OutboundFaultContext {
   handle(): Promise<RawResponse>
 }
 
-/** Applies the injected fault rules around `handle()`. Rejects with `ConnectionBroken` if no response arrives. */
+/**
+ * Applies the injected fault rules to the request and calls `handle()` for the response. Rejects with
+ * `ConnectionBroken` if no response arrives.
+ */
 export async function injectRules(scene: OutboundFaultContext): Promise<RawResponse> {
   const { faults, call } = scene
   const strikes =
@@ -48,8 +51,8 @@ async function playRules(
 }
 
 /**
- * Plays one step of a script. The effect of the fault becomes the note of the request's log entry, because only fault
- * rules have entries of their own.
+ * Plays one step of a script. Its effect is added to the note of the request's log entry. The effect of a fault rule
+ * needs no note, because each fault rule has a log entry of its own.
  */
 export async function injectStep(
   fault: Fault,
@@ -87,15 +90,15 @@ function struck(
     },
     worded: (given) => worded(given, clock.now()),
     refusedToken: () => json({ error: 'unauthorized' }, 401),
-    // Only requests to the sandbox can restart a service, so this action does nothing for an outbound request.
+    // An outbound request reaches none of the sandbox's services, so there is no service to restart.
     restart: () => undefined,
   }
   return actionAt('outbound.request', fault)(fault, moment)
 }
 
 /**
- * Returns the error response for a fault. Destinations use the same texts, because those of an external host are
- * unknown.
+ * Returns the error response for a fault. The error texts are those of queue destinations, because nothing is known
+ * about the texts of an external host.
  */
 function worded(fault: WordedFault, now: number): RawResponse {
   if (fault.kind === 'rate-limited') return responseOf(rateLimitResponse(fault, now))
@@ -105,7 +108,6 @@ function worded(fault: WordedFault, now: number): RawResponse {
   )
 }
 
-/** Returns the facts about a request that fault rules can match. */
 function callFacts(call: OutboundRequest): FaultFacts {
   return { url: call.url, method: call.method, headers: outboundRequestInternals.of(call).sent }
 }

@@ -5,9 +5,7 @@ import type { OutboundRequest } from './outbound-request.js'
 import type { OutboundResponderFn } from './outbound-responses.js'
 import type { OutboundStep } from './outbound-steps.js'
 
-/** Everything that was registered for one pattern. */
 export interface OutboundRoute {
-  /** Pattern as it was written. */
   readonly text: string
   readonly method: string | undefined
   readonly pattern: AddressPattern
@@ -28,7 +26,6 @@ export function parsedPattern(text: string): Pick<OutboundRoute, 'method' | 'pat
   return { method: method?.toUpperCase(), pattern: new AddressPattern(url) }
 }
 
-/** Whether a pattern matches the method and URL of a request. */
 export function isFor(
   { method, pattern }: Pick<OutboundRoute, 'method' | 'pattern'>,
   called: string,
@@ -46,7 +43,8 @@ export class Routes {
   }
 
   /**
-   * Returns the registration for a pattern and makes it the latest one.
+   * Returns the registration for a pattern, and creates it if necessary. The returned registration then counts as the
+   * latest one.
    * @throws TypeError when the pattern is not a URL
    */
   at(given: string | URL): OutboundRoute {
@@ -74,7 +72,8 @@ export class Routes {
   }
 
   /**
-   * Returns a registration for the same host that does not match a request, and whether the method or the path differs.
+   * Finds a registration that a request almost matches: the host is the same, but the method or the path differs.
+   * `wrong` names this difference.
    */
   near(method: string, url: string): { readonly route: OutboundRoute; readonly wrong: 'method' | 'path' } | undefined {
     const host = hostOf(url)

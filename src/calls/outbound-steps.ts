@@ -12,8 +12,8 @@ export const outboundFaultKinds: readonly Fault['kind'][] = faultKinds.filter(
 )
 
 /**
- * Script step for one outbound request: a fault, such as `fault.lostAck()` or `fault.pass()` for none, a `Response`, or
- * a handler.
+ * Script step for one outbound request: a fault such as `fault.lostAck()`, a `Response`, or a handler. `fault.pass()`
+ * is the step without a fault.
  */
 export type OutboundStep = Fault | Response | OutboundHandler
 
@@ -31,18 +31,20 @@ export function checkedSteps(steps: readonly (OutboundStep | number)[], called: 
       throw new TypeError(`${wanted} (got ${errorText(step)} as step ${index + 1}).`)
     const problem = isResponse(step) ? unreadable(step) : outboundStepProblems(step)[0]?.sentence
     if (problem !== undefined) throw new TypeError(`${called}: step ${index + 1}: ${problem}`)
-    // Later changes to the given object have no effect.
+    // Copy the step, so that the script stays the same if the test changes its object later.
     return isResponse(step) ? step : structuredClone(step)
   })
 }
 
-/** Returns a step as plain data. */
 export function shownStep(step: OutboundStep): { readonly kind: string } {
   if (typeof step === 'function') return { kind: 'handler' }
   return isResponse(step) ? { kind: 'response' } : step
 }
 
-/** Returns every problem of a step that is data: a status, or a fault for outbound requests. */
+/**
+ * Returns every problem of a step that is a status or a fault. A fault must be one that can be injected into an
+ * outbound request.
+ */
 export function outboundStepProblems(step: unknown): readonly FaultProblem[] {
   const problems = faultProblems(typeof step === 'number' ? stepOf(step) : step)
   const { kind } = (step ?? {}) as Fault

@@ -38,7 +38,7 @@ import { type OutboundRoute, Routes } from './outbound-routes.js'
 import { checkedSteps, type OutboundStep, shownStep } from './outbound-steps.js'
 
 export interface OutboundOptions {
-  /** Memory accounts for responses while their bodies are read. */
+  /** Limits the memory for response bodies that are being read. */
   readonly network?: Network | undefined
   readonly clock: Clock
   readonly traffic: TrafficLog
@@ -46,9 +46,9 @@ export interface OutboundOptions {
   readonly random: Random
   /** Tracks the code that sends outbound requests. */
   readonly callers: Callers
-  /** Advice in error messages. Default: advice for a test in this process. */
+  /** Texts of advice for error messages. Default: advice for a test in this process. */
   readonly hints?: Hints | undefined
-  /** Records the cause of each request, and input from outside the sandbox. */
+  /** Records inputs from outside the sandbox for the journal, together with the cause of each request. */
   readonly inputs?: InputRecorder | undefined
   /** Host time in milliseconds after which a handler that neither ends nor sleeps counts as stalled. */
   readonly patience?: number | undefined
@@ -58,7 +58,7 @@ export interface OutboundOptions {
 export interface UnusedScript {
   /** URL pattern of the script, as the test registered it. */
   readonly pattern: string
-  /** Unused steps in their order. `kind` is that of a fault, or `response` or `handler`. */
+  /** Unused steps in their order. `kind` is the kind of a fault such as `lost-ack`, or `response` or `handler`. */
   readonly steps: readonly { readonly kind: string }[]
 }
 
@@ -92,25 +92,33 @@ export interface OutboundInternals {
   /** Returns the first recorder of a pattern. */
   recorderAt(pattern: string): Recorder<OutboundRequest> | undefined
   /**
-   * Returns the registered handlers and responses, which respond after all script steps are used. Only their identity
-   * matters.
+   * Returns the registered handlers and fixed responses, which respond after all script steps are used. Compare these
+   * values only by identity.
    */
   answerers(): ReadonlySet<unknown>
   /**
-   * Returns the handler or response that is registered for a request; `undefined` if there are only scripts and
-   * recorders.
+   * Returns the handler or response that is registered for a request. Returns `undefined` if only scripts and recorders
+   * are registered.
    */
   responderAt(method: string, url: string): unknown
-  /** Whether a handler or response was used at least once. It is unused if script steps responded to all requests. */
+  /**
+   * Whether a handler or fixed response has responded at least once. It never responds if the script has a step for
+   * every request.
+   */
   hasAsked(answerer: unknown): boolean
-  /** Sends a request whose cause is known, for `exchange()` and `fetch`. Property checks replace this function. */
+  /**
+   * Sends a request whose cause is known. `exchange()` and `fetch` call this function, and property checks replace it.
+   */
   exchangeFor: (caller: Caller, call: RawRequest) => Promise<RawResponse>
   /**
-   * Notes, for fixtures, a request that no handler matches. It goes to the network unless another tool responds to it.
-   * @returns a function that records the request as blocked; call it when the network blocks the request
+   * Notes that the app sends a request for which no handler is registered. Fixtures call this before the request goes
+   * to the network or to another interception tool.
+   * @returns a function to call if the request is then blocked, so that the request is reported
    */
   leaves(method: string, url: string): () => void
-  /** Reports, for servers, a request that was blocked with this message. A server sends no request to another host. */
+  /**
+   * Reports a request that a server has blocked, with this message. Servers never pass a request on to another host.
+   */
   refuse(method: string, url: string, sentence: string): void
   /** Starts tracking the causes of requests for fixtures, even if nothing is registered. */
   watch(): void
@@ -132,7 +140,7 @@ export class Outbound {
   readonly #room: MakesRoom
   readonly #routes = new Routes()
   readonly #unhandled = new Map<string, string>()
-  /** Latest request to each host that was not intercepted. */
+  /** Latest request to each host that the sandbox did not intercept, by host name. */
   readonly #passed = new Map<string, { readonly method: string; readonly url: string }>()
   /** Messages about requests that reached the network although their host is registered. */
   readonly #missed = new Set<string>()
@@ -191,7 +199,7 @@ export class Outbound {
     const name = called('respond', at)
     if (given === undefined || given === null) {
       throw new TypeError(
-        `${name}: the second argument must be a status, { status, headers, body }, or a function of the request that returns one of these (got ${given}).`,
+        `${name}: the second argument must be a status, { status, headers, body }, or a function that receives the request and returns a response (got ${given}).`,
       )
     }
     return this.#handle(at, typeof given === 'function' ? this.#by(given) : responderFor(given, this.#room, name))
@@ -215,9 +223,9 @@ export class Outbound {
   }
 
   /**
-   * Sets the steps that the next requests use up, one each: a status, a fault such as `fault.lostAck()`,
-   * `fault.pass()`, a `Response`, or a handler. After the last step, the registered handler responds; without one, the
-   * status is 200.
+   * Sets a list of steps for the next requests. Each request uses up one step: a status, a fault such as
+   * `fault.lostAck()`, `fault.pass()`, a `Response`, or a handler. After the last step, the registered handler
+   * responds. Without a handler, the status is 200.
    * @throws TypeError when a step is none of these
    * @example sandbox.outbound.script('https://bank.test/charges', [fault.lostAck(), 503])
    */
@@ -228,7 +236,10 @@ export class Outbound {
     return this
   }
 
-  /** Unused steps of scripts. The kind of a step is that of its fault, or `response` or `handler`. */
+  /**
+   * Script steps that no request has used. `kind` is the kind of a fault such as `lost-ack`, or `response` or
+   * `handler`.
+   */
   get unused(): readonly UnusedScript[] {
     return this.#routes.all
       .filter(({ script }) => script.length > 0)
@@ -247,7 +258,8 @@ export class Outbound {
   }
 
   /**
-   * Calls the listener for every registered origin, now and later, for tools that must know the origins beforehand.
+   * Calls the listener for each origin, such as `https://bank.test`, that is registered now or later. Some interception
+   * tools need these origins before the first request.
    * @internal
    */
   onOrigin(listener: (origin: string) => void): () => void {
@@ -274,16 +286,16 @@ export class Outbound {
   }
 
   /**
-   * Messages about requests that were not intercepted although their host is registered, and about requests that a
-   * server blocked.
+   * Messages about two kinds of requests: those that were not intercepted although their host is registered, and those
+   * that a server blocked.
    */
   get unhandled(): readonly string[] {
     return [...this.#unhandled.values()]
   }
 
   /**
-   * Messages about requests to which neither the sandbox nor another interception tool responded. Only fixtures track
-   * this.
+   * Messages about requests that got no response from the sandbox or from another interception tool. Only fixtures
+   * track such requests.
    * @internal
    */
   get unanswered(): readonly string[] {
@@ -291,7 +303,8 @@ export class Outbound {
   }
 
   /**
-   * Reports, for fixtures, that a client looked up a host on the network, so no other tool has responded.
+   * Reports that the app looked up a host name for a network connection. A look-up means that no interception tool has
+   * responded to the request. Fixtures call this.
    * @param refused `true`: report every host; `false`: report only hosts with a registration
    * @returns the error message; `undefined` if the host is not reported
    * @internal
@@ -303,7 +316,8 @@ export class Outbound {
       if (near !== undefined && this.#missed.size < maxReportedOutbound) this.#missed.add(near)
       return near
     }
-    // This look-up belongs to no known request. Only requests of `fetch` are known, and `leaves()` reports them.
+    // A DNS look-up does not show which request caused it. Requests of `fetch` are reported with their URL by
+    // `leaves()`.
     this.#refused.add({ hostname, near }, this.#attempt())
     return refusal({ hostname, request, near })
   }
@@ -314,7 +328,7 @@ export class Outbound {
     return () => this.#refused.add({ hostname: new URL(url).hostname, request: { method, url }, near }, attempt)
   }
 
-  /** Returns the delivery whose handler is running. */
+  /** Returns the `seq` of the delivery attempt whose handler is running. */
   #attempt(): number | undefined {
     const { callers, traffic } = this.#options
     const { cause } = callers.caller(false)
@@ -326,13 +340,14 @@ export class Outbound {
     return this.#routes.all.some(({ pattern }) => pattern.matches(url))
   }
 
-  /** Whether the pattern of a registration matches a request. Unlike `takes()`, this records nothing. @internal */
+  /** Whether a registration matches a request. Unlike `takes()`, this call does not record requests without a match. */
   isRegistered(method: string, url: string): boolean {
     return this.#routes.for(method, url).length > 0
   }
 
   /**
-   * Whether an adapter must intercept a request. A request that only matches the host is not intercepted, but recorded.
+   * Whether an adapter must intercept a request. If not, the request is recorded, so that a registration for the same
+   * host can be reported.
    * @internal
    */
   takes(method: string, url: string): boolean {
@@ -346,7 +361,10 @@ export class Outbound {
     return false
   }
 
-  /** Returns why a request to a registered host does not match, with advice; `undefined` for other hosts. @internal */
+  /**
+   * Returns a message if a registration has the host of a request but another method or path. Returns `undefined` for
+   * hosts without a registration.
+   */
   wrongWith(method: string, url: string): string | undefined {
     const near = this.#routes.near(method, url)
     if (near === undefined) return undefined
@@ -379,13 +397,15 @@ export class Outbound {
     }).then((given) => given ?? body.then((bytes) => track((task) => this.#answer(call, bytes, caller, task))))
   }
 
-  /** `fetch` function for the registered hosts. It is a property, so that you can pass it to clients. */
+  /**
+   * `fetch` function for the registered hosts. You can pass it to a client by itself, without the `outbound` object.
+   */
   readonly fetch: (input: Request | string | URL, init?: RequestInit) => Promise<Response> = (input, init) =>
     this.#fetch(input, init)
 
   #fetch(input: Request | string | URL, init: RequestInit | undefined): Promise<Response> {
     const { clock, callers } = this.#options
-    // Read the cause now, because the clock may hold the request back, and the context is lost later.
+    // Read the cause now: the clock may delay the request, and the asynchronous context is lost by then.
     const caller = callers.caller(false)
     return fetchThrough(gateOf(clock), (call) => this.#exchangeOnly(call, caller), input, init)
   }
@@ -484,14 +504,14 @@ export class Outbound {
     return handled(responderFor(step, this.#room, called('script', call.url)))
   }
 
-  /** Treats a stalled handler as asleep after the stall timeout, so that virtual time can continue. */
+  /** If a handler stalls for longer than the stall timeout, counts it as asleep, so that virtual time can continue. */
   #watch({ method, url }: OutboundRequest, task: Task): void {
     const { patience } = this.#options
     task.whenStuck?.(
       () => patience,
       () =>
         `${method} ${shownUrl(url)}: the handler has neither ended nor slept for ${formatDuration(patience!)} of host time (policy.handlerStallTimeout), so it counts as a handler that never responds. ` +
-        'Make sure that it returns or throws, and use task.sleep() to let virtual time pass.',
+        'Make sure that the handler returns or throws. It can let virtual time pass with task.sleep().',
     )
   }
 
@@ -536,8 +556,8 @@ function noAnswer(error: string): Omit<LoggedOutboundResponse, 'at' | 'note'> {
 }
 
 /**
- * Returns the note for facts that the app cannot see. For example, the handler ran although no response arrived, or it
- * ran more than once or not at all.
+ * Returns the note of the log entry: facts that the app cannot see. For example, the handler ran twice, or the handler
+ * ran but its response was lost.
  */
 function noteOf(
   call: OutboundRequest,

@@ -22,7 +22,8 @@ import { RemoteWorkflows } from './remote-workflow.js'
 import type { StatusSnapshot } from './status-snapshot.js'
 
 /**
- * A read-only view of a tenant at an earlier instant. Its members return promises of the results of a `PastSandbox`.
+ * A read-only view of a tenant at an earlier instant. It has the members of a `PastSandbox`, but their results are
+ * promises.
  */
 export class RemotePastSandbox {
   static {
@@ -35,7 +36,7 @@ export class RemotePastSandbox {
 
   /** Use `sandbox.asOf()`. @internal */
   constructor(wire: ControlClient, instant: PastInstant, fork: (options: RemoteForkOptions) => Promise<RemoteSandbox>) {
-    // The server resolves the instant now, because time may move before the first read.
+    // Resolve the instant immediately, because `-5m` would mean a later instant after the clock has moved.
     const place = wire.post('/resolve-instant', { at: instant }) as Promise<{ readonly at: PastInstant }>
     place.catch(() => {})
     this.store = new RemotePastStore(wire, place)
@@ -74,8 +75,8 @@ export type { DeadLetterView, MessageView, RunView, ScheduleView, UrlGroupView }
 export type { RemoteWorkflowRun } from './remote-workflow.js'
 
 /**
- * Table with every option. The compiler rejects a missing option. A misspelled `tenant` would connect to another
- * tenant.
+ * Table of all option names. The compiler reports a name that is missing here. `connect()` rejects unknown names,
+ * because with a misspelled `tenant` it would connect to another tenant.
  */
 const optionNames: Readonly<Record<keyof ConnectOptions, true>> = { tenant: true, controlToken: true, fetch: true }
 
@@ -101,8 +102,8 @@ export interface RemoteForkOptions {
   /** Name of the new tenant. Default: a name derived from this tenant's. */
   readonly name?: string
   /**
-   * Whether deliveries to URLs without a destination may leave the fork, as far as this tenant allows it. Default
-   * false.
+   * Whether the fork may send deliveries to URLs without a destination. The fork can reach only hosts that this tenant
+   * can reach. Default false.
    */
   readonly deliverTo?: boolean
 }
@@ -114,8 +115,8 @@ interface TenantFacts {
 }
 
 /**
- * A tenant of a server, with the members of a sandbox. Each member returns a promise of the result that a `Sandbox`
- * returns, so code that awaits every result works with both.
+ * A tenant of a server, with the members of a `Sandbox`. Each member returns a promise, so code that awaits every
+ * result works with a `Sandbox` and with a `RemoteSandbox`.
  */
 export class RemoteSandbox implements AsyncDisposable {
   static {
@@ -164,8 +165,8 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * Returns the message queue of a region, `us-east-1` or `eu-central-1`. For an unknown region, all its promises
-   * reject.
+   * Returns the message queue of a region, `us-east-1` or `eu-central-1`. If the region is unknown, all promises of the
+   * returned queue reject.
    * @example await sandbox.queueIn('us-east-1').publish({ to: 'https://shop.test/orders' })
    */
   queueIn(region: QueueRegion): RemoteQueue {
@@ -174,7 +175,7 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * Returns the workflows of a region. For an unknown region, all its promises reject.
+   * Returns the workflows of a region. If the region is unknown, all promises of the returned object reject.
    * @example await sandbox.workflowIn('us-east-1').stubStep('charge').returns({ id: 'ch_1' })
    */
   workflowIn(region: QueueRegion): RemoteWorkflows {
@@ -221,8 +222,8 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * Asserts the invariants of the double. Rejects with an error named `InvariantError` that has the entries and their
-   * timeline.
+   * Asserts the invariants of the double. If an invariant is violated, rejects with an error whose name is
+   * `InvariantError`. The error contains the affected log entries and their timeline.
    * @example await sandbox.assertInvariants({ except: 'signatures-verify' })
    */
   async assertInvariants(options: InvariantOptions = {}): Promise<InvariantReport> {
@@ -248,8 +249,8 @@ export class RemoteSandbox implements AsyncDisposable {
   }
 
   /**
-   * Replaces the state with a dump of this or another sandbox.
-   * With `rebaseTime`, a real clock accepts a dump from the future, whose times are moved back to now.
+   * Replaces the state with a dump of this or another sandbox. A real clock accepts a dump from the future only with
+   * `rebaseTime`, which moves all times in the dump back to now.
    * @example
    * const dump = await sandbox.dump()
    * await sandbox.load(dump)

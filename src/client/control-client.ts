@@ -6,7 +6,7 @@ import { ReplyError } from '../store/command/reply.js'
 export interface ConnectOptions {
   /** Name of the tenant, an isolated sandbox on the server. Default `main`. */
   readonly tenant?: string
-  /** Token that the server requires of clients on other machines: `stuntdouble serve --control-token`. */
+  /** Token that clients on other machines must send. The server sets it with `stuntdouble serve --control-token`. */
   readonly controlToken?: string
   /** Function that sends requests. Default: the global `fetch` at the time of each request. */
   readonly fetch?: typeof globalThis.fetch
@@ -20,7 +20,7 @@ export class ControlClient {
   readonly #base: string
   readonly #options: ConnectOptions
 
-  /** @param region region whose queue and workflows requests use; default: the home region */
+  /** @param region region of the queue and the workflows; default: the home region */
   constructor(
     url: string,
     options: ConnectOptions,
@@ -28,7 +28,7 @@ export class ControlClient {
   ) {
     if (!URL.canParse(url))
       throw new TypeError(
-        `connect(): the URL must be that of a server, such as http://localhost:4010 (got ${JSON.stringify(url)}).`,
+        `connect(): the first argument must be the URL of a server, such as http://localhost:4010 (got ${JSON.stringify(url)}).`,
       )
     this.#base = `${url.replace(/\/+$/, '')}/_control/${encodeURIComponent(options.tenant ?? 'main')}`
     this.#options = options
@@ -76,7 +76,7 @@ export class ControlClient {
   }
 
   /**
-   * Returns the error for a response that cannot come from a stuntdouble server.
+   * Returns the error for a response that no stuntdouble server sends.
    * @param answered description of the response
    */
   foreign(answered: string): Error {

@@ -44,7 +44,7 @@ export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo
   async advance(by: Duration, given: AdvanceOptions = {}): Promise<void> {
     checkMove('advance', given)
     const { signal, ...options } = given
-    // An invalid number such as `NaN` would become `null` in JSON, so it is rejected before.
+    // JSON would turn an invalid number such as `NaN` into `null`. Reject such a number before the request is sent.
     milliseconds(by)
     await this.#wire.post('/clock/advance', { by, ...options }, signal)
   }
@@ -88,7 +88,7 @@ export class RemoteClock implements Remote<Clock, 'now' | 'advance' | 'advanceTo
    */
   follow(): never {
     throw new Error(
-      "clock.follow() works only in the process of the sandbox, because timers of this process cannot stop a server's clock. Use createSandbox() in the process of the timers, or advance the server in the steps of your timers.",
+      'clock.follow() works only in the process of the sandbox, because the clock of a server cannot wait for timers of this process. Use createSandbox() in this process, or call clock.advance() for each step of your timers.',
     )
   }
 

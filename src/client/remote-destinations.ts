@@ -157,7 +157,8 @@ export class RemoteRecorder {
 
 /**
  * Returns a response that can be sent as JSON.
- * @throws TypeError when JSON would change the response without an error; the server checks everything else
+ * @throws TypeError for a function, a `Response` or binary data, which JSON would change without an error; the server
+ * checks everything else
  */
 export function portable(call: string, answer: unknown): unknown {
   const body = typeof answer === 'object' && answer !== null && 'body' in answer ? answer.body : undefined

@@ -21,7 +21,7 @@ import {
   viewOf,
 } from './remote-views.js'
 
-/** Names of the members that have the same signature as in a local queue. */
+/** Members of `Queue` that a remote queue has with the same arguments. */
 type Same =
   | 'explain'
   | 'forecast'

@@ -36,7 +36,7 @@ export class SandboxSnapshot {
   readonly workflow: WorkflowsSnapshot
   /** Workflows of the regions that were used. The home region is the first. */
   readonly workflows: readonly WorkflowsSnapshot[]
-  /** Virtual time of the copy, its waiting timers, and labels of the work that was running. */
+  /** Virtual time at the copy, the timers that were waiting, and the labels of the work that was running. */
   readonly clock: {
     now(): number
     readonly pending: readonly { readonly at: number; readonly label: string; readonly background: boolean }[]

@@ -4,7 +4,7 @@ import type { QueueReport, SearchReport } from '../stats/reports.js'
 import type { QueueStatistics, SearchStatistics, Stats } from '../stats/statistics.js'
 import type { ControlClient } from './control-client.js'
 
-/** Methods with the same arguments as in `T`, each of which returns a promise of the result. */
+/** The methods `Names` of `T`, with the same arguments. Each method returns a promise. */
 type Promised<T, Names extends keyof T> = {
   readonly [Name in Names]: T[Name] extends (...given: infer Given) => infer Answer
     ? (...given: Given) => Promise<Answer>
@@ -37,7 +37,7 @@ export class RemoteStatistics implements Promised<Stats, 'forbid' | 'clear'> {
   }
 
   /**
-   * Makes requests for the statistics of an ID fail with 403.
+   * Makes the service respond 403 to requests for the statistics of the resource with this ID, such as `products`.
    * @example await sandbox.stats.forbid('products')
    */
   async forbid(id: string): Promise<void> {
@@ -45,7 +45,7 @@ export class RemoteStatistics implements Promised<Stats, 'forbid' | 'clear'> {
   }
 
   /**
-   * Removes overrides, scripts and forbidden IDs. Counted usage stays.
+   * Removes overrides, scripts and the 403 responses that `forbid()` set up. Counted usage stays.
    * @example await sandbox.stats.clear()
    */
   async clear(): Promise<void> {

@@ -13,7 +13,7 @@ import type { ControlClient } from './control-client.js'
 export interface FollowOptions {
   /** Types of entries to follow. Default: all. */
   readonly types?: readonly EntryType[]
-  /** Mark; only entries after it are followed. Default: all entries. */
+  /** Mark in the log. Only entries after the mark are followed. Default: all entries. */
   readonly after?: TrafficMark
   /** Signal that ends `follow()` when it is aborted. */
   readonly signal?: AbortSignal

@@ -1,5 +1,5 @@
 /**
- * Type of a method or property of a remote object. A method has the same arguments as the local one; the result is a
+ * Type of a method or property of a remote object. A remote method has the arguments of the local method and returns a
  * promise.
  */
 export type RemoteMember<T> = [T] extends [(...given: never[]) => unknown]

@@ -12,12 +12,12 @@ export type { UrlGroupView } from '../queue/publish/url-groups.js'
 export type { ScheduleView } from '../queue/schedules/schedule.js'
 export type { RunView } from '../workflow/direct-workflows.js'
 
-/** JSON form of a view, with bytes as text or base64. */
+/** JSON form of a view. Its `body` is text or base64. */
 export type OnWire<T> = {
   [K in keyof T]: K extends 'body' ? PortableString : T[K] extends object ? OnWire<T[K]> : T[K]
 }
 
-/** Converts the JSON form of a view back to a view, whose body is bytes. */
+/** Converts the JSON form of a view to a view, whose `body` is a byte string. */
 export function viewOf<T extends { readonly body: Bytes }>(wire: OnWire<T>): T {
   return { ...wire, body: bytesOf(wire.body as PortableString) } as T
 }

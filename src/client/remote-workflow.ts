@@ -70,7 +70,8 @@ export class RemoteWorkflows implements Remote<Workflow, 'notify' | 'skipSleeps'
   stubEvent(eventId: string, data?: unknown): Promise<void> & { timesOut(): Promise<void> } {
     const given = data instanceof Uint8Array ? { bytes: { base64: toBase64(fromArray(data)) } } : { data }
     let order: Readonly<Record<string, unknown>> = { eventId, ...given }
-    // The request is sent in a later microtask, because the caller may still call `.timesOut()`.
+    // The caller may call `.timesOut()` on the result, which changes the request. So the request is sent one microtask
+    // later.
     const sent = Promise.resolve().then(async () => void (await this.#wire.post('/workflow/stubs/event', order)))
     const timesOut = (): Promise<void> => {
       order = { eventId, timesOut: true }

@@ -10,9 +10,9 @@ import type { SandboxTokens } from '../sandbox/sandbox.js'
 import type { SandboxDump } from '../sandbox/sandbox-dump.js'
 import type { StoreCost } from '../store/meter.js'
 
-/** JSON form of a copy of a tenant. */
+/** Copy of a tenant, as the control API sends it. */
 export interface StatusSnapshot {
-  /** Traffic log as a trace, to which no redaction is applied. */
+  /** Traffic log as a trace, without redaction. */
   readonly trace: Trace
   /** The whole state, as `dump()` returns it. */
   readonly state: SandboxDump
@@ -24,7 +24,7 @@ export interface StatusSnapshot {
   readonly policy: ResolvedPolicy
   /** Billed commands and bytes of the store since the start or the last reset. */
   readonly cost: StoreCost
-  /** Cost of the data store at each mark of the log. */
+  /** Cost of the data store at each mark that was set in the log. */
   readonly costs: readonly (readonly [TrafficMark, StoreCostTotals])[]
   /** The waiting timers, earliest first. */
   readonly pending: readonly { readonly at: number; readonly label: string; readonly background: boolean }[]

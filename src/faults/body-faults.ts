@@ -15,8 +15,8 @@ import { afterwards, brokenReply, corrupted, outcomeText, silence, unread, withC
 // ---- constructors -------------------------------------------------------------------------------------------------
 
 /**
- * Sends the response headers, but never the body. The connection closes after `length`. Without it, the caller waits
- * until it gives up.
+ * Sends the response headers, but never the body. The connection closes after `length`. Without `length`, the
+ * connection stays open until the caller stops waiting.
  * @example sandbox.faults.add({ on: 'store.request', fault: fault.halfOpen('5s') })
  */
 export function halfOpen(length?: Duration): FaultOf<'half-open'> {
@@ -80,9 +80,9 @@ const claimsToBe: OnRequest<FaultOf<'wrong-content-type'>> = async ({ type }, mo
 const rows: FaultGroup<BodyStep, BodyFault> = {
   'half-open': {
     summary:
-      'The request is processed and the response headers arrive, but the body does not. The connection closes after `forMs`, or as with `hang`.',
+      'The request is processed and the response headers arrive, but the body does not. The connection closes after `forMs`. Without `forMs`, a delivery fails with its timeout, and a request fails after 5 minutes of virtual time.',
     effect: 'answers',
-    sentence: () => 'the work is done, headers arrive and nothing more',
+    sentence: () => 'the work is done, only the headers arrive',
     made: { halfOpen },
     phases: ['after'],
     fields: { forMs: optional(span) },
@@ -202,7 +202,7 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
   'wrong-content-type': {
     summary: 'The request is processed, and the response has another `Content-Type`.',
     effect: 'shapes',
-    sentence: ({ type }) => `the work is done, the response claims to be ${type}`,
+    sentence: ({ type }) => `the work is done, the response has Content-Type ${type}`,
     made: { wrongContentType },
     phases: ['after'],
     fields: { type: v.pipe(text, v.regex(/^[\x20-\x7e]*$/, 'must be a header value of printable ASCII characters')) },

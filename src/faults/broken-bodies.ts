@@ -3,8 +3,8 @@ import { ConnectionBroken } from '../kernel/http.js'
 import type { Task } from '../kernel/time.js'
 import type { FaultyResponse as Answer } from './fault-context.js'
 
-// Response bodies that arrive slowly, in part or never. Each is a stream, so each adapter breaks it as its library does:
-// `fetch` rejects while the body is read, and a server closes the socket.
+// Response bodies that arrive slowly, in part or never. Each of these bodies is a stream that can fail. When the stream
+// fails, each adapter breaks off the response: `fetch` rejects while the body is read, and a server closes the socket.
 
 /**
  * Milliseconds of virtual time after which a client stops waiting. In Node.js, `fetch` waits this long for headers and
@@ -12,12 +12,11 @@ import type { FaultyResponse as Answer } from './fault-context.js'
  */
 export const patience = 300_000
 
-/** Maximum number of chunks of a slow body. */
 export const maxChunks = 50
 
 /**
- * Sends the body in equal chunks at intervals of virtual time. If the interval is longer than clients wait, no body
- * arrives.
+ * Sends the body in equal chunks at intervals of virtual time. If the interval is longer than a client waits for a
+ * chunk, no chunk is sent, and the connection breaks after that time.
  */
 export function slowBody(answer: Answer, task: Task, bytesPerSecond: number): Answer {
   const bytes = bytesOf(answer)
@@ -57,7 +56,7 @@ export function cutBody(answer: Answer, afterBytes: number): Answer {
   let sent = part.length === 0
   const body = new ReadableStream<Uint8Array>(
     {
-      // The stream fails only at the next read, because an error discards data that the client has not read yet.
+      // An error discards data that the client has not read yet. So the stream fails only when the client reads again.
       pull(controller) {
         if (sent) controller.error(terminated())
         else controller.enqueue(part)
@@ -76,16 +75,16 @@ export function terminated(): TypeError {
 
 type Emit = (controller: ReadableStreamDefaultController<Uint8Array>, task: Task, signal: AbortSignal) => Promise<void>
 
-/** Replaces the body by a stream. The clock waits for the work that fills it, as it waits for the request itself. */
+/** Replaces the body by a stream that `emit` fills. The clock waits for `emit`. */
 function streamed(answer: Answer, length: number | undefined, task: Task, emit: Emit): Answer {
   if (answer.body === null) return answer
   const abort = new AbortController()
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      // The work rejects only when the sandbox is disposed, so the error is ignored.
-      task.beside!('request whose body is on its way', (beside) => emit(controller, beside, abort.signal)).catch(() =>
-        controller.error(terminated()),
-      )
+      // `emit` rejects only when the sandbox is disposed. The body then breaks off.
+      task.beside!('request whose response body is in transit', (beside) =>
+        emit(controller, beside, abort.signal),
+      ).catch(() => controller.error(terminated()))
     },
     cancel() {
       abort.abort()

@@ -2,8 +2,8 @@ import { type Clock, letOutsideContinue } from '../kernel/clock.js'
 import { terminated } from './broken-bodies.js'
 import type { FaultyResponse as Answer } from './fault-context.js'
 
-// Event streams that break off or stall. Each chunk of a stream is one event.
-// Comments and the first events, which confirm the subscription, are not counted.
+// Event streams that break off or stall. Each chunk of a stream is one event. Two kinds of chunks do not count as
+// events: comments, and the first chunks, which confirm the subscription.
 
 const notCounted = /^(?::|data: (?:p?subscribe,|"OK"\n))/
 
@@ -49,12 +49,12 @@ export function stalledEvents(answer: Answer, afterEvents: number, forMs: number
     const fallSilent = (): Promise<void> =>
       new Promise((resolve) => {
         if (forMs === undefined) return
-        clock.schedule(clock.now() + forMs, 'silence of an event stream', () => {
+        clock.schedule(clock.now() + forMs, 'stall of an event stream', () => {
           resolve()
           letOutsideContinue(clock)
         })
       })
-    // The stall begins directly after the last event that was sent, not with the next read of the stream.
+    // With `afterEvents` 0, the stall begins now, and not when the client reads the stream.
     if (afterEvents === 0) silence = fallSilent()
     return new ReadableStream<Uint8Array>(
       {
@@ -72,7 +72,7 @@ export function stalledEvents(answer: Answer, afterEvents: number, forMs: number
   })
 }
 
-/** Stream strategy with an empty buffer, so that the source is read only when the client reads. */
+/** Without a buffer, the stream reads its source only when the client reads the stream. */
 const unhurried = { highWaterMark: 0 }
 
 function through(answer: Answer, wrap: (source: Body) => Body): Answer {

@@ -27,15 +27,15 @@ function exampleOf({ made, sample }: FaultSpec<AnyFault>): AnyFault {
   return make!(...(sample as never[]))
 }
 
-/** The kinds of all faults. */
 export const faultKinds: readonly FaultKind[] = Object.keys(catalog) as FaultKind[]
 
 /**
- * Returns the effect of a fault at an injection point. It exists, because `faults.add()` rejects rules whose fault has
- * no effect at their points.
+ * Returns the effect of a fault at an injection point. `faults.add()` rejects a rule whose fault has no effect at a
+ * point of the rule, so the effect exists.
  */
 export function actionAt<P extends InjectionPoint>(point: P, fault: Fault): ActionAt<P, Fault> {
-  // The compiler cannot prove that the entry of the table with this kind is the definition of this fault.
+  // The catalog has the definition of each kind under the name of the kind. The compiler cannot prove this, hence the
+  // cast.
   const { at } = catalog[fault.kind] as { readonly at: Partial<ActionsAt<never>> }
   const action = at[point] as ActionAt<P, Fault> | undefined
   if (action === undefined) throw new TypeError(`fault ${fault.kind} has no effect at ${point}.`)

@@ -90,7 +90,7 @@ const hangs: OnRequest<FaultOf<'hang'>> = inBothPhases(async ({ forMs }, { task,
   if (forMs !== undefined) throw wasReset()
   // A caller that has already disconnected does not wait, so the fault takes no time.
   if (signal?.aborted === true) throw new ConnectionBroken('ECONNRESET', 'the caller gave up')
-  tell(`no response for ${formatDuration(patience)}, then given up`)
+  tell(`no response for ${formatDuration(patience)}, then the caller gave up`)
   throw new ConnectionBroken('ETIMEDOUT', 'no response arrived')
 })
 

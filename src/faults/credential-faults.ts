@@ -49,7 +49,7 @@ export function quotaExceeded(): FaultOf<'quota-exceeded'> {
 const rows: FaultGroup<CredentialStep, CredentialFault> = {
   'bad-signature': {
     summary:
-      'The signature has one defect: a name from `signatureFlaws`, or `rotated` for the key that becomes current next.',
+      'The signature has one defect: a name from `signatureFlaws`, or `rotated` for a signature with the next key.',
     effect: 'shapes',
     sentence: ({ flaw }) => `signed wrongly: ${flaw}`,
     made: { badSignature },
@@ -66,7 +66,7 @@ const rows: FaultGroup<CredentialStep, CredentialFault> = {
   },
   'clock-skew': {
     summary:
-      'The signing clock is `byMs` ahead of the receiver; a negative value is behind. More than 5 minutes behind, the signature has expired on arrival; ahead, receivers that check `iat` reject it.',
+      'The clock that signs deliveries is `byMs` ahead of the receiver, or behind it if `byMs` is negative. If it is more than 5 minutes behind, the signature has expired on arrival. If it is ahead, receivers that check `iat` reject the signature.',
     effect: 'shapes',
     sentence: ({ byMs }) =>
       `signed by a clock that is ${formatDuration(Math.abs(byMs))} ${byMs < 0 ? 'behind' : 'ahead'}`,
@@ -85,7 +85,7 @@ const rows: FaultGroup<CredentialStep, CredentialFault> = {
   'revoked-token': {
     summary: 'The token is rejected as no longer valid.',
     effect: 'answers',
-    sentence: () => 'the token is refused',
+    sentence: () => 'the token is rejected',
     made: { revokedToken },
     phases: ['before'],
     fields: {},

@@ -4,15 +4,14 @@ import type { Task } from '../kernel/time.js'
 import type { DeliveryFault, FaultOf, HeaderRecord } from './fault.js'
 import type { DeliveryInjectionPoint, InjectionPoint, RequestInjectionPoint } from './points.js'
 
-// Interfaces through which a fault takes effect, one per kind of injection point.
-// The service passes an object with this interface to the fault's definition.
-// A definition therefore depends on neither a protocol nor a service.
+// When a fault is injected, the service calls the definition of the fault and passes a context. This file has one
+// interface of contexts per kind of injection point. With these interfaces, a definition need not know a protocol or a
+// service.
 
 export type Phase = 'before' | 'after'
 
 type Maybe<T> = T | Promise<T>
 
-/** Members that every context has. */
 interface FaultContext {
   readonly phase: Phase
   /** Draws a whole number below a bound from the rule's own random stream. */
@@ -30,7 +29,7 @@ export interface FaultyResponse {
   readonly body: Bytes | ReadableStream<Uint8Array> | null
 }
 
-/** A fault for which the affected service creates its own error response. */
+/** A fault whose error response the affected service creates. */
 export type WordedFault =
   | { readonly kind: 'status'; readonly status: number; readonly text: string }
   | FaultOf<'rate-limited' | 'quota-exceeded'>
@@ -40,7 +39,7 @@ export interface RequestFaultContext extends FaultContext {
   readonly clock: Clock
   /** Signal that is aborted when the client disconnects. */
   readonly signal: AbortSignal | undefined
-  /** Processes the request further, by the next fault or by the service, and returns that response. */
+  /** Passes the request to the next fault, or to the service after the last fault. Returns the response. */
   onwards(): Promise<FaultyResponse>
   /** Returns the service's own response for this fault. */
   worded(fault: WordedFault): FaultyResponse
@@ -61,15 +60,15 @@ export interface FaultyOutcome {
   readonly status: number
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: Bytes
-  /** Reason why there is no response. */
+  /** Error text, such as `read: connection reset by peer`, if no response arrived. */
   readonly error?: string
-  /** Description of the part that the queue did not see, such as a response that was lost. */
+  /** Text for the log about events that the queue does not notice, such as a response that was lost. */
   readonly note?: string
-  /** Whether no response ever arrives, so that the attempt ends with its timeout. */
+  /** Set if no response ever arrives, so that the attempt fails with its timeout. */
   readonly never?: true
 }
 
-/** An extra delivery that the queue does not know about. */
+/** A repetition of a delivery that the queue does not know about. */
 export interface DeliveryCopy {
   sleep(ms: number): Promise<void>
   deliver(): Maybe<FaultyOutcome>
@@ -84,14 +83,15 @@ export interface AttemptFaultContext extends FaultContext {
   now(): number
   sleep(ms: number): Promise<void>
   /**
-   * Continues the attempt and returns its outcome. The next fault, a handler, a script or the network determines it.
+   * Continues the attempt: passes it to the next fault, or after the last fault to the script, handler or network.
+   * Returns the outcome of the attempt.
    */
   onwards(): Maybe<FaultyOutcome>
   answer(status: number, headers?: HeaderRecord, body?: string): FaultyOutcome
   rateLimited(fault: FaultOf<'rate-limited'>): FaultyOutcome
-  /** Selects the defect of the signature. */
+  /** Signs the delivery with a defect. */
   sign(wrong: { readonly flaw?: string; readonly skewMs?: number }): void
-  /** Continues with another fault. */
+  /** Continues the attempt with another fault and returns its outcome. */
   play(fault: DeliveryFault): Maybe<FaultyOutcome>
   /**
    * Delivers again as separate work: `afterMs` milliseconds after the current attempt, or at the same time with
@@ -100,12 +100,15 @@ export interface AttemptFaultContext extends FaultContext {
   again(afterMs: number, run: (copy: DeliveryCopy) => Promise<void>, when?: 'now'): void
 }
 
-/** Context of a delivery that is due but has not begun. */
+/** Context of a delivery that is due, before its attempt begins. */
 export interface DueFaultContext {
   readonly now: number
-  /** End of the rule's window, or `undefined` without one. */
+  /** End of the period in which the rule applies, or `undefined` if the period has no end. */
   readonly until: number | undefined
-  /** Logs the injection. A fault that causes no delay need not call it. */
+  /**
+   * Writes the injection into the log. `waitForNext()` does this itself. A fault that does not delay the delivery need
+   * not call this method.
+   */
   log(effect?: string): void
   /** Delays the delivery by `ms` milliseconds, in addition to earlier delays. */
   wait(ms: number, reason: string): void
@@ -119,11 +122,11 @@ export interface DueFaultContext {
 /** Effect on an attempt that has begun. Scripts accept only faults with such an effect. */
 export interface AttemptAction<F> {
   readonly meets: (fault: F, moment: AttemptFaultContext) => Maybe<FaultyOutcome>
-  /** Whether the delivery reaches the destination before this fault determines the response. */
+  /** Set if the delivery reaches the destination, although this fault then determines the response. */
   readonly arrives?: true
-  /** Returns the fault that ends the attempt after this one. */
+  /** Returns a second fault that applies after this fault, such as the fault after a delay. */
   readonly next?: (fault: F) => DeliveryFault | undefined
-  /** Effect of a rule with this fault, which applies before the attempt begins, instead of the effect during it. */
+  /** Effect of the fault in a rule. It applies before the attempt begins. In a script, `meets` applies instead. */
   readonly holds?: HoldAction<F>['holds']
   readonly restarts?: undefined
 }
@@ -186,7 +189,7 @@ export type OnTrigger<F> = (fault: F, moment: FireFaultContext) => void
 
 // ---- all contexts ------------------------------------------------------------------------------------------------
 
-/** Type of all effects of a definition, by injection point. */
+/** The effects that a fault can have, by injection point. */
 export interface ActionsAt<F>
   extends Record<RequestInjectionPoint, OnRequest<F>>,
     Record<DeliveryInjectionPoint, OnDelivery<F>>,
@@ -194,22 +197,21 @@ export interface ActionsAt<F>
     Record<'stream.event', OnEvent<F>>,
     Record<'schedule.fire', OnTrigger<F>> {}
 
-/** The type of the effect at one injection point. */
 export type ActionAt<P extends InjectionPoint, F> = ActionsAt<F>[P]
 
 type OnService = 'store.request' | 'queue.request' | 'stats.request' | 'workflow.wait'
 
-/** Returns one effect for requests to every service and for outbound requests of the app. */
+/** Returns a table with the same effect for requests to every service and for outbound requests of the app. */
 export function atRequestsAndOutbound<F>(action: OnRequest<F>): Pick<ActionsAt<F>, OnService | 'outbound.request'> {
   return { ...atRequests(action), 'outbound.request': action }
 }
 
-/** Returns one effect for requests to every service. */
+/** Returns a table with the same effect for requests to every service. */
 export function atRequests<F>(action: OnRequest<F>): Pick<ActionsAt<F>, OnService> {
   return { 'store.request': action, 'queue.request': action, 'stats.request': action, 'workflow.wait': action }
 }
 
-/** Returns one effect for deliveries of messages, callbacks, workflow steps and workflow calls. */
+/** Returns a table with the same effect for deliveries of messages, callbacks, workflow steps and workflow calls. */
 export function atDeliveries<A extends object>(action: A): Record<DeliveryInjectionPoint, A> {
   return { 'queue.delivery': action, 'queue.callback': action, 'workflow.step': action, 'workflow.call': action }
 }

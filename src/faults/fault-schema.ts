@@ -12,19 +12,18 @@ export interface FaultProblem {
   readonly sentence: string
 }
 
-/** Names that the error texts about one schema need. */
+/** Texts for the error messages about one schema. */
 export interface FaultWording {
-  /** Noun for the whole value, such as "the rule". */
+  /** Name of the whole value in messages, such as "the rule". */
   readonly whole: string
-  /** Returns the valid values of the field at a path and the noun for one of them, such as `fault`. */
+  /** Returns the valid values of a field, and what to call one of these values, such as `fault`. */
   wordsAt(path: FaultProblem['path']): readonly [noun: string, words: readonly string[]] | undefined
-  /** Returns the names of the valid fields of the object at a path. */
+  /** Returns the names of the valid fields of an object inside the value. */
   fieldsOf(owner: unknown, place: string): readonly string[]
 }
 
 export const exampleFault = "{ kind: 'status', status: 503 }"
 
-/** Schema of one fault of the catalog. */
 export const faultSchema: () => v.GenericSchema<Fault> = once(() => {
   const variants = faultKinds.map((kind) => v.strictObject({ kind: v.literal(kind), ...catalog[kind].fields }))
   return v.pipe(
@@ -37,12 +36,11 @@ export const faultSchema: () => v.GenericSchema<Fault> = once(() => {
   ) as v.GenericSchema<Fault>
 })
 
-/** Returns a message about fields that are valid individually but conflict, or `undefined`. */
+/** Returns a message if fields contradict each other although each is valid, otherwise `undefined`. */
 export function oddFault(fault: Fault): string | undefined {
   return catalog[fault.kind].odd?.(fault as never)
 }
 
-/** Returns every problem of a fault. */
 export function faultProblems(value: unknown): readonly FaultProblem[] {
   return problemsWith(faultSchema(), value, `a fault must be an object such as ${exampleFault}`, faultWording)
 }
@@ -55,7 +53,6 @@ export function fieldsOfFault(owner: unknown): readonly string[] | undefined {
     : undefined
 }
 
-/** Returns the fields of an object inside a fault. */
 export function nestedFields(place: string): readonly string[] {
   return place.endsWith('retryAfter') ? ['form', 'waitMs'] : []
 }
@@ -66,7 +63,10 @@ export const faultWording: FaultWording = {
   fieldsOf: (owner, place) => fieldsOfFault(owner) ?? nestedFields(place),
 }
 
-/** Maximum number of problems in a result, because a list can hold any number. */
+/**
+ * Maximum number of problems that a check reports. A list of a thousand invalid rules would otherwise have a thousand
+ * problems.
+ */
 const maxProblems = 20
 
 /**
@@ -97,8 +97,7 @@ function isUnknownField({ type, expected }: v.BaseIssue<unknown>): boolean {
 
 /** Converts an issue of the schema to a problem with a message. */
 function problem(issue: v.BaseIssue<unknown>, dialect: FaultWording): FaultProblem {
-  // `on` is a union of a point and a list of points.
-  // The issue inside the list is more precise than the issue of the union.
+  // `on` is a point or a list of points. An issue of an item of the list says more than the issue of the whole value.
   const inner = issue.type === 'union' ? issue.issues?.find((other) => other.path !== undefined) : undefined
   if (inner !== undefined) {
     const path = [...(issue.path ?? []), ...(inner.path ?? [])]
@@ -121,7 +120,7 @@ function problem(issue: v.BaseIssue<unknown>, dialect: FaultWording): FaultProbl
   return { path, sentence: `${place}${complaint(issue)}.`.replace(/\.\.$/, '.') }
 }
 
-/** Returns the message of an issue, followed by the invalid value if it is helpful. */
+/** Returns the message of an issue. Adds the invalid value if the value helps to find the mistake. */
 function complaint({ kind, type, message, input }: v.BaseIssue<unknown>): string {
   const tells = kind === 'schema' || type.endsWith('value') || ['integer', 'regex', 'check'].includes(type)
   return ` ${message}${tells ? ` (got ${shown(input)})` : ''}`

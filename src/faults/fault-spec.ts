@@ -15,24 +15,30 @@ export interface FaultSpec<F extends AnyFault> {
   /** Description on the reference page. */
   readonly summary: string
   /**
-   * How the fault affects the evaluation. `answers`: it ends, and rules that were added later are skipped. `shapes` and
-   * `holds`: it continues with later rules.
+   * Whether rules that were added later are evaluated after this fault. `answers`: the fault determines the response,
+   * and later rules are skipped. `shapes` and `holds`: later rules are evaluated too.
    */
   readonly effect: 'answers' | 'shapes' | 'holds'
   /** Returns the default description of the effect, for the timeline. */
   readonly sentence: (fault: F, phase: Phase) => string
-  /** Constructor of the fault, under its name in `fault`: the kind in camel case. */
+  /** Constructor of the fault in the namespace `fault`. Its name is the kind in camel case. */
   readonly made: Readonly<Record<string, (...given: never[]) => F>>
-  /** Names that users may write instead of a kind, each with the correct spelling. */
+  /** Wrong names for this kind that users may write, each with the correct name. */
   readonly meant?: Readonly<Record<string, string>>
   readonly fields: v.ObjectEntries
-  /** Returns a message about fields that are valid individually but conflict, or `undefined`. */
+  /** Returns a message if fields contradict each other although each is valid, otherwise `undefined`. */
   readonly odd?: (fault: F) => string | undefined
-  /** Returns conditions that this fault adds to the conditions of its rule. */
+  /** Returns conditions of the fault itself, which must hold in addition to the `match` of the rule. */
   readonly also?: (fault: F) => Pick<FaultMatch, 'region'> & { readonly reads?: true }
-  /** Returns the invalid field of a rule with this fault and the reason, or `undefined`. */
+  /**
+   * Checks a rule that contains this fault. Returns the invalid field and the reason, or `undefined` if the rule is
+   * valid.
+   */
   readonly oddRule?: (fault: F, rule: FaultRule) => readonly [field: 'until' | 'fault', sentence: string] | undefined
-  /** Hint for a rule at a point where the fault has no effect, by point: the alternative to use. */
+  /**
+   * Alternatives to this fault, for rules at points where the fault has no effect: injection point → text that names
+   * the alternative.
+   */
   readonly hints?: Partial<Record<InjectionPoint, string>>
   /** Arguments of the constructor in the documented example. */
   readonly sample: readonly unknown[]
@@ -42,7 +48,7 @@ export interface FaultSpec<F extends AnyFault> {
   readonly phases: readonly Phase[]
   /** Effects by injection point, in the order of the reference page. */
   readonly at: Partial<ActionsAt<F>>
-  /** Effect that an adapter has instead, with the reason, if its library cannot express the fault. */
+  /** For adapters whose library cannot express the fault: the effect that the client sees instead, and the reason. */
   readonly instead?: Partial<Record<Transport, string>>
 }
 
@@ -51,7 +57,7 @@ export interface StepRow<F extends AnyFault> extends FaultSpec<F> {
   readonly at: Partial<ActionsAt<F>> & Readonly<Record<DeliveryInjectionPoint, AttemptAction<F>>>
 }
 
-/** Requires an effect at each point at which rules of this fault are allowed, and at no other point. */
+/** Requires an effect for each injection point of this kind of fault, and forbids effects for all other points. */
 type AtItsPoints<F extends AnyFault> = F['kind'] extends FaultKind
   ? {
       readonly at: { readonly [P in PointOf<F['kind']>]: unknown } & {

@@ -31,8 +31,8 @@ export const anyText: v.GenericSchema<string> = v.string('must be a string')
 export const text: v.GenericSchema<string> = v.pipe(anyText, v.minLength(1, 'must be a non-empty string'))
 
 /**
- * Returns whether `statusCode` accepts a value. It is faster than the schema, because responses are checked on every
- * attempt.
+ * Returns whether a value is a valid HTTP status. Every attempt checks the status of its response, so this check must
+ * be faster than the schema `statusCode`.
  */
 export function isStatus(given: unknown): given is number {
   return Number.isInteger(given) && (given as number) >= 200 && (given as number) <= 599

@@ -60,7 +60,10 @@ type LatencyFault =
 export interface RetryAfter {
   /** Form of the header: whole seconds, an HTTP date, or no such header. */
   readonly form: 'seconds' | 'date' | 'none'
-  /** Milliseconds until the limit is reset. Other headers of the response contain the resulting time, too. */
+  /**
+   * Milliseconds until the limit is reset. Other headers of the response, such as the header with the time of the
+   * reset, contain this time too.
+   */
   readonly waitMs: number
 }
 
@@ -68,7 +71,10 @@ export interface RetryAfter {
 export interface RateLimitedFault {
   /** The fault is a response 429. */
   readonly kind: 'rate-limited'
-  /** Exceeded limit, whose headers the response has. `chat`: of a chat model. `daily`: per day. `burst`: per second. */
+  /**
+   * Exceeded limit. The response has the headers of this limit. `chat`: limit of a chat model. `daily`: limit per day.
+   * `burst`: limit per second.
+   */
   readonly limit: 'chat' | 'daily' | 'burst'
   /** Value of the `Retry-After` header. Default: no such header. */
   readonly retryAfter?: RetryAfter
@@ -143,8 +149,8 @@ export type OrderStep =
       /** The fault is a response that arrives too late. */
       readonly kind: 'late-response'
       /**
-       * Milliseconds between the timeout of a delivery and its response, or added to the response of a request. Default
-       * 1000.
+       * For a delivery: milliseconds between its timeout and its response. For a request: milliseconds by which the
+       * response is delayed. Default 1000.
        */
       readonly byMs?: number
     }
@@ -284,7 +290,7 @@ export interface FaultMatch {
   readonly attempt?: number | { readonly from?: number; readonly to?: number }
   /** ID of the message that is delivered or that the request names (`msg_…`). */
   readonly messageId?: string
-  /** Name of the sandbox, as it was when the rule was added. */
+  /** Name of the sandbox. A rule compares the name that the sandbox had when the rule was added. */
   readonly tenant?: string
   /** Flow-control key of the message, the schedule or the request. */
   readonly flowControlKey?: string
@@ -295,8 +301,8 @@ export interface FaultMatch {
   /** URL of the workflow; `*` matches any characters. */
   readonly workflow?: string
   /**
-   * Name of the workflow step that the delivery contains or results from, or that waits. The first delivery of a run
-   * has the name `init`.
+   * Name of the workflow step that waits, or that belongs to the delivery. The first delivery of a run has the name
+   * `init`.
    */
   readonly step?: string
   /** Type of the step, as the SDK names it: `Initial`, `Run`, `SleepFor`, `Call`, `Wait`, `Invoke` … */
@@ -391,7 +397,10 @@ export interface FaultConditions {
   readonly match?: FaultMatch
   /** Start of the period in which the rule applies: ISO text, or a duration after the rule was added. */
   readonly from?: Duration | string
-  /** End of this period, exclusive: ISO text, or a duration after the rule was added. */
+  /**
+   * End of the period in which the rule applies: ISO text, or a duration after the rule was added. The rule does not
+   * apply at this instant.
+   */
   readonly until?: Duration | string
   /** Cron pattern of the minutes in which the rule applies, in UTC or the time zone of `CRON_TZ=`. */
   readonly cron?: string
@@ -400,11 +409,14 @@ export interface FaultConditions {
   /** Maximum number of injections. */
   readonly times?: number
   /**
-   * Interval between injections, counted in matches after the skipped matches. For example, 2 injects at the first,
-   * third and fifth match.
+   * Number of matches from one injection to the next. For example, 2 injects at the first, third and fifth match.
+   * Matches that `skip` excludes are not counted.
    */
   readonly every?: number
-  /** Probability of an injection: `times` of `outOf` matches, drawn from the seed. */
+  /**
+   * Probability of an injection as `[times, outOf]`. For example, `[1, 10]` injects at one of ten matches on average.
+   * The seed determines at which ones.
+   */
   readonly chance?: readonly [times: number, outOf: number]
   /**
    * Whether the fault is injected before or after the request is processed. With `before`, the request is not
@@ -473,7 +485,7 @@ export interface FaultFacts {
 export interface Injection<F extends Fault = Fault> {
   readonly fault: F
   readonly phase: 'before' | 'after'
-  /** Whether the fault determines the response. The service and later rules are then skipped. */
+  /** Whether the fault determines the response. If so, later rules and the service's own response are skipped. */
   readonly answers: boolean
   /** Draws a whole number below a bound from the rule's own random stream. */
   draw(below: number): number
@@ -489,7 +501,7 @@ export interface Injection<F extends Fault = Fault> {
   log(cause: number | undefined, target: string, effect?: string): InjectionRecord
 }
 
-/** Log entry of an injection. A service adds to it when the effect becomes known later. */
+/** Log entry of an injection. If the effect becomes known only later, the service sets `effect` then. */
 export interface InjectionRecord {
   effect?: string
 }
@@ -503,13 +515,13 @@ export interface FaultSource {
   /** Points that have rules. A service checks this object before it collects the facts for `injections()`. */
   readonly activeByPoint: { readonly [P in InjectionPoint]?: unknown }
   /**
-   * Returns the rules to inject at a point, in the order in which they were added. A rule that determines the response
-   * is the last.
+   * Returns the rules whose faults must be injected at a point, oldest first. If a rule determines the response, it is
+   * the last rule of the list.
    */
   injections(point: InjectionPoint, facts: FaultFacts): readonly Injection[] | undefined
   /**
-   * Evaluates several points of one event in order. No rule is evaluated twice, and a rule that determines the response
-   * ends the evaluation.
+   * Evaluates the rules of several points for the same event, point by point. Each rule is evaluated at most once. A
+   * rule that determines the response ends the evaluation.
    */
   injectionsAt(points: readonly InjectionPoint[], facts: FaultFacts): readonly Injection[] | undefined
   /**
@@ -518,6 +530,9 @@ export interface FaultSource {
    */
   readonly downUntil: { readonly [S in FaultService]?: number } | undefined
   markDown(service: FaultService, until: number): void
-  /** Calls `changed` with the number of rules with this kind of fault, immediately and after every change. */
+  /**
+   * Calls `changed` with the number of rules that have this kind of fault: once now, and after every change of the
+   * number.
+   */
   watch(kind: FaultKind, changed: (count: number) => void): void
 }

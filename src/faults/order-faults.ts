@@ -71,8 +71,8 @@ export function reorder(within: Duration): FaultOf<'reorder'> {
 }
 
 /**
- * Delays a delivery. In a rule, the attempt begins later. In a script, the delay is part of the attempt, and `next`
- * follows it.
+ * Delays a delivery. In a rule, the attempt begins later. In a script, the delay is part of the attempt, and the fault
+ * `next` follows the delay.
  * @example sandbox.destinations.script('https://shop.test/orders', [fault.delay('5s', 503), 200])
  */
 export function delay(wait: Duration, next?: DeliveryFault | number): FaultOf<'delay'> {
@@ -106,7 +106,10 @@ const asksAgain: OnRequest<FaultOf<'duplicate'>> = async ({ copies = 1, afterMs 
   return answer
 }
 
-/** Delivers copies that the queue does not see. The attempt has the outcome of the first delivery. */
+/**
+ * Delivers a message several times. The queue does not know about the additional deliveries. The attempt gets the
+ * outcome of the first one.
+ */
 function deliversAgain(
   fault: FaultOf<'duplicate'>,
   moment: AttemptFaultContext,
@@ -117,7 +120,7 @@ function deliversAgain(
     const given = await copy.deliver()
     seen.push(given.error ?? String(given.status))
     moment.tell(
-      `delivered ${copies + 1} times${concurrent ? ' at once' : ''}, the queue sees the first response only; the others: ${seen.join(', ')}`,
+      `delivered ${copies + 1} times${concurrent ? ' at once' : ''}, the queue sees the first response only, other responses: ${seen.join(', ')}`,
     )
   }
   if (concurrent) {
@@ -185,7 +188,7 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
       ...atDeliveries({
         meets({ byMs = 1000 }: FaultOf<'late-response'>, moment) {
           const due = moment.now() + moment.timeout + byMs
-          // The handler must run before the delay, because sleeping lets time pass.
+          // Time moves while an attempt sleeps, so run the handler first.
           return afterwards(moment, (given) => moment.sleep(Math.max(0, due - moment.now())).then(() => given))
         },
       }),
@@ -223,7 +226,7 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
   reorder: {
     summary: 'The delivery is held until a later delivery has started, for at most `withinMs`.',
     effect: 'holds',
-    sentence: ({ withinMs }) => `held until a later one has gone, at most ${formatDuration(withinMs)}`,
+    sentence: ({ withinMs }) => `held until a later delivery has started, at most ${formatDuration(withinMs)}`,
     made: { reorder },
     phases: ['before'],
     fields: { withinMs: span },
@@ -277,7 +280,7 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
       }),
       'schedule.fire': (_fault, moment) => {
         moment.times = 0
-        moment.tell(`schedule ${moment.scheduleId} misses its time`)
+        moment.tell(`schedule ${moment.scheduleId} does not fire at its time`)
       },
       'stream.event': (_fault, moment) => {
         moment.copies = 0

@@ -13,7 +13,7 @@ import { afterwards, done, inBothPhases, outcomeText, statusResponse } from './s
 // ---- constructors -------------------------------------------------------------------------------------------------
 
 /**
- * Delays by a duration of virtual time: a fixed one, with optional jitter, or a random one from a range.
+ * Adds a delay of virtual time: a fixed duration with optional jitter, or a random duration from a range.
  * @example sandbox.faults.add({ on: 'store.request', fault: fault.latency({ min: '20ms', max: '80ms' }) })
  */
 export function latency(
@@ -136,7 +136,7 @@ const answersStatus: OnRequest<StatusFault> = inBothPhases(statusResponse)
 const rows: FaultGroup<ResponseStep> = {
   latency: {
     summary:
-      'The request, delivery or command takes longer: by `waitMs`, plus or minus up to `jitterMs`, or by `minMs` to `maxMs`. The seed determines random durations.',
+      'The request, delivery or command takes longer. The additional time is `waitMs`, plus or minus at most `jitterMs`, or it is random between `minMs` and `maxMs`. The seed determines random times.',
     effect: 'shapes',
     sentence: () => 'takes longer',
     made: { latency },
@@ -217,7 +217,7 @@ const rows: FaultGroup<ResponseStep> = {
         given === undefined || given.form === 'none'
           ? ''
           : `, Retry-After ${formatDuration(given.waitMs)} as ${given.form === 'date' ? 'a date' : 'seconds'}`
-      return `responded 429 of the ${limit} limit${wait}`
+      return `responded 429 for the ${limit} limit${wait}`
     },
     made: { rateLimited },
     phases: ['before'],

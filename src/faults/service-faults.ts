@@ -49,7 +49,7 @@ const rows: FaultGroup<never, ServiceFault> = {
     summary:
       'A read-only command gets the values that its keys had before their last `versions` changes. Writes are not affected.',
     effect: 'answers',
-    sentence: ({ versions }) => `replied from ${plural(versions, 'change')} ago`,
+    sentence: ({ versions }) => `replied with values from ${plural(versions, 'change')} ago`,
     made: { staleRead },
     phases: ['before'],
     fields: { versions: upToThousand },
@@ -62,7 +62,7 @@ const rows: FaultGroup<never, ServiceFault> = {
         const stale = moment.past(versions)
         if (stale !== undefined) return stale.reply
         const reply = moment.run()
-        moment.tell('its keys have not changed that often: replied from their present values')
+        moment.tell('its keys have changed fewer times: replied with their present values')
         return reply
       },
     },
@@ -114,7 +114,7 @@ const rows: FaultGroup<never, ServiceFault> = {
       ...atDeliveries({
         holds(_fault: FaultOf<'outage'>, moment) {
           const { now, until = now } = moment
-          moment.log(`waits for its end, ${formatDuration(until - now)}`)
+          moment.log(`waits for the end of the outage, ${formatDuration(until - now)}`)
           moment.waitUntil(until, 'held by an outage')
         },
       }),

@@ -12,8 +12,6 @@ import type {
 import type { Transport } from './fault-spec.js'
 import { networkErrors } from './network-errors.js'
 
-// Effects that several faults share.
-
 export const oneNetworkError: Partial<Record<Transport, string>> = {
   msw: 'a network error without a cause, because msw has only one kind of network error',
 }
@@ -22,7 +20,7 @@ export const noConnection: Partial<Record<Transport, string>> = {
   server: 'a connection reset, because the server has already accepted the connection',
 }
 export const unread =
-  'the last bytes may be missing, because a browser drops bytes that the page has not read when a body breaks off'
+  'the last bytes may be missing: when a body breaks off, a browser drops bytes that the page has not read yet'
 
 // ---- texts -------------------------------------------------------------------------------------------------------
 
@@ -33,7 +31,8 @@ export function done(phase: Phase): string {
 // ---- requests ---------------------------------------------------------------------------------------------------
 
 /**
- * Returns an effect for both phases. In phase `after`, the request is processed first and its response is discarded.
+ * Returns an effect for both phases. In phase `after`, the service first processes the request, and its response is
+ * discarded.
  */
 export function inBothPhases<F>(action: OnRequest<F>): OnRequest<F> {
   return async (fault, moment) => {
@@ -68,7 +67,7 @@ export function statusResponse(
 
 type Maybe<T> = T | Promise<T>
 
-/** Runs the delivery, then applies `change` to its outcome. */
+/** Makes the delivery, and then changes its outcome with `suffer`. */
 export function afterwards(
   moment: AttemptFaultContext,
   suffer: (given: FaultyOutcome) => Maybe<FaultyOutcome>,
@@ -77,7 +76,7 @@ export function afterwards(
   return given instanceof Promise ? given.then(suffer) : suffer(given)
 }
 
-/** Returns what the handler did, for a note about a response that the queue did not see. */
+/** Describes what happened at the destination, for a note about a response that did not reach the queue. */
 export function outcomeText(given: FaultyOutcome): string {
   return given.error === undefined
     ? `the handler ran and responded ${given.status}`

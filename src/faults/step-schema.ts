@@ -21,8 +21,8 @@ import { headerRecord, isStatus, statusCode } from './fault-values.js'
 export const maxWaits = 100
 
 /**
- * Returns the schema variants of one script step. Unlike the fault of a rule, a `delay` in a script can have `then`.
- * @param then returns the schema of the step that follows a `delay`
+ * Returns the schemas of all kinds of script steps. Only in a script, a `delay` can have the field `then`.
+ * @param then returns the schema of the step in `then`
  */
 function stepVariants(then: () => v.GenericSchema): v.GenericSchema {
   const variants = stepKinds.map((kind) =>
@@ -44,20 +44,17 @@ function stepVariants(then: () => v.GenericSchema): v.GenericSchema {
 
 export const stepSchema: () => v.GenericSchema = once(() => v.union([statusCode, stepVariants(stepSchema)]))
 
-/** Schema of a step for documents that do not support recursion. It accepts any value for `then`. */
+/** Schema of a step for formats that cannot describe recursion. The field `then` accepts any value. */
 export const shallowStepSchema: () => v.GenericSchema = once(() => v.union([statusCode, stepVariants(v.unknown)]))
 
-/**
- * Returns a valid step in its full form. A number, also in the `then` of a `delay`, becomes a response with that
- * status.
- */
+/** Replaces each number in a step by `{ kind: 'status', status }`, also in the `then` of a `delay`. */
 export function stepOf<S>(written: S | number): S {
   if (typeof written === 'number') return { kind: 'status', status: written } as S
   // biome-ignore lint/suspicious/noThenProperty: the field of a step
   return waits(written) ? { ...written, then: stepOf(written.then) } : written
 }
 
-/** Fields of a response that is given as an object. */
+/** Schemas of the fields of a response `{ status, headers, body }`. */
 export const responseEntries: Readonly<Record<'status' | 'headers' | 'body', v.GenericSchema>> = {
   status: v.optional(statusCode),
   headers: v.optional(headerRecord),
@@ -131,7 +128,7 @@ function isStep(kind: string): kind is DeliveryFault['kind'] {
   return (stepKinds as readonly string[]).includes(kind)
 }
 
-/** Correct spellings, by names that users may write instead of a kind. */
+/** Correct name of a kind, for each wrong name that users may write. */
 const writtenAs: Readonly<Record<string, string>> = Object.assign({}, ...faultKinds.map((kind) => catalog[kind].meant))
 
 /**
@@ -144,7 +141,7 @@ export function responseProblems(given: unknown): readonly FaultProblem[] {
   const what = 'a response must be a status, { status, headers, body }, a step such as fault.status(503) or a Response'
   if (!isRecord(given)) return [{ path: [], sentence: `${what} (got ${described(given)}).` }]
   const { headers } = given as { headers?: unknown }
-  // The schema would accept an array or a `Headers` object here, because each is an object without entries.
+  // The schema would accept an array or a `Headers` object, because it finds no invalid entries in such an object.
   if (typeof headers === 'object' && headers !== null && Symbol.iterator in headers) {
     return [
       {
@@ -156,7 +153,7 @@ export function responseProblems(given: unknown): readonly FaultProblem[] {
   return problemsWith(responseSchema(), given, what, answerWords)
 }
 
-/** Returns whether a value is a plain object or an object of a class with a `status`. */
+/** Returns whether a value is a plain object, or any object with a `status`. */
 function isRecord(given: unknown): given is object {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return false
   const prototype: unknown = Object.getPrototypeOf(given)

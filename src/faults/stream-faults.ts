@@ -51,7 +51,7 @@ const rows: FaultGroup<never, StreamFault> = {
     effect: 'shapes',
     sentence({ afterEvents, forMs }) {
       const wait = forMs === undefined ? '' : ` for ${formatDuration(forMs)}`
-      return `the stream falls silent after ${plural(afterEvents, 'event')}${wait}`
+      return `the stream stalls after ${plural(afterEvents, 'event')}${wait}`
     },
     made: { stallStream },
     phases: ['after'],

@@ -8,8 +8,11 @@ const hopeless = 489
 export const attemptsWithinRetries: Invariant = {
   name: 'attempts-within-retries',
   guarantee:
-    'A message has at most 1 + `retries` attempts, its retries are numbered, and it fails only after the last one or a non-retryable response.',
-  suspendedBy: { duplicate: 'for the affected message', restart: 'for messages whose attempt it cut off' },
+    'A message has at most 1 + `retries` attempts, and its retries are numbered. It fails only after the last attempt or after a non-retryable response.',
+  suspendedBy: {
+    duplicate: 'for the affected message',
+    restart: 'for messages with an attempt that the restart cut off',
+  },
   examine(history, findings) {
     for (const story of history.stories.values()) {
       if (!history.struck(story.id, this.suspendedBy)) count(story, findings)
@@ -22,7 +25,7 @@ function count({ id, published, attempts }: CheckedMessage, findings: Findings):
   const excess = attempts[allowed]
   if (excess !== undefined) {
     findings.broken(
-      `${id} may be attempted ${times(allowed)} and was attempted ${times(attempts.length)}`,
+      `${id} was attempted ${times(attempts.length)}, but its retries allow only ${times(allowed)}`,
       published,
       excess,
     )

@@ -8,10 +8,10 @@ import type { CheckedMessage, CheckedSandbox, InvariantIndex } from './invariant
 export const backoffWithinBounds: Invariant = {
   name: 'backoff-within-bounds',
   guarantee:
-    'The delay of a retry follows Retry-After, otherwise the retry delay of the message, otherwise the backoff of the policy. Nothing is delivered before it is due.',
+    'The delay of a retry is the one that Retry-After asks for, otherwise the retry delay of the message, otherwise the default backoff. No message is delivered before it is due.',
   suspendedBy: {
     duplicate: 'for the affected message',
-    restart: 'for messages whose attempt it cut off; afterwards deliveries may be late',
+    restart: 'for messages with an attempt that the restart cut off; deliveries after the restart may be late',
     delay: 'for the affected message',
     reorder: 'for the affected message',
     outage: 'for the affected message',
@@ -38,8 +38,8 @@ function examineStory(story: CheckedMessage, history: InvariantIndex, findings: 
 type Before = EntryOf<'published'> | EntryOf<'attempt'>
 
 /**
- * Checks the time of an attempt. It may be early only if it was requested manually, and late only if the message was
- * held.
+ * Checks the time of an attempt. An attempt may be early only if a test or request asked for an immediate delivery. It
+ * may be late only if the message was held.
  */
 function checkTime(
   { id, published, changes }: CheckedMessage,
@@ -81,7 +81,7 @@ function checkDelay(
   const expected = expectedDelay(published.retryDelay, attempt.retried, outcome, world)
   if (delay === expected.delay && at === outcome.at + delay) return
   findings.broken(
-    `the wait of ${id} after attempt ${attempt.retried + 1} is ${formatDuration(at - outcome.at)}; ${expected.rule} gives ${formatDuration(expected.delay)}`,
+    `${id} waited ${formatDuration(at - outcome.at)} after attempt ${attempt.retried + 1}, but ${expected.rule} gives ${formatDuration(expected.delay)}`,
     published,
     attempt,
   )
@@ -146,8 +146,8 @@ const units: Readonly<Record<string, number>> = {
 }
 
 /**
- * Maximum length, in characters, of a header that asks for a delay. A longer header counts as absent. A limit of this
- * package.
+ * Maximum length in characters of a header value that asks for a delay. A longer value is ignored. The limit belongs to
+ * this package, not to the service.
  */
 const maxWait = 1000
 

@@ -5,11 +5,11 @@ import { type CheckedMessage, endOf, wasCancelled } from './invariant-index.js'
 export const callbackPerAttempt: Invariant = {
   name: 'callback-per-attempt',
   guarantee:
-    'A message with a callback sends one after each of its attempts, and a call of a workflow run only after its last attempt. No other callbacks are sent.',
+    'A message with a callback URL sends one callback after each of its attempts. A call of a workflow run sends a callback only after its last attempt. No other callbacks are sent.',
   suspendedBy: {
     drop: 'for the affected attempt or callback',
     duplicate: 'for the affected message',
-    restart: 'for messages whose attempt it cut off',
+    restart: 'for messages with an attempt that the restart cut off',
   },
   examine(history, findings) {
     for (const story of history.stories.values()) {
@@ -21,8 +21,8 @@ export const callbackPerAttempt: Invariant = {
 }
 
 /**
- * Checks the number of callbacks.
- * @param isLastOnly whether calls of workflow runs send a callback only after their last attempt
+ * Checks the number of callbacks of a message.
+ * @param isLastOnly `true` if a call of a workflow run sends its callback only after its last attempt
  */
 function count(story: CheckedMessage, findings: Findings, isLastOnly: boolean): void {
   const { id, published, attempts, callbacks } = story
@@ -48,5 +48,5 @@ function count(story: CheckedMessage, findings: Findings, isLastOnly: boolean): 
     )
   }
   for (const [stray] of sent.values())
-    findings.broken(`the log has a callback of ${id} that reports none of its attempts`, published, stray)
+    findings.broken(`the log contains a callback for ${id} that belongs to none of its attempts`, published, stray)
 }

@@ -1,7 +1,10 @@
-/** History of a limit: its values, and the log position from which each was in force. */
+/** History of a limit. Each change has the new value and the log position from which the value was in force. */
 export class ClockHistory {
   readonly #changes: { readonly from: number; readonly value: number }[]
-  /** Changes whose value is higher than every later value, so their values decrease. */
+  /**
+   * Changes for the search of a maximum: those to a value that no later change reaches. The values in this list
+   * decrease.
+   */
   readonly #peaks: { readonly from: number; readonly value: number }[]
 
   constructor(value: number) {
@@ -45,7 +48,10 @@ function lastBefore(changes: readonly { readonly from: number }[], place: number
   return low
 }
 
-/** Counts how many of the first n items remain while items are removed one by one. It is a Fenwick tree. */
+/**
+ * Counts items that remain: items are removed one by one, and `before(n)` returns how many of the first n are left. The
+ * data structure is a Fenwick tree.
+ */
 export class RemainingCalls {
   readonly #gone: Uint32Array
 
@@ -57,7 +63,6 @@ export class RemainingCalls {
     for (let at = index + 1; at <= this.size; at += at & -at) this.#gone[at]!++
   }
 
-  /** Returns how many of the first `count` items remain. */
   before(count: number): number {
     let gone = 0
     for (let at = count; at > 0; at -= at & -at) gone += this.#gone[at]!

@@ -5,15 +5,14 @@ import type { Invariant } from './invariant.js'
 
 export const deduplicatedWithinWindow: Invariant = {
   name: 'deduplicated-within-window',
-  guarantee: 'A message that is published twice is delivered once within the deduplication window, and twice after it.',
+  guarantee:
+    'A duplicate that is published within the deduplication window is not delivered. A duplicate that is published after the window is delivered.',
   examine({ world, isWhole }, findings) {
     const { deduplicationWindow } = world.policy
     const firsts = new Map<string, EntryOf<'published'>>()
     let remembersAll = isWhole
     if (!isWhole)
-      findings.unknown(
-        'whether duplicates were recognized correctly, because the log has dropped the entries of earlier messages',
-      )
+      findings.unknown('the recognition of duplicates, because the log has dropped the entries of earlier messages')
     for (const entry of world.entries) {
       if (entry.type === 'setting' && entry.resource === 'service') {
         firsts.clear()
@@ -28,8 +27,8 @@ export const deduplicatedWithinWindow: Invariant = {
         if (isRemembered ? entry.messageId === first.messageId : !remembersAll) continue
         const known =
           first === undefined
-            ? 'no such message was published before'
-            : `the first such message was published ${formatDuration(entry.at - first.at)} earlier`
+            ? 'no message with the same key was published before'
+            : `the first message with the same key was published ${formatDuration(entry.at - first.at)} earlier`
         findings.broken(`the publish at ${iso(entry.at)} was deduplicated, but ${known}`, first, entry)
       } else {
         if (isRemembered) {

@@ -6,8 +6,11 @@ import { type CheckedMessage, endOfLifecycle, type InvariantIndex, wasCancelled 
 export const fifoPerQueue: Invariant = {
   name: 'fifo-per-queue',
   guarantee:
-    'A FIFO queue starts its messages in the order of publishing. At most as many as its parallelism are open at the same time, and each is open until it and its callbacks have ended.',
-  suspendedBy: { reorder: 'for the affected message', restart: 'for messages whose attempt it cut off' },
+    'A FIFO queue starts its messages in the order of publishing. A started message holds a slot until the message and its callbacks have ended. The number of slots is the parallelism of the queue.',
+  suspendedBy: {
+    reorder: 'for the affected message',
+    restart: 'for messages with an attempt that the restart cut off',
+  },
   examine(history, findings) {
     const lines = linesOf(history)
     if (lines.length === 0) return
@@ -16,7 +19,10 @@ export const fifoPerQueue: Invariant = {
   },
 }
 
-/** FIFO queue from its creation to its deletion. A queue that is created again is a new one. */
+/**
+ * Lifetime of a FIFO queue, from its creation to its deletion. A deleted queue that is created again counts as another
+ * queue.
+ */
 interface Line {
   readonly name: string
   readonly stories: CheckedMessage[]
@@ -53,11 +59,14 @@ function linesOf({ world, stories, isWhole }: InvariantIndex): readonly Line[] {
   return lines.filter((line) => line.stories.length > 0)
 }
 
-/** Returns the log positions at which each message and all its callbacks had ended. */
+/**
+ * Returns the log position at which a message and all its callbacks had ended, for each message by the `seq` of its
+ * entry.
+ */
 function endsWithCallbacks({ stories }: InvariantIndex): ReadonlyMap<number, number> {
   const ends = new Map<number, number>()
-  // Iterate backward, because a callback is published after the message that it reports and its end must be known
-  // first.
+  // Iterate backward: the end of a callback must be known before the end of its message, and a callback is published
+  // later.
   for (const story of [...stories.values()].reverse()) {
     let end = leaveOf(story)
     for (const { seq } of story.callbacks) end = Math.max(end, ends.get(seq) ?? end)
@@ -67,8 +76,8 @@ function endsWithCallbacks({ stories }: InvariantIndex): ReadonlyMap<number, num
 }
 
 /**
- * Returns the log position from which a message no longer blocks later ones: its end, or an earlier cancel without an
- * attempt.
+ * Returns the log position from which a message no longer blocks later messages of its queue. This is its end, or the
+ * cancel request if the message never had an attempt.
  */
 function leaveOf(story: CheckedMessage): number {
   const never = story.attempts.length === 0

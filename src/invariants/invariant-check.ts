@@ -5,11 +5,11 @@ import type { CheckedSandbox } from './invariant-index.js'
 import { InvariantIndex } from './invariant-index.js'
 import { invariants } from './invariant-table.js'
 
-/** Selection of invariants for a check; all by default. */
+/** Options of a check that select invariants. Default: all invariants. */
 export interface InvariantOptions {
-  /** Names of the only invariants to check. */
+  /** Names of the invariants to check. Default: all. */
   readonly only?: string | readonly string[]
-  /** Names of invariants to omit. */
+  /** Names of invariants that are not checked. Default: none. */
   readonly except?: string | readonly string[]
 }
 
@@ -19,7 +19,7 @@ export interface InvariantReport {
   readonly checked: readonly string[]
   /** Violations that were found, at most 10 per invariant. Empty if all checked invariants hold. */
   readonly violations: readonly InvariantViolation[]
-  /** Statements that could not be checked, for example because the log has dropped the entries that they need. */
+  /** What could not be checked, with the reason. For example, the log has dropped the entries that a check needs. */
   readonly unknown: readonly { readonly invariant: string; readonly reason: string }[]
 }
 
@@ -100,13 +100,14 @@ export class InvariantError extends Error {
   /** Violations that caused the error. */
   declare readonly violations: readonly InvariantViolation[]
 
-  /** @param render function that returns entries as text @internal */
+  /** @param render returns log entries as text */
   constructor(breaches: readonly InvariantViolation[], render: (entries: readonly Entry[]) => string, replay: string) {
     super(`${breaches.map((breach) => textOf(breach, render)).join('\n\n')}\n\n${replay}`)
-    // The property is not enumerable. Test runners print enumerable fields, and the message already contains the
+    // Make the property non-enumerable. Test runners print enumerable properties, and the message already contains the
     // violations.
     Object.defineProperty(this, 'violations', { value: breaches })
-    // Omit the stack, which shows only the check. The entries in the message show where the violation happened.
+    // Omit the stack, because it shows only where the check was called. The log entries in the message show where the
+    // violation happened.
     this.stack = `${this.name}: ${this.message}`
   }
 }

@@ -2,31 +2,31 @@ import type { EntriesByType, Entry, EntryOf, EntryType } from '../kernel/traffic
 import type { ResolvedPolicy, ResolvedQueueLimits } from '../policy/policy.js'
 
 /**
- * State of a message that has not ended. `adrift`: no timer, wait list or response will ever deliver or end the
- * message.
+ * State of a message that has not ended. `adrift` is an error of the engine: the message has no timer, waits in no list
+ * and expects no response, so it will never end.
  */
 export type Whereabouts = 'planned' | 'running' | 'held' | 'adrift'
 
-/** Input of the invariant checks: the traffic log, and further state of a sandbox. */
+/** Input of the invariant checks: the traffic log and the present state of a sandbox. */
 export interface CheckedSandbox {
   readonly entries: readonly Entry[]
   /** Virtual time of the check in milliseconds. */
   readonly now: number
-  /** Whether the clock follows host time, so that timers may be late. */
+  /** Whether the clock follows host time. Its timers may then be late. */
   readonly isRealTime: boolean
   readonly policy: ResolvedPolicy
   readonly limits: ResolvedQueueLimits
-  /** Whether nothing runs and only recurring timers are left, so that the present state is final. */
+  /** Whether the present state is final: nothing runs, and only recurring timers are left. */
   readonly isDrained: boolean
-  /** Messages that have not ended. */
+  /** State of each message that has not ended, by message ID. */
   readonly pending: ReadonlyMap<string, Whereabouts>
-  /** Keys that signed deliveries, the oldest first and the current one last. */
+  /** Keys that have signed deliveries, from the oldest key to the current key. */
   readonly signingKeys: readonly string[]
-  /** Returns the names of the signature headers, one for each spelling in which the attempt was delivered. */
+  /** Returns the names of the signature headers of a delivery: one name for each dialect that the delivery uses. */
   signatureHeaders(attempt: EntryOf<'attempt'>): readonly string[]
-  /** Evaluates the expression for the delay before a retry, in milliseconds. */
+  /** Evaluates a retry-delay expression. Returns the delay before the retry in milliseconds. */
   readonly retryDelay: (expression: string, retried: number) => number
-  /** Yields the times of a cron expression after `from` and up to `to`. */
+  /** Yields the fire times of a cron expression after `from` and up to `to`. */
   readonly slots: (cron: string, from: number, to: number) => Iterable<number>
 }
 
@@ -35,37 +35,40 @@ export interface CheckedMessage {
   readonly id: string
   readonly published: EntryOf<'published'>
   readonly attempts: EntryOf<'attempt'>[]
-  /** Entries of flow control about the message: held or admitted. */
+  /** Entries of flow control that say that the message was held or admitted. */
   readonly decisions: EntryOf<'flow-control'>[]
-  /** Entries about changes of its state, in order, such as canceled, delivered on request or waiting. */
+  /** Entries about state changes of the message, in order: for example that it was canceled or waits. */
   readonly changes: EntryOf<'message'>[]
   readonly deadLetters: EntryOf<'dead-letter'>[]
-  /** Callbacks about its attempts. */
+  /** `published` entries of the callbacks that report attempts of the message. */
   readonly callbacks: EntryOf<'published'>[]
-  /** Whether the queue was reset or loaded before the message ended, so that it will not be delivered. */
+  /** Whether a reset or a load of the queue removed the message before its end. It will then never be delivered. */
   isAbandoned: boolean
   /** Log position at which a fault dropped the message. */
   droppedAt?: number
 }
 
 /**
- * Indexes over the entries, built once for all invariants. A log position is a number: the `seq` of an entry. The end
- * of an attempt has no entry, so its position is the `seq` of the last entry before it plus 0.5.
+ * Indexes of the log entries, built once for all invariants. A log position is the `seq` of an entry. An attempt's end
+ * has no entry, so its position is the `seq` of the entry before the end, plus 0.5.
  */
 export class InvariantIndex {
   /**
-   * Messages whose `published` entry is in the log, by the `seq` of that entry, in log order. The ID cannot be the key,
-   * because a queue assigns the same IDs again after a reset.
+   * Messages whose `published` entry is in the log, in log order. The key is the `seq` of this entry and not the
+   * message ID, because a queue assigns the same IDs again after a reset.
    */
   readonly stories: Map<number, CheckedMessage> = new Map()
-  /** Messages since the latest reset or load, by ID. Later entries with that ID belong to this message. */
+  /**
+   * Messages that were published since the latest reset or load, by ID. An entry with a message ID is about the message
+   * in this map.
+   */
   readonly #open = new Map<string, CheckedMessage>()
   readonly #faults = new Map<number, Set<string>>()
   readonly #faultsOfMessage = new Map<string, Set<string>>()
   readonly #byType: EntriesByType = new Map()
-  /** Time at which a fault first restarted the service; infinity if none did. */
+  /** Time of the first restart that a fault caused. Infinity without a restart. */
   readonly restartedAt: number
-  /** Whether no entry has been dropped. */
+  /** Whether the log is complete, from its first entry. */
   readonly isWhole: boolean
   readonly #first: number
 
@@ -89,7 +92,10 @@ export class InvariantIndex {
     return entry?.seq === seq ? entry : undefined
   }
 
-  /** Whether a fault of one of these kinds was injected into an entry, or into any entry about the message. */
+  /**
+   * Whether a fault of the given kinds was injected. `target` is an entry, or a message ID for all entries about a
+   * message.
+   */
   struck(target: Entry | string, kinds: Readonly<Record<string, unknown>> = {}): boolean {
     const faults = typeof target === 'string' ? this.#faultsOfMessage.get(target) : this.#faults.get(target.seq)
     if (faults === undefined) return false
@@ -170,8 +176,8 @@ export class InvariantIndex {
 }
 
 /**
- * Error text that identifies the attempts that a restart cut off. The log entry of the fault refers to only one of
- * them.
+ * Error text of attempts that a restart cut off. The text identifies these attempts, because the log entry of the
+ * `restart` fault refers to only one of them.
  */
 const cutOff = 'the service restarted'
 
@@ -181,12 +187,15 @@ function addTo<K>(sets: Map<K, Set<string>>, key: K, kind: string): void {
   else set.add(kind)
 }
 
-/** Returns the log position of an attempt's end; infinity while it is in flight. */
+/** Returns the log position at which an attempt ended. Infinity while the attempt is in flight. */
 export function endOf(attempt: EntryOf<'attempt'>): number {
   return attempt.outcome === undefined ? Number.POSITIVE_INFINITY : (attempt.endedAfterSeq ?? attempt.seq) + 0.5
 }
 
-/** Returns the log position at which a message was delivered, failed or was canceled; infinity before that. */
+/**
+ * Returns the log position at which a message ended: it was delivered, failed, was canceled or was dropped. Infinity
+ * while the message is pending.
+ */
 export function endOfLifecycle({ attempts, changes, droppedAt }: CheckedMessage): number {
   if (droppedAt !== undefined) return droppedAt
   const cancelled = changes.find((change) => change.state === 'CANCELLED')

@@ -7,7 +7,7 @@ export interface InvariantViolation {
   readonly invariant: string
   /** Guarantee of the invariant. */
   readonly guarantee: string
-  /** Event that contradicts the guarantee. */
+  /** What happened, and why it violates the guarantee. */
   readonly message: string
   /** Log entries that prove the violation, oldest first. */
   readonly entries: readonly Entry[]
@@ -16,7 +16,10 @@ export interface InvariantViolation {
 /** Collects the results of checking one invariant. */
 export interface Findings {
   broken(sentence: string, ...entries: readonly (Entry | undefined)[]): void
-  /** Adds a statement that could not be checked, which is not a violation. The same reason is added only once. */
+  /**
+   * Adds a reason why something could not be checked. This is not a violation. Adding the same reason again has no
+   * effect.
+   */
   unknown(reason: string): void
 }
 
@@ -24,9 +27,12 @@ export interface Findings {
 export interface Invariant {
   /** Name in kebab case, such as `no-lost-message`. */
   readonly name: string
-  /** Statement that holds in every run, except for the faults in `suspendedBy`. */
+  /** Guarantee in words. Faults whose kind is in `suspendedBy` are the only exceptions. */
   readonly guarantee: string
-  /** Kinds of faults that violate it by design, and the scope of the exemption. */
+  /**
+   * Kinds of faults that break the guarantee on purpose. The value says what is then not checked: `{ drop: 'for the
+   * affected message' }`.
+   */
   readonly suspendedBy?: Readonly<Record<string, string>>
   /** @internal */
   examine(history: InvariantIndex, findings: Findings): void

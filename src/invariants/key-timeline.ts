@@ -1,19 +1,17 @@
 import type { EntryOf } from '../kernel/traffic-log.js'
 import { type CheckedMessage, endOf, type InvariantIndex } from './invariant-index.js'
 
-/** Timeline of one flow-control key. */
 export interface KeyTimeline {
   readonly key: string
   readonly steps: readonly KeyStep[]
 }
 
 export interface KeyStep {
-  /** Log position. */
   readonly place: number
   readonly at: number
   /**
-   * Kind of the step. `vain`: a slot was taken and released without a delivery, but the rate limit counts the slot as
-   * used.
+   * Kind of the step. `vain`: a message took a slot and released it without a delivery. The slot still counts for the
+   * rate limit.
    */
   readonly is: 'take' | 'vain' | 'release' | 'limits' | 'reset' | 'rate-reset' | 'service'
   /** Message that takes or releases a slot. */
@@ -22,7 +20,10 @@ export interface KeyStep {
   readonly entry?: EntryOf<'attempt' | 'flow-control' | 'setting'>
 }
 
-/** Returns the slots that were taken and released, and the limits in force, for every flow-control key. */
+/**
+ * Returns the timeline of each flow-control key: the slots that messages took and released, and the changes of its
+ * limits.
+ */
 export function keyTimelines(
   history: InvariantIndex,
   isExcused: (messageId: string) => boolean,
@@ -61,13 +62,16 @@ function settingSteps(
 
 type Sign = EntryOf<'attempt'> | EntryOf<'flow-control'> | EntryOf<'message'>
 
-/** Returns the steps at which a message took and released slots of its flow-control key, with or without an attempt. */
+/** Returns the steps in which a message took and released slots of its flow-control key. */
 function slotsOf(story: CheckedMessage): readonly KeyStep[] {
   const signs: Sign[] = [...story.attempts, ...story.decisions, ...story.changes].sort(
     (one, other) => one.seq - other.seq,
   )
   const steps: KeyStep[] = []
-  /** Entry with which the message took a slot; `undefined` once its attempt has begun or the slot is released. */
+  /**
+   * Entry in the log that shows that the message took a slot. `undefined` without a slot, and after the attempt has
+   * begun.
+   */
   let taken: EntryOf<'flow-control'> | undefined
   const take = (is: 'take' | 'vain', entry: EntryOf<'attempt' | 'flow-control'>): void => {
     steps.push({ place: entry.seq, at: entry.at, is, story, entry })
@@ -78,7 +82,7 @@ function slotsOf(story: CheckedMessage): readonly KeyStep[] {
       taken = undefined
       if (sign.outcome) steps.push({ place: endOf(sign), at: sign.outcome.at, is: 'release', story })
     } else if (sign.type === 'flow-control') {
-      // A message that is held by the limit of the plan already has the slot of its key.
+      // A message that the plan's limit holds already has a slot of its key.
       if ((sign.decision === 'admitted') === (sign.flowControlKey !== undefined)) taken ??= sign
     } else if (taken !== undefined && isVain(sign)) {
       take('vain', taken)
@@ -93,7 +97,7 @@ function isVain({ state, reason }: EntryOf<'message'>): boolean {
   return state === 'CANCELLED' || (state === 'WAITING' && reason?.endsWith('is paused') === true)
 }
 
-/** Returns a limit from a setting; infinity if it is absent. */
+/** Returns the value of a limit in a setting. Infinity if the setting has no such limit. */
 export function limitOf(setting: KeyStep['entry'], name: string): number {
   const value = setting?.type === 'setting' ? setting.value?.[name] : undefined
   return typeof value === 'number' ? value : Number.POSITIVE_INFINITY

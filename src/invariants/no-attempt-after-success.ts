@@ -4,7 +4,10 @@ import { endOf } from './invariant-index.js'
 export const noAttemptAfterSuccess: Invariant = {
   name: 'no-attempt-after-success',
   guarantee: 'No message is delivered again after a successful delivery, and no two attempts of one message overlap.',
-  suspendedBy: { duplicate: 'for the affected message', restart: 'for messages whose attempt it cut off' },
+  suspendedBy: {
+    duplicate: 'for the affected message',
+    restart: 'for messages with an attempt that the restart cut off',
+  },
   examine(history, findings) {
     for (const { id, attempts } of history.stories.values()) {
       if (history.struck(id, this.suspendedBy)) continue

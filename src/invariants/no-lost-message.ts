@@ -14,8 +14,8 @@ export const noLostMessage: Invariant = {
 }
 
 /**
- * Whether a failed message must not become a dead letter. The failure of a workflow call is the result of its step, and
- * the failure of a failure function belongs to the workflow run. [workflow.md 6, 11]
+ * Whether a failed message correctly becomes no dead letter. A failed workflow call becomes the result of its step. A
+ * failed call of a failure function is recorded in the workflow run. [workflow.md 6, 11]
  */
 function isResult(
   { callback, kind }: CheckedMessage['published'],

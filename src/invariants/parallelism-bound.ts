@@ -5,8 +5,11 @@ import { type KeyTimeline, keyTimelines, limitOf } from './key-timeline.js'
 export const parallelismBound: Invariant = {
   name: 'parallelism-bound',
   guarantee:
-    'Deliveries in flight never exceed the parallelism of their flow-control key, nor that of the plan if it is enforced.',
-  suspendedBy: { duplicate: 'for the affected message', restart: 'for messages whose attempt it cut off' },
+    'The number of deliveries in flight never exceeds the parallelism of their flow-control key. If the limits of the plan are enforced, it does not exceed those either.',
+  suspendedBy: {
+    duplicate: 'for the affected message',
+    restart: 'for messages with an attempt that the restart cut off',
+  },
   examine(history, findings) {
     const isExcused = (id: string): boolean => history.struck(id, this.suspendedBy)
     for (const course of keyTimelines(history, isExcused)) walk(course, findings)
@@ -40,7 +43,7 @@ function walkPlan(history: InvariantIndex, isExcused: (id: string) => boolean, f
   const allowed = history.world.limits.globalParallelism
   const attempts = history.of('attempt').filter(({ messageId }) => !isExcused(messageId))
   const resets = history.of('setting').flatMap(({ resource: of, seq }) => (of === 'service' ? seq : []))
-  // A reset of the queue cuts deliveries off. The log contains no end of them, so the reset counts as their end.
+  // A reset of the queue cuts deliveries off without a log entry for their end. Count the reset as their end.
   const cutOff = ({ seq }: { seq: number }): number => resets.find((reset) => reset > seq) ?? Number.POSITIVE_INFINITY
   const ends = attempts.map((attempt) => Math.min(endOf(attempt), cutOff(attempt))).sort((one, other) => one - other)
   let ended = 0

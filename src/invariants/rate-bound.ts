@@ -4,8 +4,11 @@ import { type KeyStep, type KeyTimeline, keyTimelines, limitOf } from './key-tim
 export const rateBound: Invariant = {
   name: 'rate-bound',
   guarantee:
-    'Deliveries that start in a period of a flow-control key never exceed its rate. A period begins with the first delivery after the previous period, or with a reset, and messages that were due before a reset count before it.',
-  suspendedBy: { duplicate: 'for the affected message', restart: 'for messages whose attempt it cut off' },
+    'The number of deliveries that start in one period of a flow-control key never exceeds its rate. A period begins with the first delivery after the previous period, or with a reset. Messages that were due before a reset count in the period before the reset.',
+  suspendedBy: {
+    duplicate: 'for the affected message',
+    restart: 'for messages with an attempt that the restart cut off',
+  },
   examine(history, findings) {
     for (const course of keyTimelines(history, (id) => history.struck(id, this.suspendedBy))) {
       new RateWalk(course, history.isWhole, findings).walk()
@@ -13,7 +16,7 @@ export const rateBound: Invariant = {
   },
 }
 
-/** Number of deliveries that the rate still allowed at a log position. */
+/** Number of further deliveries that the rate allowed at a log position. */
 interface Left {
   readonly place: number
   readonly at: number
@@ -25,12 +28,15 @@ class RateWalk {
   #period = 1000
   #start = Number.NEGATIVE_INFINITY
   /**
-   * Whether the log contains every delivery of the key. If not, the start of a period is unknown, and one period of
-   * this model may overlap two real ones.
+   * Whether the log contains every delivery of the key, so that the start of each period is known. If not, a period
+   * that this check assumes may overlap two periods of the queue, so twice the rate is allowed.
    */
   #isAligned: boolean
   #calls: KeyStep[] = []
-  /** Deliveries that were still allowed when the limits were last changed, and when the period was last reset. */
+  /**
+   * Number of further deliveries that the rate allowed: `#leftAtLimit` at the latest change of the limits,
+   * `#leftAtReset` at the latest reset of the period.
+   */
   #leftAtLimit: Left | undefined
   #leftAtReset: Left | undefined
 
@@ -54,7 +60,7 @@ class RateWalk {
   #limit(step: KeyStep): void {
     const { entry, at } = step
     this.#leftAtLimit = this.#left(step)
-    // A longer period must not revive a period that has ended.
+    // A period that has ended must stay ended, even if the new period is longer.
     if (at >= this.#start + this.#period) this.#start = Number.NEGATIVE_INFINITY
     this.#allowed = limitOf(entry, 'rate')
     const seconds = limitOf(entry, 'period')
@@ -62,8 +68,8 @@ class RateWalk {
   }
 
   /**
-   * Begins a period. A pin produces two steps at one log position: it sets the limits, then resets the period. Only the
-   * first step still knows how many deliveries the old limits allowed.
+   * Begins a period. A pin has two steps at one log position: the first sets new limits, the second resets the period.
+   * Only at the first step is it known how many deliveries the old limits still allowed.
    */
   #begin(step: KeyStep): void {
     this.#leftAtReset = this.#leftAtLimit?.place === step.place ? this.#leftAtLimit : this.#left(step)
@@ -76,7 +82,10 @@ class RateWalk {
     return { place, at, calls: this.#allowed - (isOver ? 0 : this.#calls.length) }
   }
 
-  /** Whether a delivery counts in the period before the reset: it was due by then, and the rate allowed it. */
+  /**
+   * Whether a delivery counts in the period before the reset. It does if it was due before the reset and the rate of
+   * that period still allowed it.
+   */
   #countsBefore({ story, entry, at }: KeyStep): boolean {
     const left = this.#leftAtReset
     if (left === undefined || story === undefined || entry?.type !== 'attempt') return false

@@ -16,13 +16,12 @@ export const scheduleOnTime: Invariant = {
   },
   examine(history, findings) {
     const { world } = history
-    if (world.isRealTime)
-      return findings.unknown('whether schedules fired on time, because the clock follows host time')
+    if (world.isRealTime) return findings.unknown('the fire times of schedules, because the clock follows host time')
     if (history.restartedAt <= world.now) {
-      return findings.unknown('whether schedules fired on time, because the service was down')
+      return findings.unknown('the fire times of schedules, because the service was down')
     }
-    // The log entry of a fault at `schedule.fire` has the creation of the schedule as its cause, which names the
-    // schedule.
+    // A fault at `schedule.fire` has as its cause the log entry that created the schedule. That entry contains the
+    // schedule ID.
     const struck = new Set(
       history.of('fault').flatMap(({ point, cause }) => {
         const creation = point === 'schedule.fire' ? history.find(cause) : undefined
@@ -51,7 +50,7 @@ function eventsBySchedule({ world }: InvariantIndex): ReadonlyMap<string, Event[
   return events
 }
 
-/** Returns the messages that each firing published. */
+/** Returns the messages that each firing published, by the `seq` of the firing's log entry. */
 function yields(history: InvariantIndex): ReadonlyMap<number, EntryOf<'published'>[]> {
   const published = new Map<number, EntryOf<'published'>[]>()
   for (const { published: entry } of history.stories.values()) {
@@ -64,13 +63,14 @@ function yields(history: InvariantIndex): ReadonlyMap<number, EntryOf<'published
 }
 
 class ScheduleWalk {
-  /**
-   * Current cron expression; `undefined` after the schedule was deleted, or if the log does not contain its creation.
-   */
+  /** Current cron expression. `undefined` if the schedule was deleted, or if its creation is not in the log. */
   #cron: string | undefined
   #wasDeleted = false
   #isPaused = false
-  /** Log entry from which the current cron expression has applied without a pause of the schedule. */
+  /**
+   * Log entry at which the schedule began to fire at the times of `#cron`: its creation, a change of its cron
+   * expression, its resumption or a late firing. `undefined` while it does not fire.
+   */
   #since: Event | undefined
   #firings = new Map<number, Event>()
 
@@ -102,8 +102,8 @@ class ScheduleWalk {
   }
 
   /**
-   * Handles a late firing. If a dump is loaded at a later time, the schedule fires once for all fire times that it
-   * missed.
+   * Handles a late firing. If a dump is loaded after fire times have passed, the schedule fires only once for all of
+   * them.
    */
   #caughtUp(event: Event): void {
     const since = this.#since
@@ -118,8 +118,8 @@ class ScheduleWalk {
   }
 
   /**
-   * Checks that a firing published exactly one message per destination and at its own time, unless the publish was
-   * rejected.
+   * Checks that a firing published exactly one message per destination, at the time of the firing. No message is
+   * correct if the queue rejected the publish.
    */
   #checkYield(firing: Event, after: Event | undefined): void {
     const published = this.published.get(firing.seq) ?? []
@@ -127,8 +127,8 @@ class ScheduleWalk {
     if (places.size < published.length)
       this.#broken('published two messages to the same destination in one firing', firing, ...published)
     if (published.some(({ at }) => at !== firing.at))
-      this.#broken('published a message at another time than it fired', firing, ...published)
-    if (published.length === 0 && after?.change !== 'refused') this.#broken('fired and published nothing', firing)
+      this.#broken('published a message, but not at the time of the firing', firing, ...published)
+    if (published.length === 0 && after?.change !== 'refused') this.#broken('fired, but published no message', firing)
   }
 
   #changed(event: Event): void {
@@ -143,14 +143,15 @@ class ScheduleWalk {
     if (this.#cron !== undefined && !this.#isPaused) this.#since = event
   }
 
-  /** Compares the firings of a period with the times of the cron expression. */
+  /** Ends a period in which one cron expression applied. Compares its firings with the times of the cron expression. */
   #close(until: number): void {
     const since = this.#since
     if (since === undefined) return
     const missed: number[] = []
     for (const slot of this.history.world.slots(this.#cron!, since.at, until)) {
       const isFired = this.#firings.delete(slot)
-      // A fire time at the end of the period is not missed: the schedule may still fire, or was stopped just before.
+      // Do not report a fire time that equals the end of the period. The schedule may still fire at this time, or was
+      // stopped just before.
       if (!isFired && slot < until) missed.push(slot)
     }
     if (missed.length > 0) this.#broken(`did not fire at ${listed(missed)}`, since)

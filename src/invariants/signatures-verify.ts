@@ -6,15 +6,15 @@ import type { Findings, Invariant } from './invariant.js'
 import type { InvariantIndex } from './invariant-index.js'
 
 /**
- * Maximum number of attempts whose signatures are checked. Above it, an evenly distributed sample is checked, because
- * one check costs more than the rest of an attempt.
+ * Maximum number of attempts whose signatures are checked. If there are more attempts, only an evenly distributed
+ * sample is checked. A check takes longer than all other work for an attempt.
  */
 const sample = 64
 
 export const signaturesVerify: Invariant = {
   name: 'signatures-verify',
   guarantee:
-    'Every delivery is signed for its URL and body with the key in force when it began, and its signature is valid at that time.',
+    'Every delivery is signed for its URL and body, with the signing key that was current when the delivery began. The signature is valid at that time.',
   suspendedBy: {
     'bad-signature': 'for the affected delivery',
     'clock-skew': 'for the affected delivery',
@@ -28,7 +28,7 @@ export const signaturesVerify: Invariant = {
       if (history.struck(attempt, this.suspendedBy)) continue
       const later = rotations.filter(({ seq }) => seq > attempt.seq).length
       const key = keys[keys.length - 1 - later]
-      if (key === undefined) findings.unknown('signatures with a key that a loaded dump has replaced')
+      if (key === undefined) findings.unknown('signatures that were made with a key that a loaded dump has replaced')
       else verify(attempt, key, history, findings)
     }
   },
@@ -58,16 +58,17 @@ function verify(attempt: EntryOf<'attempt'>, key: string, { world }: InvariantIn
 function flawOf(token: string, key: string, { url, body, at }: EntryOf<'attempt'>): string | undefined {
   const [head, payload, signature, ...more] = token.split('.')
   if (head === undefined || payload === undefined || signature === undefined || more.length > 0)
-    return 'it is not a token'
+    return 'it is not a JSON Web Token'
   if (toBase64Url(hmacSha256(utf8(key), latin1(`${head}.${payload}`))) !== signature) {
     return 'it was not made with the signing key that was current at that time'
   }
   const claims = claimsOf(payload)
-  if (claims.sub !== url) return `its claim sub is ${JSON.stringify(claims.sub)}`
+  if (claims.sub !== url) return `its claim "sub" is ${JSON.stringify(claims.sub)} instead of the URL`
   if (String(claims.body).replace(/=+$/, '') !== toBase64Url(sha256Bytes(body)))
-    return 'its claim body is the hash of another body'
+    return 'its claim "body" is the hash of another body'
   const seconds = at / 1000
-  if (!(Number(claims.nbf) <= seconds && seconds < Number(claims.exp))) return 'it is not valid at this time'
+  if (!(Number(claims.nbf) <= seconds && seconds < Number(claims.exp)))
+    return 'it is not valid at the time of the attempt'
   return undefined
 }
 

@@ -1,9 +1,8 @@
 /**
- * Counts the bytes in memory for one purpose, such as bodies in transit, unread output or log entries. An account can
- * have a parent, so that each account has its own limit and all accounts of the parent share another limit.
- * Code takes bytes before it allocates memory, and releases them afterwards. Sizes are computed and never measured, so
- * that the same calls fail at the same point on every machine.
- *
+ * Limits the memory for one purpose, such as bodies in transit, unread output or log entries. Accounts can have a
+ * common parent: the parent then limits the sum of all these accounts. Code takes bytes from an account before it
+ * allocates memory, and releases the bytes when it frees that memory. Sizes are computed and never measured, so that
+ * the same calls fail at the same point on every machine.
  * @example
  * const all = new Account(1000)
  * const connection = new Account(800, all)
@@ -16,7 +15,7 @@ export class Account {
 
   /**
    * @param limit maximum number of bytes
-   * @param above parent account, which counts the same bytes
+   * @param above parent account, which limits the sum of its accounts
    */
   constructor(
     readonly limit: number,
@@ -27,20 +26,22 @@ export class Account {
     return this.#held
   }
 
-  /** Number of bytes that can still be taken. */
+  /** Number of bytes that can still be taken from this account and from its parent. */
   get left(): number {
     const own = this.limit - this.#held
     return this.above === undefined ? own : Math.min(own, this.above.left)
   }
 
-  /** Takes bytes, or nothing if fewer are left. Returns whether it took them. */
+  /** Takes bytes and returns true. If fewer bytes are left, takes nothing and returns false. */
   take(bytes: number): boolean {
     if (bytes > this.left) return false
     this.put(bytes)
     return true
   }
 
-  /** Takes bytes that are already allocated, even beyond the limit. The caller must then free memory. */
+  /**
+   * Takes bytes for memory that is already allocated, even if the limit is exceeded. The caller must then free memory.
+   */
   put(bytes: number): void {
     this.#held += bytes
     this.above?.put(bytes)
@@ -51,7 +52,7 @@ export class Account {
     this.put(-Math.min(bytes, this.#held))
   }
 
-  /** Detaches the account from its parent, which no longer counts its bytes. */
+  /** Removes the account from its parent, so that its bytes no longer count there. */
   leave(): void {
     this.above?.put(-this.#held)
     this.above = undefined

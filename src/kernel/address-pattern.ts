@@ -1,13 +1,13 @@
 import { isAscii } from './bytes.js'
 
-// All URL patterns are parsed here; `*` matches any characters. The scheme and host of a URL always ignore case.
-// The path and query of a pattern with `*` ignore case in a destination and in `url` of a rule.
-// They are case-sensitive in `path` and `headers` of a rule, in expected texts of matchers, and in URLs without `*`.
+// All URL patterns are parsed here, and `*` matches any characters. The scheme and host of a URL always ignore case.
+// The path and query ignore case if the pattern contains `*` and is the URL of a destination or the `url` of a rule.
+// They are case-sensitive in URLs without `*`, in `path` and `headers` of a rule, and in texts that matchers expect.
 
 /** A URL in which `*` matches any characters. Without `?`, it matches every query of that URL. */
 export class AddressPattern {
   readonly text: string
-  /** Whether the pattern is a single URL. */
+  /** Whether the pattern has no `*`, so that it matches a single URL. */
   readonly exact: boolean
   readonly #test: (url: string) => boolean
 
@@ -39,7 +39,7 @@ export function withoutQuery(url: string): string {
   return end === -1 ? url : url.slice(0, end)
 }
 
-/** Matches URLs that parsing leaves unchanged: no dot segments, no numeric host. */
+/** Matches URLs that are already normal, so that they need not be parsed: no dot segments, no numeric host. */
 const isNormal = /^https?:\/\/(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*\/(?:[\w!$&()*+,;=:@~/?-]|%(?!2[eE])|(?<=\w)\.)*$/
 
 /** Normalizes a URL: `HTTPS://Shop.Test` and `https://shop.test:443/` are the same. */
@@ -47,7 +47,6 @@ export function normalUrl(url: string): string {
   return isNormal.test(url) || !URL.canParse(url) ? url : new URL(url).href
 }
 
-/** Options of a wildcard pattern. */
 export interface WildcardOptions {
   readonly ignoreCase?: boolean
 }
@@ -82,8 +81,8 @@ function same(text: string): string {
 }
 
 /**
- * Converts a text to lower case, as a regular expression with the flag `i` compares it: character by character, and a
- * character outside ASCII never becomes an ASCII character.
+ * Removes differences in case, so that texts can be compared as a regular expression with the flag `i` compares them.
+ * Each character is converted alone. A character outside ASCII never becomes an ASCII character.
  */
 export function withoutCase(text: string): string {
   if (isAscii(text)) return text.toUpperCase()

@@ -1,6 +1,6 @@
 /**
- * Lets callers detach the methods of a class, as in `const { run } = sandbox.store`. Each method is bound to its object on
- * first access, and costs nothing before.
+ * Binds the methods of a class to its objects, so that callers can write `const { run } = sandbox.store`. A method is
+ * bound when it is first read from an object, so unused methods cost nothing.
  * @example class Store { static { bindMethods(Store) } }
  */
 export function bindMethods({ prototype }: { readonly prototype: object }): void {
@@ -10,13 +10,14 @@ export function bindMethods({ prototype }: { readonly prototype: object }): void
     Object.defineProperty(prototype, name, {
       configurable: true,
       get(this: object) {
-        // On the prototype itself, such as a class or subclass, return the unbound method that all its objects share.
+        // If the method is read from a prototype, such as `Store.prototype`, there is no object to bind to. So return
+        // the method itself.
         if (this === prototype || Object.hasOwn(this, 'constructor')) return method
         const value: unknown = method.bind(this)
         Object.defineProperty(this, name, { value, configurable: true, writable: true })
         return value
       },
-      // Tests may replace a method.
+      // Tests may replace a method of an object.
       set(this: object, value: unknown) {
         Object.defineProperty(this, name, { value, configurable: true, writable: true, enumerable: true })
       },

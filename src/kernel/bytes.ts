@@ -1,10 +1,10 @@
 /**
- * Byte string: a JavaScript string in which every character is one byte (U+0000 to U+00FF).
- * The string works as a Map key, compares like `memcmp`, slices like `GETRANGE`, and costs one byte per character in
- * JavaScript engines. The functions of this file convert from and to UTF-8 at the edges.
+ * Byte string: a JavaScript string in which every character is one byte (U+0000 to U+00FF). The string works as a Map
+ * key, compares like `memcmp`, slices like `GETRANGE`, and costs one byte per character in JavaScript engines. Code
+ * that receives or sends text converts it from or to UTF-8 with the functions of this file.
  */
 export type Bytes = string & {
-  /** Mark that exists only in the type, so that the compiler does not accept other strings. */
+  /** Exists only in the type. With it, the compiler rejects strings that were not converted to bytes. */
   readonly __bytes: unique symbol
 }
 
@@ -14,7 +14,7 @@ const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** Characters above U+007F, the only ones for which UTF-8 and byte strings differ. */
 const beyondAscii = /[^\x00-\x7f]/
 
-/** `String.fromCharCode` takes characters as arguments, and JavaScript engines limit their number. */
+/** `String.fromCharCode` takes one argument per character, and JavaScript engines limit the number of arguments. */
 const charsAtOnce = 0x2000
 
 /** Converts a string that has one character per byte, such as an ASCII literal or the output of `atob`. */
@@ -23,7 +23,8 @@ export function latin1(text: string): Bytes {
 }
 
 /**
- * Maximum length, in bytes, of a text that a slice may keep in memory, because a copy would cost more than it frees.
+ * Maximum length, in bytes, of a text that a slice may keep in memory. For a shorter text, the copy would cost more
+ * than it saves.
  */
 const shortWhole = 4096
 
@@ -57,7 +58,6 @@ export function isAscii(text: string): boolean {
   return !beyondAscii.test(text)
 }
 
-/** Returns whether bytes are valid UTF-8. */
 export function isUtf8(bytes: Bytes): boolean {
   if (!beyondAscii.test(bytes)) return true
   try {

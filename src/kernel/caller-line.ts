@@ -1,11 +1,11 @@
-// The path must be absolute: a frame of Node.js such as `node:internal/process/task_queues:104:5` is not a file.
+// Matches the absolute path of a file, so that `node:internal/process/task_queues:104:5` does not match.
 const place = /(?:^|[\s(@])((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()\s]*?:\d+:\d+)\)?$/
 
 let knownRoot: string | undefined
 
 /**
- * Returns the root folder of this package, in the form that stack traces use: the folder that contains `kernel`, where
- * this file is.
+ * Returns the root folder of this package, as it is written in stack traces. The root folder contains the folder
+ * `kernel`, which contains this file.
  */
 function ownRoot(): string {
   if (knownRoot !== undefined) return knownRoot
@@ -16,8 +16,8 @@ function ownRoot(): string {
 }
 
 /**
- * Returns `file:line:column` of the code that created an error, without this package and its dependencies. Returns `''`
- * if the code is unknown.
+ * Returns `file:line:column` of the first line of the stack that is neither in this package nor in `node_modules`.
+ * Returns `''` if there is no such line.
  */
 export function callerLine(error: Error): string {
   const root = ownRoot()
@@ -30,7 +30,7 @@ export function callerLine(error: Error): string {
   return ''
 }
 
-/** Matches the folders of this package's code in its own repository. */
+/** Matches the paths of this package's code in its own repository. */
 const sources = /^(?:src|matchers|fixtures|properties)\//
 
 /** Returns whether this package threw an error because it was used incorrectly. */

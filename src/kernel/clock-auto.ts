@@ -5,7 +5,7 @@ import { hostPause, hostTurn } from './host.js'
 import { endOfTime } from './instant.js'
 import type { ClockMove } from './move.js'
 
-/** Number of fired timers after which an automatic clock lets the host do all its work. */
+/** Number of timers that an automatic clock fires before it pauses, so that the host can read its sockets. */
 const turnsPerPause = 100
 
 /** Skips time to the next timer when nothing runs. */
@@ -13,7 +13,7 @@ export class AutoMode implements Mode {
   readonly name = 'auto'
   readonly #core: ClockCore
   #isPumping = false
-  /** Calls that move time, which run one after the other. */
+  /** The latest call that moves time. Each call starts when the previous call has ended. */
   #calls: Promise<unknown> = Promise.resolve()
 
   constructor(core: ClockCore) {
@@ -36,7 +36,7 @@ export class AutoMode implements Mode {
     if (!this.#isPumping) void this.#pump()
   }
 
-  /** The control API can move time while a delivery runs, so calls run one after the other. */
+  /** The control API can send several calls that move time. They must not run at the same time. */
   drive(_call: ClockMove, run: () => Promise<void>): Promise<void> {
     const turn = this.#calls.then(run)
     this.#calls = turn.catch(() => undefined)
@@ -57,7 +57,8 @@ export class AutoMode implements Mode {
     let fired = 0
     try {
       while (!core.isStopped && core.move === undefined && core.mode === this) {
-        // A single turn of the event loop lets the caller continue, but the host reads sockets only during a pause.
+        // After one turn of the event loop, the caller can continue. The host reads its sockets only during a longer
+        // pause.
         await (++fired % turnsPerPause === 0 ? hostPause() : hostTurn())
         await core.settle()
         if (!timers.hasForeground || core.move !== undefined) break

@@ -13,22 +13,22 @@ import { RunningTask, type TaskClock } from './running-task.js'
 import { StallWatch } from './stall-watch.js'
 import type { Task, TimerOptions, TimerRun, TimerTarget } from './time.js'
 
-/** Objects that are attached to a clock. */
+/** Objects that other modules attach to a clock. */
 export interface AttachedFollowers {
   readonly log?: {
     /** Called when a clock move begins. The returned function is called when the move has ended. */
     moves(call: ClockMove): () => void
   }
   /**
-   * Collections, by owner, whose items wait without timers of their own, such as messages in a FIFO queue. Each item
-   * raises the maximum number of timers that a clock move may fire.
+   * Collections of items that wait without a timer, such as messages in a FIFO queue, by owner. A clock move may fire
+   * more timers for each of these items.
    */
   readonly waiting?: Readonly<Record<string, { readonly size: number }>>
   /** Records clock moves, so that they can be replayed. */
   readonly journal?: Pick<InputJournal, 'note'>
 }
 
-/** Number of microtasks for which work may run before the clock watches for stalls. */
+/** Number of microtasks that work may take before the clock begins to watch for a stall. */
 const quickTurns = 16
 
 /**
@@ -51,11 +51,13 @@ export class ClockCore implements TaskClock {
   move: Move | undefined
   isStopped = false
   /**
-   * Whether a response went to code that the clock does not track. That code gets a turn of the event loop before time
-   * moves on.
+   * Whether code that the clock does not track got a response. The clock then waits for a turn of the event loop, so
+   * that this code can continue before time moves.
    */
   outsideMayContinue = false
-  /** Starts the work that was in flight at the start of a fork. It is called when the fork is first used. */
+  /**
+   * Starts the work that was in flight at the start of a fork. Called when code first waits for the clock of the fork.
+   */
   resume: (() => void) | undefined
   /** Errors of work, which the running clock move throws. */
   failures: unknown[] = []
@@ -92,7 +94,10 @@ export class ClockCore implements TaskClock {
     return timer
   }
 
-  /** Runs work that blocks virtual time. @param caller task that waits for this work, if any */
+  /**
+   * Runs work that blocks virtual time.
+   * @param caller task that waits for this work, if there is one
+   */
   async trackFor<T>(caller: RunningTask | undefined, label: string, work: (task: Task) => Promise<T>): Promise<T> {
     const task = new RunningTask(label, this, caller?.awaited ?? true, caller)
     this.work.tasks.add(task)
@@ -153,8 +158,8 @@ export class ClockCore implements TaskClock {
   }
 
   /**
-   * Moves virtual time to an instant, and the followers by the same duration.
-   * @returns a promise only if a follower is asynchronous
+   * Moves virtual time to an instant. Each follower moves by the same duration.
+   * @returns a promise if a follower is asynchronous, otherwise `undefined`
    */
   moveTo(to: number): Promise<void> | undefined {
     const from = this.now()
@@ -192,7 +197,8 @@ export class ClockCore implements TaskClock {
   }
 
   /**
-   * Waits until no work runs and untracked code that got a response has had a turn, or until the move is interrupted.
+   * Waits until no work runs. Untracked code that got a response also gets a turn to continue. Returns earlier if the
+   * move is interrupted.
    */
   async settle(move?: Move): Promise<void> {
     const { resume, gate, work } = this

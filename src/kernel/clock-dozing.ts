@@ -5,19 +5,18 @@ import { hostClearTimeout, hostPause, hostSetTimeout } from './host.js'
 import type { RunningTask } from './running-task.js'
 
 /**
- * Number of consecutive host pauses without a response after which a working handler counts as asleep.
- * In-memory work takes fewer pauses. The limit is a count, not a duration, so that a slow host does not change the
- * result.
+ * Number of consecutive host pauses without a response after which a working handler counts as asleep. Work in memory
+ * needs fewer pauses. A duration would depend on the speed of the host, so pauses are counted.
  */
 const quietPauses = 1_000
 /**
- * Interval, in milliseconds of host time, at which to check again while no handler can be waiting for a timer of a
- * follower.
+ * Interval in milliseconds of host time. After it, the watch checks again whether a handler may be waiting for a timer
+ * of a follower.
  */
 const betweenLooks = 20
 /**
- * Stall timeout, in milliseconds of host time, above which work runs in another process, whose timers do not follow
- * this clock.
+ * A stall timeout above this limit, in milliseconds of host time, means that the work runs in another process. The
+ * timers of that process do not follow this clock.
  */
 const ownPatience = 60_000
 
@@ -38,7 +37,10 @@ export class Dozing {
     this.#gate = gate
   }
 
-  /** Starts watching while the clock waits for its work. @returns a function that ends the watch */
+  /**
+   * Starts the watch, which runs while the clock waits for work.
+   * @returns a function that ends the watch
+   */
   watch(): () => void {
     let isOver = false
     let timer: ReturnType<typeof hostSetTimeout> | undefined
@@ -73,7 +75,7 @@ export class Dozing {
     }
   }
 
-  /** Wakes the handlers whose timers have fired, before any of their code continues. */
+  /** Ends the sleep of each handler whose timer has fired. Called before code of these handlers continues. */
   rouse(): void {
     if (this.#dozing.length === 0) return
     const woken = this.#dozing.filter(({ hasFired }) => hasFired())

@@ -4,17 +4,17 @@ import type { Move } from './move.js'
 import type { Timer } from './time.js'
 
 /**
- * Number of consecutive host pauses without any effect, after which the code that a follower's timer started is assumed
- * to have ended or to wait for time.
+ * Number of consecutive host pauses in which nothing happens. After them, the clock assumes that the code that a
+ * follower's timer started has ended or waits for virtual time.
  */
 const quietPauses = 10
 
 /**
- * Waits for code that the followers started. Then fires the next timer of a follower, if it is due at or before
- * `until`.
- * A follower's timer fires before this clock's timers of the same instant.
+ * Waits for code that the followers started. Then fires the next timer of a follower, if this timer is due at or before
+ * `until`. If a follower's timer and a timer of this clock are due at the same instant, the follower's timer fires
+ * first.
  * @param isLast whether this clock has no timers left in this move
- * @returns whether something happened, so that there may be more
+ * @returns true if it waited or fired a timer, so that the caller must check again
  */
 export async function lookAtFollowers(core: ClockCore, until: number, isLast: boolean, move?: Move): Promise<boolean> {
   const { followers, timers } = core
@@ -31,13 +31,14 @@ export async function lookAtFollowers(core: ClockCore, until: number, isLast: bo
   const moved = core.moveTo(due)
   core.dozing.rouse()
   await moved
-  // Host timers run one after the other: code that awaits the first timer continues before the second timer fires.
+  // Fire host timers one by one. Code that awaits the first timer must continue before the second timer fires.
   await hostTurn()
   return true
 }
 
 /**
- * Waits until two kinds of code have no more effects: untracked code of followers, and code that awaits its responses.
+ * Waits until untracked code that the followers started has no more effects, and until code that got responses of the
+ * sandbox has no more effects.
  */
 async function calm(core: ClockCore, move?: Move): Promise<void> {
   core.followers.mayBeStirred = false

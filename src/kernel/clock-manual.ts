@@ -9,8 +9,8 @@ import type { ClockMove } from './move.js'
 const patienceMilliseconds = 1_000
 
 /**
- * Clock mode in which time moves only by `advance`, `advanceTo` and `drain`. If a call may be missing, it prints a
- * warning.
+ * Clock mode in which time moves only by `advance`, `advanceTo` and `drain`. Prints a warning if a request waits in
+ * virtual time for long, because the test may have forgotten to move time.
  */
 export class ManualMode implements Mode {
   readonly name = 'manual'

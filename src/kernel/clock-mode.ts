@@ -15,13 +15,13 @@ export interface WaitingCommand {
   readonly hasTimer: boolean
 }
 
-/** Clock mode, which decides when time moves. A clock has one mode at a time. */
+/** Decides when time moves. A clock has one mode at a time. */
 export interface Mode {
   readonly name: ClockMode
   now(): number
-  /** Returns the time and keeps it fixed until the present turn of the host's event loop ends. Default: `now()`. */
+  /** Returns the time. All calls within one turn of the host's event loop return the same time. Default: `now()`. */
   standStill?(): number
-  /** Returns the instant at which a timer is entered that was requested for `at`, for example no earlier than now. */
+  /** Returns the instant at which a new timer is due. The caller asked for `at`, which may be in the past. */
   timerAt(at: number): number
   /** Whether the mode moves time until no timer is left, without a call of `drain()`. */
   readonly isDraining?: boolean
@@ -29,13 +29,16 @@ export interface Mode {
   wake?(): void
   /** Runs a clock move immediately or after earlier moves, or rejects it. */
   drive(call: ClockMove, run: () => Promise<void>): Promise<void>
-  /** Continues at this instant, after a dump was loaded or a journal was replayed. */
+  /** Lets time continue from this instant, after a dump was loaded or a journal was replayed. */
   resume(at: number): void
-  /** Called when a request or a command waits in virtual time. @param what such as `a request` */
+  /**
+   * Called when a request or a command waits in virtual time.
+   * @param what noun for the message, such as `a request`
+   */
   waits?(what: string, isWaiting: () => boolean): void
   /**
-   * Returns a message that names the requests and commands that wait in virtual time and the pending timers. Returns
-   * `undefined` if none waits.
+   * Returns a message that names the pending timers, and the requests and commands that wait in virtual time. Returns
+   * `undefined` if no request or command waits.
    */
   forgottenAdvance?(commands: readonly WaitingCommand[]): string | undefined
   /** Called when the clock has stopped or has switched to another mode. */

@@ -4,7 +4,6 @@ import { hostPause } from './host.js'
 import { endOfTime, instant, iso } from './instant.js'
 import { type AdvanceOptions, type ClockMove, checkMove, Move } from './move.js'
 
-/** Implements the calls that move time. */
 export class ClockMoves {
   readonly #core: ClockCore
 
@@ -38,7 +37,7 @@ export class ClockMoves {
   interrupt(): ClockMove | undefined {
     const { move } = this.#core
     if (move === undefined) return undefined
-    const why = `clock.${move.call}() was interrupted at ${iso(this.#core.now())}, after everything due until then. Call it again to continue.`
+    const why = `clock.${move.call}() was interrupted at ${iso(this.#core.now())}, after all timers that were due until then. Call it again to continue.`
     this.#core.interrupt(move, new Error(why))
     return move.call
   }
@@ -81,7 +80,7 @@ export class ClockMoves {
     }
   }
 
-  /** Fires every timer that is due at or before `target`. If `target` is finite, time then moves to it. */
+  /** Fires every timer that is due at or before `target`. Then moves time to `target`, unless `target` is infinite. */
   async #runUntil(move: Move, target: number): Promise<void> {
     const core = this.#core
     const { timers, followers, work, gate } = core
@@ -95,7 +94,8 @@ export class ClockMoves {
       const timer = timers.next()
       const isLast = timer === undefined || timer.at > target || (isDrain && !timers.hasForeground)
       if (followers.tellTimes) {
-        // Recurring timers must not prolong a drain, and a timer of the host may be recurring.
+        // A timer of the host may be recurring, and recurring timers must not prolong a drain. So a drain does not fire
+        // host timers after the last timer of this clock.
         const until = !isLast ? timer.at : isDrain ? Number.NEGATIVE_INFINITY : target
         if (await lookAtFollowers(core, until, isLast, move)) continue
       }
@@ -106,7 +106,7 @@ export class ClockMoves {
         const following = core.moveTo(timer.at)
         if (following !== undefined) {
           await following
-          // A follower may have canceled or added timers.
+          // A follower may have canceled or added timers, so look for the next timer again.
           continue
         }
       }

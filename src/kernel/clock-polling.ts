@@ -13,7 +13,7 @@ export class Polling {
   readonly #gate: Gate
   readonly #work: RunningWork
   readonly #warn: (text: string) => void
-  /** Value of `#gate.responses` at which the clock stops waiting for untracked code. */
+  /** The clock stops waiting for untracked code when `#gate.responses` has this value. */
   #patientUntil = 0
   #hasWarned = false
 

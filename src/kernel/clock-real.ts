@@ -8,7 +8,10 @@ import type { ClockMove } from './move.js'
  * count the time that the machine sleeps.
  */
 const maxWait = 60_000
-/** Maximum number of due timers that one host timer fires, because a loaded state may have thousands. */
+/**
+ * Maximum number of due timers that one host timer fires. A loaded state may have thousands of due timers, which would
+ * block the host.
+ */
 const timersInARow = 100
 
 /** Clock mode in which time is system time. */
@@ -16,11 +19,14 @@ export class RealMode implements Mode {
   readonly name = 'real'
   readonly #core: ClockCore
   /**
-   * Milliseconds by which this clock is ahead of system time, because time must not go back when this mode begins or a
-   * dump is loaded.
+   * Milliseconds by which this clock is ahead of system time. It is ahead if its time was later than system time when
+   * this mode began or a dump was loaded, because time must not go back.
    */
   #ahead = 0
-  /** Time at the first read in the host's present turn; `undefined` before it. */
+  /**
+   * Time that was first read in this turn of the host's event loop. `undefined` if no code has read the time in this
+   * turn.
+   */
   #stands: number | undefined
   #hostTimer: ReturnType<typeof hostSetTimeout> | undefined
 
@@ -42,7 +48,10 @@ export class RealMode implements Mode {
     return this.#stands
   }
 
-  /** A timer may fire late, but keeps its place in the order of due timers. */
+  /**
+   * A timer may be due in the past. Such a timer keeps its instant, because due timers fire in the order of their
+   * instants.
+   */
   timerAt(at: number): number {
     return at
   }

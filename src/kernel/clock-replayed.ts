@@ -2,10 +2,9 @@ import type { ClockCore } from './clock-core.js'
 import type { Mode, WaitingCommand } from './clock-mode.js'
 import { type ClockMove, Move } from './move.js'
 
-/** Clock mode in which only the replay of a journal moves time, through its `Rewind`. */
+/** Clock mode during the replay of a journal. Time moves only by calls of `Rewind`. */
 export class ReplayedMode implements Mode {
   readonly #core: ClockCore
-  /** Mode after the replay. */
   after: Mode
   /** Whether time was draining when the timer that is being replayed fired. */
   isDraining = false
@@ -53,7 +52,7 @@ export class Rewind {
 
   /**
    * @param after mode that the clock gets after the replay
-   * @param byHand mode that the clock gets if the replay ends in a fork
+   * @param byHand manual mode, which the clock gets if the replay ends in a fork
    */
   constructor(core: ClockCore, after: Mode, byHand: Mode) {
     this.#core = core
@@ -88,14 +87,19 @@ export class Rewind {
   fire(number: number, isDraining: boolean): void {
     const timer = this.#core.timers.next()
     if (timer?.sequence !== number) {
-      throw new Error(`timer ${number} is next, not ${timer?.sequence} (${timer?.label})`)
+      throw new Error(
+        `the recording fired timer ${number} next, the replay would fire ${timer?.sequence} (${timer?.label})`,
+      )
     }
     this.#mode.isDraining = isDraining
     this.#core.fire(timer)
     this.#mode.isDraining = false
   }
 
-  /** Applies a recorded decision about a task that depended on host time. @param number number of the task */
+  /**
+   * Repeats a change of a task that is in the journal because it depended on host time.
+   * @param number number of the task
+   */
   rest(number: number, as: 'given up' | 'dozing' | 'roused'): void {
     const task = [...this.#core.work.tasks].find((one) => one.number === number)
     if (as === 'given up') task?.giveUp()
@@ -103,7 +107,7 @@ export class Rewind {
     else task?.rouse()
   }
 
-  /** Begins a fork, which does not inherit the running clock move and has a manual clock. */
+  /** Begins a fork. The clock becomes manual, and the clock move that was running ends. */
   fork(): void {
     this.#core.move = undefined
     this.#ended = undefined
@@ -112,8 +116,8 @@ export class Rewind {
   }
 
   /**
-   * Ends the replay. Time stays at the present instant until a clock call moves it.
-   * @param resume called on the first wait for work that is in flight
+   * Ends the replay. Time then moves only by calls of the clock.
+   * @param resume called when code first waits for the clock, to start the work that was in flight
    */
   finish(resume: () => void): void {
     const core = this.#core

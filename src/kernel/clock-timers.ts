@@ -39,12 +39,15 @@ export class Timers {
     return this.#heap.size
   }
 
-  /** Whether the present drain must wait for any timer. */
+  /** Whether the running drain must wait for at least one timer. */
   get hasForeground(): boolean {
     return this.#foreground > 0
   }
 
-  /** Whether any waiting timer is not recurring, including timers for which the present drain does not wait. */
+  /**
+   * Whether at least one waiting timer is not recurring. Such a timer counts even if the running drain does not wait
+   * for it.
+   */
   get hasAwaited(): boolean {
     if (this.#foreground > 0) return true
     for (const timer of this.#heap.values()) if (!timer.awaited && !timer.cancelled) return true
@@ -86,7 +89,10 @@ export class Timers {
     }
   }
 
-  /** Prepares a new drain, which also waits for timers of work that a schedule started during an earlier drain. */
+  /**
+   * Makes the next drain wait for timers that earlier drains ignored: timers of work that a schedule started during
+   * those drains.
+   */
   promoteAll(): void {
     for (const timer of this.#heap.values()) {
       if (timer.awaited) continue

@@ -1,11 +1,10 @@
 import type { RunningTask } from './running-task.js'
 
-/** The work that a clock waits for. */
 export class RunningWork {
   readonly tasks: Set<RunningTask> = new Set()
   /**
-   * Task that the last timer started or woke. The clock assumes that running code belongs to this task, until it has
-   * waited for it.
+   * Task that the last timer started or woke. Running code is assumed to belong to this task, until the clock has
+   * waited for the task.
    */
   latest: RunningTask | undefined
   #idleWaiters: (() => void)[] = []
@@ -16,16 +15,15 @@ export class RunningWork {
     return false
   }
 
-  /** Whether any work other than a request blocks time. */
+  /** Whether any task other than a request blocks time. */
   get isBusyInside(): boolean {
     for (const task of this.tasks) if (task.awake && !task.isTracked) return true
     return false
   }
 
   /**
-   * The task whose code is running, as far as it is known.
-   * It is the task that the last timer started or woke. After the clock has waited for that task, it is the only awake
-   * task, if there is exactly one.
+   * The task whose code is probably running. This is the task that the last timer started or woke. After the clock has
+   * waited for that task, this is the only task that is awake, or `undefined` if several tasks are awake.
    */
   get caller(): RunningTask | undefined {
     if (this.latest !== undefined && !this.latest.ended) return this.latest
@@ -38,14 +36,13 @@ export class RunningWork {
     return only
   }
 
-  /** Returns a promise that resolves at the next `wakeWaiters()`. */
   idle(): Promise<void> {
     return new Promise((resolve) => this.#idleWaiters.push(resolve))
   }
 
   /**
-   * Resolves the promises of `idle()`. Called when no work runs anymore, or when a waiting caller must check its
-   * condition again.
+   * Resolves the promises that `idle()` returned. Called when the last work has ended, and when a waiting caller must
+   * check its condition again.
    */
   wakeWaiters(): void {
     const waiters = this.#idleWaiters

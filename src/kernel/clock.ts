@@ -22,13 +22,13 @@ export type { Rewind } from './clock-replayed.js'
 export type { ClockFollower } from './followers.js'
 export type { AdvanceOptions, ClockMove } from './move.js'
 
-/** The clock as services see it. All times are milliseconds since the epoch. */
+/** The clock, with the members that services need. All times are milliseconds since the epoch. */
 export interface ServiceClock {
   /** Mode of the clock, which decides when time moves: `manual`, `auto` or `real`. */
   readonly mode: ClockMode
   now(): number
   schedule(at: number, label: string, run: TimerRun | TimerTarget, options?: TimerOptions): Timer
-  /** Runs work that blocks time, except while it sleeps through its task. */
+  /** Runs work that blocks time. While the work sleeps through its task, time can move. */
   track<T>(label: string, work: (task: Task) => Promise<T>): Promise<T>
   /**
    * Whether time moves until no timer is left, by `drain()` or in mode `auto`.
@@ -44,7 +44,7 @@ export interface ClockOptions {
   readonly mode?: ClockMode
   /** Receives warnings. Default `console.warn`. */
   readonly warn?: (text: string) => void
-  /** Next steps for messages about code that waits in virtual time. */
+  /** Advice for messages about code that waits in virtual time. */
   readonly hints?: Hints
   /** Gate of the sandbox. A sandbox that gets a new clock keeps its gate. */
   readonly gate?: Gate | undefined
@@ -65,7 +65,7 @@ export function accompany(clock: Clock, company: AttachedFollowers): void {
 }
 
 /**
- * Continues after a load: at a later instant, or now in mode `real`. Timers that became due in between fire in the
+ * Lets time continue after a load: from `at`, or from now in mode `real`. If timers are already due, they fire in the
  * order of their instants.
  */
 export function goOn(clock: Clock, at?: number): void {
@@ -73,7 +73,7 @@ export function goOn(clock: Clock, at?: number): void {
   core.mode.resume(at ?? core.time)
 }
 
-/** Returns the gate that every awaited result of the sandbox passes, so that timers of the host can run. */
+/** Returns the gate of the sandbox. Every awaited result passes the gate, so that timers of the host can run. */
 export function gateOf(clock: Clock): Gate {
   return clockInternals.of(clock).core.gate
 }
@@ -84,17 +84,17 @@ export function letOutsideContinue(clock: Clock): void {
 }
 
 /**
- * Warns when a request or command waits in virtual time and one second of host time passes.
- * @param what such as `a request`
- * @param isWaiting returns whether it still waits
+ * Warns if a request or command waits in virtual time for more than one second of host time.
+ * @param what noun for the message, such as `a request`
+ * @param isWaiting returns whether the request or command still waits
  */
 export function mindForgottenAdvance(clock: Clock, what: string, isWaiting: () => boolean): void {
   clockInternals.of(clock).core.mode.waits?.(what, isWaiting)
 }
 
 /**
- * Returns a message that names the requests and commands that wait in virtual time and the pending timers. Returns
- * `undefined` if none waits.
+ * Returns a message that names the pending timers, and the requests and commands that wait in virtual time. Returns
+ * `undefined` if no request or command waits.
  */
 export function forgottenAdvance(clock: Clock, commands: readonly WaitingCommand[]): string | undefined {
   return clockInternals.of(clock).core.mode.forgottenAdvance?.(commands)
@@ -108,12 +108,11 @@ export function stop(clock: Clock): void {
   clockInternals.of(clock).core.stop()
 }
 
-/** Returns the timers that `clock.pending` lists. */
 export function waitingTimers(clock: Clock): readonly Timer[] {
   return clockInternals.of(clock).core.timers.waiting()
 }
 
-/** Returns a position object of a clock, whose members read the present values. */
+/** Returns an object that reads the time and the number of timers of a clock, for positions in the journal. */
 export function positionOf(clock: Clock): ClockPosition {
   const { core } = clockInternals.of(clock)
   return {
@@ -123,7 +122,7 @@ export function positionOf(clock: Clock): ClockPosition {
   }
 }
 
-/** Returns a `Rewind` to replay another sandbox. From now on, only this object moves the clock. */
+/** Returns a `Rewind`, which replays a journal in this clock. From now on, only the `Rewind` moves time. */
 export function rewind(clock: Clock): Rewind {
   const { core, hints } = clockInternals.of(clock)
   const { mode } = core
@@ -132,9 +131,9 @@ export function rewind(clock: Clock): Rewind {
 }
 
 /**
- * The clock of a sandbox.
- * `advance` repeats three steps: wait until no task runs, take the earliest timer (by insertion at the same instant),
- * move followers and time to that timer and run it.
+ * The clock of a sandbox. `advance` repeats three steps. It waits until no task runs. It selects the earliest timer; of
+ * timers at the same instant, it selects the one that was added first. It moves time and all followers to that timer
+ * and runs it.
  */
 export class Clock implements ServiceClock {
   static {
@@ -207,7 +206,7 @@ export class Clock implements ServiceClock {
   }
 
   /**
-   * Runs work that the clock waits for: time moves only while it sleeps.
+   * Runs work that the clock waits for. Time moves only while the work sleeps.
    * @example
    * const done = sandbox.clock.track('import', async (task) => {
    *   await task.sleep('1h')
@@ -255,7 +254,8 @@ export class Clock implements ServiceClock {
   }
 
   /**
-   * Ends the clock move that is running, whose call rejects. Everything due until now has run; later timers stay.
+   * Ends the clock move that is running. The promise of that move rejects. All timers that were due until now have run,
+   * and later timers stay.
    * @returns the name of the interrupted call, or `undefined` if time was not moving
    * @example
    * sandbox.clock.schedule(sandbox.clock.now() + 60_000, 'stop', () => void sandbox.clock.interrupt())

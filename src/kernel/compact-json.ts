@@ -11,7 +11,7 @@ export function compactJson(value: unknown): string {
   }
 }
 
-/** An item of the output that remains to be written: a value, or literal text. */
+/** A part of the output that is not written yet: a value, or text such as `]`. */
 type Rest = { readonly value: unknown } | string
 
 /** Serializes plain data without cycles, such as a result of `JSON.parse`. */

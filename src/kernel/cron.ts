@@ -2,11 +2,11 @@ import { Cron } from 'croner'
 import { goDuration } from './duration.js'
 import { dateOf, iso } from './instant.js'
 
-/** A change that sets a zone's clocks forward and skips local times that an expression names. */
+/** A change that sets the clocks of a zone forward, so that local times of an expression do not exist on that day. */
 export interface ClockGap {
   readonly at: number
   readonly zone: string
-  /** Local time just before the change, such as `02:00`. `to` is the local time after it. */
+  /** Local time at which the clocks are set forward, such as `02:00`. `to` is the local time to which they are set. */
   readonly from: string
   readonly to: string
 }
@@ -40,7 +40,7 @@ export class CronExpression {
     const [prefix = '', zone] = /^(?:CRON_TZ|TZ)=(\S*)(?=\s)/.exec(trimmed) ?? []
     const given = trimmed.slice(prefix.length).trimStart()
     if (given === '') throw new SyntaxError('empty spec string')
-    // If the prefix is missing, the expression is in UTC, because Go's empty zone name means UTC.
+    // An empty zone name means UTC in Go, so an expression without a prefix is in UTC.
     this.#zone = zone ? new Zone(zone) : undefined
     this.#interval = dialect.every ? intervalOf(given) : undefined
     const fields = this.#interval === undefined ? (given.startsWith('@') ? descriptor(given) : given) : '* * * * *'
@@ -61,29 +61,30 @@ export class CronExpression {
     const interval = this.#interval
     if (interval !== undefined) return (Math.floor(after / interval) + 1) * interval
     let at = after
-    // A skipped candidate is always near a change of the clocks, so few are skipped.
-    // The limit prevents an endless loop.
+    // Candidates are skipped only near a change of the clocks, so few iterations are needed. The limit prevents an
+    // endless loop.
     for (let tries = 0; tries < 1000; tries++) {
       const found = this.#cron.nextRun(dateOf(at))
       if (found === null) return undefined
       at = found.getTime()
       if (this.#zone === undefined) return at
-      // The library moves a nonexistent time to the next existing time, which the expression does not name.
+      // If a local time does not exist, the library returns the next existing time. The expression does not name that
+      // time, so it is skipped.
       if (this.#cron.match(found) && (this.#everyHour || !this.#zone.repeats(at))) return at
     }
     return undefined
   }
 
   /**
-   * Returns the changes of the clocks between two instants that skip fire times, because their local time does not
-   * exist.
+   * Returns the changes of the clocks, between two instants, that skip fire times: the local times of these fire times
+   * do not exist.
    */
   gaps(after: number, until: number): readonly ClockGap[] {
     const zone = this.#zone
-    // An expression without hours also fires during the change, so it skips nothing.
+    // An expression without hours is an interval, which fires at all times that exist. It skips nothing.
     if (zone === undefined || this.#everyHour) return []
     return zone.forward(after, until).flatMap(({ at, before, now }) => {
-      // A UTC offset of 0 makes the library compute fire times without any change of the clocks.
+      // With `utcOffset`, the library ignores changes of the clocks. Its result is the fire time without the change.
       this.#anywhere ??= new Cron(this.#fields, { mode: '5-part', utcOffset: 0, paused: true })
       const named = this.#anywhere.nextRun(dateOf(at + before - 1))
       if (named === null || named.getTime() >= at + now) return []
@@ -95,7 +96,6 @@ export class CronExpression {
   #anywhere: Cron | undefined
 }
 
-/** A time zone by its IANA name. */
 class Zone {
   readonly #format: Intl.DateTimeFormat
 
@@ -121,14 +121,14 @@ class Zone {
     if (timeZone !== name && timeZone.toLowerCase() === name.toLowerCase()) throw unknownZone(name)
   }
 
-  /** Returns whether the same local time occurred before, because the clocks were set back. */
+  /** Returns whether the local time at this instant has already occurred once, because the clocks were set back. */
   repeats(at: number): boolean {
     const now = this.#offset(at)
     const setBack = this.#offset(at - maxSetBack) - now
     return setBack > 0 && this.#offset(at - setBack) - now === setBack
   }
 
-  /** Returns the instants at which the clocks are set forward, with the UTC offset before and after each. */
+  /** Returns the instants at which the clocks are set forward, each with the UTC offset before and after the change. */
   forward(after: number, until: number): { at: number; before: number; now: number }[] {
     const changes: { at: number; before: number; now: number }[] = []
     let before = this.#offset(after)
@@ -141,7 +141,10 @@ class Zone {
     return changes
   }
 
-  /** Finds the instant of a change, to the second, between two instants. @param before UTC offset before the change */
+  /**
+   * Finds the second in which the UTC offset changes, between two instants.
+   * @param before UTC offset before the change
+   */
   #changeWithin(from: number, to: number, before: number): number {
     let [low, high] = [Math.floor(from / 1000), Math.ceil(to / 1000)]
     while (high - low > 1) {
@@ -165,7 +168,8 @@ class Zone {
 const week = 604_800_000
 
 /**
- * Maximum duration, in milliseconds, by which clocks are set back. Real changes are between half an hour and two hours.
+ * Maximum duration, in milliseconds, by which a zone sets its clocks back. Real zones set them back by half an hour to
+ * two hours.
  */
 const maxSetBack = 7_200_000
 
@@ -181,7 +185,7 @@ function unknownZone(name: string): SyntaxError {
   return new SyntaxError(`provided bad location ${name}: unknown time zone ${name}`)
 }
 
-/** Matches an hour field of `*`, with or without a step, or the whole day. */
+/** Matches expressions that do not name an hour: their hour field is `*`, `*` with a step, or all hours. */
 const namesNoHour = /^\S+\s+(?:[*?]|0-23)(?:\/\d+)?\s/
 
 const descriptors: Readonly<Record<string, string>> = {
@@ -201,8 +205,8 @@ function descriptor(given: string): string {
 }
 
 /**
- * Returns the interval of `@every <duration>` in milliseconds. The library rounds it down to whole seconds, at least
- * one.
+ * Returns the interval of `@every <duration>` in milliseconds: whole seconds, rounded down, but at least one second.
+ * The Go library rounds in the same way.
  */
 function intervalOf(given: string): number | undefined {
   const [, duration] = /^@every (.*)$/.exec(given) ?? []
@@ -230,7 +234,10 @@ const cronFields: readonly Field[] = [
   dayOfWeek,
 ]
 
-/** Expands each field to a list of values, or `*` for any value, because both dialects parse lists in the same way. */
+/**
+ * Expands each field to a list of values, or to `*` for any value. The two dialects differ only in the syntax of
+ * ranges, and both read such lists in the same way.
+ */
 function valuesOf(fields: string, dialect: CronDialect): string {
   const parts = fields.split(/\s+/)
   if (parts.length !== cronFields.length)
@@ -253,8 +260,8 @@ function fieldValues(text: string, field: Field, dialect: CronDialect): string {
 }
 
 /**
- * Returns the bounds and the step of a range. `any` is true for `*`, which differs from a list of all values: a day
- * must match both day fields if one of them is `*`, and only one of them otherwise.
+ * Returns the bounds and the step of a range. `any` is true for `*`. A list of all values is not the same as `*`: if
+ * one of the two day fields is `*`, a day must match both fields. Otherwise, a day must match only one of them.
  */
 function rangeOf(text: string, field: Field, { reads }: CronDialect) {
   const refuse = (reason: string): SyntaxError => new SyntaxError(`${reason}: ${text}`)

@@ -13,7 +13,10 @@ export function deepCopy<T>(given: T): T {
   return copyOf(given, 0, new Map()) as T
 }
 
-/** @param depth number of levels above this value @param known copies by original, because data may contain cycles */
+/**
+ * @param depth number of objects that contain this value
+ * @param known copies that were already made, by original; data may contain cycles
+ */
 function copyOf(given: unknown, depth: number, known: Map<object, unknown>): unknown {
   if (typeof given !== 'object' || given === null || depth > deepest) return given
   const copy = known.get(given)
@@ -26,7 +29,7 @@ function copyOf(given: unknown, depth: number, known: Map<object, unknown>): unk
   }
   const one = copyOfOne(given)
   if (one !== undefined) return one
-  // An object of an app class with `toJSON` is sent as its JSON.
+  // JSON contains only the result of `toJSON`, so copy that result.
   const { toJSON } = given as { readonly toJSON?: unknown }
   if (typeof toJSON === 'function') {
     let json: unknown
@@ -46,7 +49,10 @@ function copyOf(given: unknown, depth: number, known: Map<object, unknown>): unk
   return fields
 }
 
-/** Copies an object that is not plain, or returns it if it must be shared. Returns `undefined` for a plain object. */
+/**
+ * Copies an object of a class, or returns the object itself if it must be shared. Returns `undefined` for a plain
+ * object.
+ */
 function copyOfOne(given: object): unknown {
   // `slice()` of a Buffer would share the memory of the original.
   if (given instanceof Uint8Array) return Uint8Array.prototype.slice.call(given)
@@ -56,6 +62,6 @@ function copyOfOne(given: object): unknown {
   if (ArrayBuffer.isView(given) || tag === '[object ArrayBuffer]') return structuredClone(given)
   if (tag === '[object Date]') return dateOf(Number(given))
   if (tag !== '[object Object]') return given
-  // An app with a `fetch` method is code, not data.
+  // An object with a `fetch` method is an app, which is code and not data.
   return 'fetch' in given ? given : undefined
 }

@@ -15,12 +15,15 @@ export function sha256Bytes(bytes: Bytes): Bytes {
 }
 
 /**
- * Number of bytes between two saved states. The hash of a prefix starts at the nearest saved state, not at the first
+ * Number of bytes between two saved states. To hash a prefix, start at the nearest saved state and not at the first
  * byte.
  */
 const stride = 65_536
 
-/** The SHA-256 of bytes that are only appended. Each byte is hashed once, or again for the hash of a prefix. */
+/**
+ * Computes SHA-256 of bytes to which more bytes are appended over time. Bytes are hashed again only if the hash of a
+ * prefix is needed.
+ */
 export class GrowingHash {
   readonly #states = [{ length: 0, state: sha256.create() }]
   /** State after all bytes that were hashed so far. */
@@ -52,7 +55,7 @@ export class GrowingHash {
 let keyed: { readonly key: Bytes; readonly state: ReturnType<typeof hmac.create> } | undefined
 
 export function hmacSha256(key: Bytes, message: Bytes): Bytes {
-  // Nearly all messages are signed with the same key, so the HMAC state after that key is cached.
+  // Nearly all messages are signed with the same key, so the HMAC state for this key is cached.
   if (keyed?.key !== key) keyed = { key, state: hmac.create(sha256, toArray(key)) }
   return fromArray(keyed.state.clone().update(toArray(message)).digest())
 }

@@ -2,15 +2,12 @@ import { fromBase64 } from './bytes.js'
 import { endOfTime } from './instant.js'
 import type { PortableString } from './portable.js'
 
-// Functions that the checks of all dumps share.
-
 /**
- * Maximum distance of a time in a dump from 1970, in milliseconds: the last instant of a clock, plus the duration of a
- * timer that is scheduled there.
+ * Farthest time that a dump may contain, in milliseconds before or after 1970. This is the last instant of a clock,
+ * plus the duration of a timer that starts at that instant.
  */
 export const farthest: number = endOfTime + 2e15
 
-/** Returns whether a value is a valid portable string. */
 export function isPortable(given: unknown): given is PortableString {
   if (typeof given === 'string') return true
   if (typeof given !== 'object' || given === null) return false
@@ -27,7 +24,9 @@ export interface DumpProblem {
 /** Returns the error for an invalid dump. @param of `a sandbox`, `a queue` */
 export function invalidDump(of: string, { place, reason }: DumpProblem): TypeError {
   const where = place === null ? '' : `${shortened(place)}: `
-  return new TypeError(`This is not a dump of ${of}: load() takes what dump() returned. ${where}${shortened(reason)}`)
+  return new TypeError(
+    `This is not a dump of ${of}: load() accepts only results of dump(). ${where}${shortened(reason)}`,
+  )
 }
 
 const most = 300

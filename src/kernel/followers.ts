@@ -3,26 +3,25 @@ export interface ClockFollower {
   advanceBy(milliseconds: number): unknown
   /**
    * Returns the milliseconds until the follower's next timer is due (0 if it is due now), or `undefined` if no timer
-   * waits.
-   * If this method exists, a clock move stops at each such timer and waits for the work that it starts. Otherwise, the
-   * follower moves in larger steps, and its timers see the time at the end of a step.
+   * waits. If a follower has this method, a clock move stops at each of its timers and waits for the work that the
+   * timer starts. Without this method, the follower moves in larger steps, and its timers see the time at the end of a
+   * step.
    */
   nextIn?(): number | undefined
   /**
-   * Returns a function if running work may be waiting for timers of the follower that were set at this instant. The
-   * function returns whether one of these timers has fired.
-   * Returns `undefined` if there are no such timers, or if the work may be waiting for something in host time.
+   * Checks whether running work may be waiting for timers that the follower set at this instant. If so, returns a
+   * function that returns whether one of these timers has fired. Returns `undefined` if there are no such timers, or if
+   * the work may be waiting for a socket or a file.
    */
   setJustNow?(): (() => boolean) | undefined
 }
 
-/** The clocks that follow one clock. */
 export class Followers {
   readonly #all = new Set<ClockFollower>()
   count = 0
-  /** Whether a follower knows when its timers are due. */
+  /** Whether at least one follower has the method `nextIn`. */
   tellTimes = false
-  /** Whether code may have run since the clock last waited for the untracked code of followers. */
+  /** Whether untracked code of followers may have run since the clock last waited for such code. */
   mayBeStirred = false
 
   /** Adds a follower. @returns a function that removes it */

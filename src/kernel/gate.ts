@@ -1,22 +1,22 @@
 import { hostPause } from './host.js'
 
-/** Number of responses between two pauses of the host. */
+/** Number of responses after which the gate closes for a pause of the host. */
 const responsesPerPause = 64
-/** Number of rounds of microtasks that waiters count after the latest arrival at a closed gate. */
+/** Number of rounds of microtasks for which a waiter counts rounds. The count restarts when another waiter arrives. */
 const quietRounds = 64
 /**
- * Maximum number of waiters that keep their position by counting. Beyond it, waiters of the same round continue in the
- * order of arrival.
+ * Maximum number of waiters that count rounds, to keep their position in the microtask queue. Further waiters of the
+ * same round continue in the order of their arrival.
  */
 const maxCounted = 64
 
 /**
- * Lets the host's timers run even if an app awaits responses in a loop. Code that awaits only available values never
- * leaves the microtask queue, so no timeout of the test runner or the app could end it. Therefore, every n-th response
- * closes the gate until the host has done all its work. The clock does not move in the meantime.
- * Requests and responses wait at a closed gate. When the gate opens, they continue in the order of their arrival and
- * with the same distances, in rounds of microtasks. Up to 64 concurrent loops therefore interleave as if the gate had
- * never closed, unless they share state such as a client's batch.
+ * Lets the host's timers run even if an app awaits responses in a loop. Such a loop runs in the microtask queue only,
+ * so no timer could fire, not even a timeout of the test runner. Therefore, every n-th response closes the gate until
+ * the host has done all its work. The clock does not move in the meantime. Requests and responses wait at a closed
+ * gate. When the gate opens, they continue in the order of their arrival, and as many rounds of microtasks apart as
+ * they arrived. Up to 64 concurrent loops therefore interleave as if the gate had never closed, unless they share state
+ * such as a client's batch.
  * @example
  * while (!gate.isOpen) await gate.turn()
  * const response = serve(request)
@@ -24,30 +24,32 @@ const maxCounted = 64
  * return response
  */
 export class Gate {
-  /** Number of responses between two pauses. */
+  /** Number of responses after which the gate closes. */
   every: number = responsesPerPause
-  /** Number of responses so far. */
   responses: number = 0
   #sincePause = 0
   #closing: Closing | undefined
 
   /**
-   * Whether a request may proceed. A request may also proceed in the round in which the gate closed, because no waiter
-   * could have continued earlier.
+   * Whether a request may proceed. In the round of microtasks in which the gate closes, a request may still proceed,
+   * because it overtakes no waiter.
    */
   get isOpen(): boolean {
     return this.#closing === undefined || this.#closing.rounds === 0
   }
 
   /**
-   * Promise that resolves when the host has done its work; `undefined` if the gate is open. Waiters continue in the
-   * microtasks after it resolves.
+   * Promise that resolves when the host has done its work and the gate opens. Waiters continue some microtasks later.
+   * `undefined` if the gate is open.
    */
   get pause(): Promise<void> | undefined {
     return this.#closing?.end
   }
 
-  /** Counts a response. @returns whether the gate is closed, so that the response must wait for `turn()` */
+  /**
+   * Counts a response.
+   * @returns true if the gate is closed and the response must await `turn()`
+   */
   closesAfterResponse(): boolean {
     this.responses++
     if (this.#closing !== undefined) return true
@@ -65,14 +67,13 @@ export class Gate {
     return true
   }
 
-  /** Waits at the closed gate. */
   turn(): Promise<void> {
     return this.#closing!.wait()
   }
 
   /**
-   * Continues with the outcome of work, as `work.then(finish, fail)` does. The call passes the gate like a request, and
-   * its result like a response.
+   * Calls `finish` or `fail` with the outcome of work, as `work.then(finish, fail)` does. The call waits for an open
+   * gate, as a request does. The result waits too, as a response does.
    */
   async after<T, R>(work: Promise<T>, finish: (result: T) => R, fail: (error: unknown) => R): Promise<R> {
     let settled: () => R
@@ -90,7 +91,7 @@ export class Gate {
     }
   }
 
-  /** Returns the outcome of work, which passes the gate like a response. */
+  /** Returns the outcome of work. If the gate is closed then, waits until it opens, as a response does. */
   async leaving<T>(work: Promise<T>): Promise<T> {
     try {
       return await work
@@ -101,9 +102,11 @@ export class Gate {
 }
 
 interface Waiter {
-  /** Number of rounds of microtasks between the closing of the gate and the arrival of this waiter. */
+  /** Round of microtasks in which this waiter arrived. The gate closed in round 0. */
   readonly round: number
-  /** Number of rounds that this waiter has counted since the closing; infinite if it does not count. */
+  /**
+   * Number of rounds since the gate closed that this waiter has counted; infinite if the waiter does not count rounds.
+   */
   rounds: number
   readonly turn: Promise<void>
   readonly resume: () => void
@@ -114,13 +117,13 @@ async function later(rounds: number, resume: () => void): Promise<void> {
   resume()
 }
 
-/** The gate while it is closed. */
+/** The state of a closed gate: its waiters, and the pause of the host that opens it. */
 class Closing {
   /** Resolves when the host has done its work. */
   readonly end: Promise<void> = hostPause()
   /**
-   * Waiters in the order of their positions in the microtask queue. A waiter keeps its position by awaiting one
-   * microtask per round.
+   * Waiters in the order in which they would run in the microtask queue. A waiter awaits one microtask per round, so
+   * that it stays in this order.
    */
   readonly waiters: Waiter[] = []
   #isOver = false
@@ -132,7 +135,7 @@ class Closing {
     })
   }
 
-  /** Rounds of microtasks since the gate closed. */
+  /** Number of rounds of microtasks since the gate closed. */
   get rounds(): number {
     return this.waiters[0]?.rounds ?? 0
   }
@@ -142,14 +145,15 @@ class Closing {
     this.#countedUntil = round + quietRounds
     const isCounted = waiters.length < maxCounted
     const last = waiters.at(-1)
-    // Waiters that share a promise continue in the order of their arrival.
+    // Two waiters that await the same promise continue in the order in which they arrived.
     if (!isCounted && last?.round === round) return last.turn
     let resume = (): void => {}
     const turn = new Promise<void>((resolve) => {
       resume = resolve
     })
     const waiter = { round, rounds: isCounted ? round : Number.POSITIVE_INFINITY, turn, resume }
-    // A waiter that has counted fewer rounds runs later in this round, so the new waiter is inserted before it.
+    // Waiters that have not counted the present round yet run later in this round. The new waiter runs now, so insert
+    // it before them.
     let place = waiters.length
     while (place > 0 && waiters[place - 1]!.rounds < round) place--
     waiters.splice(place, 0, waiter)

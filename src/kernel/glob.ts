@@ -3,20 +3,19 @@ import type { Work } from './work.js'
 
 // Patterns of keys as in redis 7.0.15.
 
-/** One position of a pattern: a fixed byte, any byte, any sequence of bytes, or a set of bytes. */
+/** One part of a pattern: a fixed byte, any byte (`?`), any sequence of bytes (`*`), or a set of bytes (`[a-c]`). */
 type GlobPart = number | 'any' | 'run' | Uint8Array
 
 /**
- * Returns a reusable test for a pattern with `*`, `?`, `[a-c]`, `[^x]` and `\` escapes.
- * A test takes at most text × pattern steps, because only the last `*` is retried. The steps beyond one pass over the
- * text are charged to `work`.
+ * Returns a reusable test for a pattern with `*`, `?`, `[a-c]`, `[^x]` and `\` escapes. Only the last `*` is retried,
+ * so a test takes at most text × pattern steps. `work` is charged for these steps.
  */
 export function globMatcher(pattern: Bytes, work?: Work): (text: Bytes) => boolean {
   const matches = globOf(pattern)
   return (text) => matches(text, work)
 }
 
-/** A test whose cost is charged to the caller's `work`. */
+/** Tests a text. The cost of the test is charged to `work`. */
 export type Glob = (text: Bytes, work?: Work) => boolean
 
 export function globOf(pattern: Bytes): Glob {
@@ -53,7 +52,10 @@ function parseGlob(pattern: Bytes): GlobPart[] {
   return parts
 }
 
-/** Fills the set and returns the position of its `]`, or of the last byte if it is not closed. */
+/**
+ * Parses `[a-c]` into a set of 256 flags. Returns the position of the closing `]`, or of the last byte if there is no
+ * `]`.
+ */
 function parseSet(pattern: Bytes, start: number, set: Uint8Array): number {
   let at = start
   const negated = pattern[at] === '^'
@@ -74,13 +76,13 @@ function parseSet(pattern: Bytes, start: number, set: Uint8Array): number {
   return at
 }
 
-/** Number of text positions that are compared for one unit of work. */
+/** Number of text positions that can be compared for one unit of work. */
 const turnsPerUnit = 2
-/** Number of comparisons after which a long match charges its cost to the work of the request before it ends. */
+/** Number of comparisons after which their cost is charged, even if the match is still running. */
 const turnsAtOnce = 4096
 
 function matchParts(parts: readonly GlobPart[], text: Bytes, work: Work | undefined): boolean {
-  // Redis compares nothing if the text is empty: only the pattern `*` matches it, which the caller handles.
+  // Redis accepts an empty text only for an empty pattern and for `*`. The caller handles `*`.
   if (text.length === 0) return parts.length === 0
   let part = 0
   let at = 0

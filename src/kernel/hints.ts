@@ -1,24 +1,24 @@
 /**
- * Next steps for messages. They differ by reader: a test in this process, or a client of a
- * server in any programming language.
+ * Advice at the end of messages. A test in this process needs other advice than a client of a server, which can be in
+ * any programming language.
  */
 export interface Hints {
-  /** For a delivery to a URL without a destination. */
+  /** Advice for a delivery to a URL without a destination. */
   destination(pattern: string): string
-  /** For a delivery to a URL that `deliverTo` does not allow. */
+  /** Advice for a delivery to a host that `deliverTo` does not allow. */
   reach(pattern: string, host: string): string
-  /** For a delivery to a real host of the vendor. */
+  /** Advice for a delivery to a real host of the vendor. */
   production(host: string): string
-  /** For an outbound request to a URL without a registered response. */
+  /** Advice for an outbound request to a URL without a registered response. */
   call(pattern: string): string
-  /** For code that waits in virtual time while the clock does not move. */
+  /** Advice for code that waits in virtual time while the clock does not move. */
   advance(by: string): string
 }
 
-/** Next steps for a test with access to the sandbox. */
+/** Advice for a test with access to the sandbox. */
 export const inProcess: Hints = {
   destination: (pattern) =>
-    `Register destinations.on('${pattern}', handler) or destinations.record('${pattern}'), or give the sandbox a fetch.`,
+    `Register destinations.on('${pattern}', handler) or destinations.record('${pattern}'), or create the sandbox with the option fetch.`,
   reach: (pattern, host) =>
     `Register destinations.on('${pattern}', handler), or allow the host: deliverTo: ['${host}'].`,
   production: (host) => `To allow it, add the host: deliverTo: ['${host}'].`,

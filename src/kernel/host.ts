@@ -30,8 +30,8 @@ interface Turns {
 let turns: Turns | undefined
 
 /**
- * Waits for one turn of the host's event loop, by a message port, because fake timers replace all other functions that
- * can do so.
+ * Waits for one turn of the host's event loop. Fake timers replace all functions that can wait for a turn, except
+ * message ports. So this function uses a message port.
  */
 export function hostTurn(): Promise<void> {
   if (HostMessageChannel === undefined) return new Promise((resolve) => hostSetTimeout(resolve, 0))
@@ -45,20 +45,19 @@ export function hostTurn(): Promise<void> {
 }
 
 /**
- * Whether the immediates that this module read are the host's own; `undefined` while unknown. Fake timers may have been
- * installed earlier, and their immediates fire only on demand.
- * Fake immediates of @sinonjs/fake-timers, which Vitest and Jest use, have a `clock` property. Others are recognized
- * because they do not fire.
+ * Whether the `setImmediate` that this module read is the host's own; `undefined` while unknown. If fake timers were
+ * already installed, their `setImmediate` fires only on demand. A fake of @sinonjs/fake-timers, which Vitest and Jest
+ * use, has a `clock` property. Another fake is recognized because it does not fire.
  */
 let immediatesFire: boolean | undefined =
   hostSetImmediate !== undefined && 'clock' in hostSetImmediate ? false : undefined
-/** Twice the number of messages that a port of Node.js delivers in a row before other work. */
+/** Twice the number of messages that Node.js delivers to a message port before it does other work. */
 const messagesInARow = 2_000
 
 /**
- * Lets the host do all its work, including sockets.
- * One turn is not enough, because Node.js delivers a thousand messages of a port before it reads a socket. If
- * immediates may be fake, this function waits at most for as many turns as a real immediate needs to fire.
+ * Lets the host do all its work, including sockets. One turn is not enough, because Node.js delivers a thousand
+ * messages of a port before it reads a socket. If `setImmediate` may be fake, this function waits for at most as many
+ * turns as the real `setImmediate` needs to fire.
  */
 export function hostPause(): Promise<void> {
   if (hostSetImmediate === undefined || immediatesFire === false) return hostTurn()
@@ -79,7 +78,7 @@ async function turnsInARow(): Promise<void> {
 let number = 0
 let isCounting = false
 
-/** Returns a number that changes after each pause of the host, in which the host has read its sockets. */
+/** Returns the same number until the host has paused and read its sockets, and a higher number afterwards. */
 export function hostTurnNumber(): number {
   if (!isCounting) {
     isCounting = true
@@ -108,7 +107,7 @@ function hold(port: MessagePort, how: 'ref' | 'unref'): void {
   known[how]?.()
 }
 
-/** A value that asynchronous code inherits across awaits. */
+/** A value that asynchronous code inherits from the code that started it, also after `await`. */
 export interface HostContext<T> {
   run<R>(value: T, work: () => R): R
   getStore(): T | undefined
@@ -122,7 +121,7 @@ export function hostContext<T>(): HostContext<T> | undefined {
   return hooks?.AsyncLocalStorage && new hooks.AsyncLocalStorage<T>()
 }
 
-/** Diagnostics channels, on which parts of the host report their activity. */
+/** Diagnostics channels, through which parts of the host report what they do. */
 export interface HostChannels {
   subscribe(channel: string, hear: (message: unknown) => void): void
   unsubscribe(channel: string, hear: (message: unknown) => void): void

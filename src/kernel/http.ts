@@ -7,7 +7,10 @@ export type HeaderList = readonly (readonly [name: string, value: string])[]
 
 export const noHeaders: HeaderList = []
 
-/** Deduplicates headers in memory, because consecutive requests and responses mostly have equal ones. */
+/**
+ * Consecutive requests mostly have equal headers. This class returns one list for all equal headers in a row, to save
+ * memory.
+ */
 export class LatestHeaders {
   #latest: HeaderList = []
 
@@ -45,8 +48,8 @@ export function isHeader(name: string, value: string): boolean {
 }
 
 /**
- * Returns the spelling in which the service shows headers: `x-rateLimit-reset` → `X-Ratelimit-Reset`.
- * [queue.md 1.5, 5.4]
+ * Returns the name of a header in the spelling of the service: `x-rateLimit-reset` → `X-Ratelimit-Reset`. [queue.md
+ * 1.5, 5.4]
  */
 export function canonicalName(name: string): string {
   const known = canonical.get(name)
@@ -58,7 +61,7 @@ export function canonicalName(name: string): string {
 
 const canonical = new Map<string, string>()
 
-/** Returns name → array of values, the JSON form of headers throughout the API. */
+/** Returns headers as name → array of values. All JSON of the API has headers in this form. */
 export function headerMap(headers: HeaderList): Record<string, string[]> {
   // A Map, because a header may be called `__proto__`.
   const map = new Map<string, string[]>()

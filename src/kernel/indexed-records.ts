@@ -1,31 +1,33 @@
-/** A record of an ordered collection, which can be removed from any position. */
+/** A record of an ordered collection. It can be removed from any position. */
 export interface IndexedRecord {
-  /** Sequence number, which grows by one per record of a collection. */
+  /** Sequence number. Each new record of a collection has a number that is higher by one. */
   readonly seq: number
-  /** Virtual time at which it was added; never decreases. */
+  /** Virtual time at which the record was added. Later records never have an earlier time. */
   readonly createdAt: number
-  /** Whether it was removed from its collection. */
+  /** Whether the record was removed from its collection. */
   gone: boolean
 }
 
-/** Returns the value or values by which a record can be found in an index, if it has any. */
+/**
+ * Returns the values of one field of a record. The index of the field contains the record under each of these values.
+ */
 export type RecordField<T> = (record: T) => string | readonly string[] | undefined
 
 /**
- * Values by field. A record matches if each field has one of its values (OR within a field, AND between fields).
- * [queue.md 1.1]
+ * Accepted values by field. A record matches if each of these fields has one of its accepted values (OR within a field,
+ * AND between fields). [queue.md 1.1]
  */
 export type Filters = ReadonlyMap<string, ReadonlySet<string>>
 
 export interface RecordQuery<T> {
   readonly filters?: Filters
-  /** First instant of the range, in milliseconds; both ends are inclusive. */
+  /** First instant of the range, in milliseconds. `to` is the last instant. The range includes both. */
   readonly from?: number | undefined
   readonly to?: number | undefined
   readonly order?: 'earliestFirst' | 'latestFirst'
   readonly after?: number | undefined
   readonly count?: number | undefined
-  /** Condition that needs no index and is tested on each record. */
+  /** Condition that is tested on each record, without an index. */
   readonly only?: (record: T) => boolean
 }
 
@@ -45,7 +47,7 @@ class Shelf<T extends IndexedRecord> {
     this.items.push(record)
   }
 
-  /** Counts a hole. Called after a record of this list was removed. */
+  /** Counts the hole that a removed record leaves. Called after each removal. */
   lost(): void {
     this.holes++
     const { items } = this
@@ -65,7 +67,10 @@ class Shelf<T extends IndexedRecord> {
     return this.items.length - this.start - this.holes
   }
 
-  /** Returns the first position whose record meets a condition that all later records meet as well. */
+  /**
+   * Returns the position of the first record that meets a condition. If a record meets the condition, all later records
+   * must meet it too.
+   */
   seek(fulfilled: (record: T) => boolean): number {
     let low = this.start
     let high = this.items.length
@@ -120,9 +125,7 @@ export class Records<T extends IndexedRecord> {
     }
   }
 
-  /**
-   * Returns a page of records. A cursor stays valid after its record was removed, because only the number is needed.
-   */
+  /** Returns a page of records. A cursor is the number of a record, so it stays valid after that record was removed. */
   select(wanted: RecordQuery<T>): Page<T> {
     const shelves = this.#narrowest(wanted.filters)
     const count = wanted.count ?? Number.POSITIVE_INFINITY
@@ -145,7 +148,7 @@ export class Records<T extends IndexedRecord> {
     return wanted.only?.(record) ?? true
   }
 
-  /** Returns the lists of records for the one filter that leaves the fewest candidates. */
+  /** Selects the filter that leaves the fewest candidates, and returns its lists of records. */
   #narrowest(filters: Filters | undefined): readonly Shelf<T>[] {
     let best: readonly Shelf<T>[] = [this.#all]
     let bestSize = this.#all.size
@@ -191,7 +194,10 @@ function valuesOf(values: string | readonly string[] | undefined): readonly stri
   return values === undefined ? [] : typeof values === 'string' ? [values] : values
 }
 
-/** Yields candidate records in the requested order, from the cursor on and within the range of dates. */
+/**
+ * Yields the candidates of the lists in the requested order. It starts after the cursor and yields only records within
+ * the range of dates.
+ */
 function* walk<T extends IndexedRecord>(shelves: readonly Shelf<T>[], wanted: RecordQuery<T>): Generator<T> {
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, after } = wanted
   const backwards = wanted.order === 'latestFirst'

@@ -5,19 +5,18 @@ import { type HeaderList, LatestHeaders } from './http.js'
 import type { Task } from './time.js'
 import { weightOf, weightOfHeaders, weightOfWords } from './weight.js'
 
-/** Position in the history of a sandbox at which an input arrived. */
+/** Position of an input in the history of a sandbox: what had already happened when the input arrived. */
 export interface JournalPosition {
   /** Virtual time in milliseconds since the epoch. */
   readonly at: number
   /** `seq` of the latest log entry. */
   readonly log: number
-  /** Number of log entries that had ended. */
+  /** Number of log entries whose end was logged, such as requests with a response. */
   readonly ended: number
-  /** Number of timers that had been added. */
+  /** Number of timers that had been added to the clock. */
   readonly timers: number
 }
 
-/** A recorded request with its body. */
 export interface JournaledRequest {
   readonly method: string
   readonly url: string
@@ -34,17 +33,15 @@ export interface JournaledCommand {
   readonly cause: number | undefined
 }
 
-/**
- * How a blocked command ended: as `CLIENT UNBLOCK` requested (`TIMEOUT` or `ERROR`), or because its connection closed.
- */
+/** Why a blocked command ended: `CLIENT UNBLOCK` with `TIMEOUT` or `ERROR` ended it, or its connection closed. */
 export type Unblocking = 'TIMEOUT' | 'ERROR' | 'closed'
 
 /** A call of a public method, with its name and arguments. */
 export type JournaledCall<Args extends readonly unknown[] = readonly unknown[]> = readonly [method: string, ...Args]
 
 /**
- * Path from a sandbox to a recorded method call, as a list of property names and calls. The last call is the recorded
- * input.
+ * How a replay finds a public method and calls it: property names and calls, beginning at the sandbox. Example:
+ * `['store', ['load', dump]]`. The last call is the recorded input.
  */
 export type CallPath = readonly (string | JournaledCall)[]
 
@@ -58,20 +55,20 @@ export interface InputKinds {
   readonly gone: number
   readonly left: number
   /**
-   * Outbound request with the task that probably sent it. If the app had aborted it before it began, `gone` has the
-   * reason.
+   * Outbound request, and the task that probably sent it. If the app aborted the request before it began, `gone` has
+   * the reason of the abort.
    */
   readonly call: JournaledRequest & { readonly caller: object; readonly gone?: { readonly reason: unknown } }
-  /** Outbound request, by number, that the app aborted after it began. */
+  /** Outbound request, by number, that the app aborted after the request had begun. */
   readonly gaveUp: { readonly call: number; readonly reason: unknown }
   /** Call of a public method that changes something. */
   readonly direct: CallPath
-  /** Command of a connection, which can be a blocking command, or the commands of a transaction. */
+  /** Command of a connection, or the commands of a transaction. The command may block. */
   readonly command: JournaledCommand
-  /** Blocked command, by number, whose wait was ended from outside. */
+  /** Blocked command, by number. `CLIENT UNBLOCK` ended its wait, or its connection closed. */
   readonly unblocked: { readonly command: number; readonly how: Unblocking }
   /**
-   * Change that code of this package made without a public method. A replay applies the function to its own sandbox.
+   * Change that code of this package made without a public method. A replay calls the function with its own sandbox.
    */
   readonly acted: (sandbox: never) => unknown
   /** Key that had expired when a command read it. */
@@ -84,42 +81,43 @@ export interface InputKinds {
   readonly moving: 'advance' | 'advanceTo' | 'drain'
   readonly moved: undefined
   /**
-   * Returned value of the latest call of outside work, or `undefined` if it returned a promise. Inputs of that call
-   * come before.
+   * Value that the latest outside work returned, or `undefined` if it returned a promise. Inputs that arrived before
+   * the work returned are before this input.
    */
   readonly returned: unknown
-  /** Settled promise of outside work, by number. */
+  /** Result of a promise that outside work had returned, by number of the work. */
   readonly settled: { readonly work: number; readonly value: unknown }
-  /** Sleep of outside work in virtual time. */
+  /** Sleep of outside work, by number of the work, in milliseconds of virtual time. */
   readonly slept: { readonly work: number; readonly wait: number }
-  /**
-   * Number of outside work that starts to wait for something in the sandbox. The input `awake` is the end of the wait.
-   */
+  /** Number of outside work that begins to wait for something in the sandbox. The wait ends with the input `awake`. */
   readonly asleep: number
   readonly awake: number
-  /** Start of a fork, with its changes. Earlier inputs belong to the original sandbox. */
+  /** Start of a fork. Earlier inputs belong to the original sandbox. */
   readonly forked: ForkChanges
-  /** Continuation of the work that was in flight at the start of a fork. */
+  /** The work that was in flight at the start of a fork continues now. */
   readonly resumed: undefined
-  /** Takeover by another process: the running clock move ends, and unfinished outside work starts again. */
+  /**
+   * Another process has taken over the sandbox. The running clock move ends, and outside work that has not ended starts
+   * again.
+   */
   readonly takenOver: undefined
-  /** Task, by number, about which host time decided whether it counts as asleep. */
+  /** Task, by number, that counts as asleep or as awake from now on, because of host time. */
   readonly rested: { readonly task: number; readonly as: 'given up' | 'dozing' | 'roused' }
 }
 
-/** Outcome of outside work after a fork: a sleep of `wait` milliseconds, or its result. */
+/** What outside work does after the start of a fork: it sleeps for `wait` milliseconds, or ends with `value`. */
 export type KnownOutcome = { readonly at: number } & ({ readonly wait: number } | { readonly value: unknown })
 
-/** Changes of a fork. */
+/** Settings in which a fork differs from the original sandbox. */
 export interface ForkChanges {
   /** Name of the fork, for fault rules. */
   readonly name: string | undefined
-  /** Function that receives deliveries to URLs without a destination, as far as the policy `deliver` allows. */
+  /** Function that receives deliveries to URLs without a destination, if `deliver` allows their hosts. */
   readonly fetch: typeof globalThis.fetch | undefined
   readonly deliver: 'loopback' | 'none' | 'any' | readonly string[] | undefined
   /**
-   * Later outcomes of work that is in flight at the fork, by number of the work. Work without a recorded result never
-   * ends in the fork.
+   * What outside work that is in flight at the start of the fork does later, by number of the work. Work whose result
+   * was not recorded never ends in the fork.
    */
   readonly foretold: ReadonlyMap<number, readonly KnownOutcome[]>
 }
@@ -134,46 +132,47 @@ export type JournalInput = {
   readonly [K in InputKind]: JournalPosition & { readonly kind: K; readonly what: InputKinds[K] }
 }[InputKind]
 
-/** Work outside the sandbox: a handler or the network. */
+/** Work outside the sandbox: it runs a handler or sends a network request. */
 export type OutsideWork = (task: Task) => unknown
 
 /** Replays a journal. */
 export interface JournalPlayer {
-  /** Begins outside work by number, and replays its recorded inputs up to its return. */
+  /** Begins the outside work with this number. Replays its recorded inputs until the recorded work returned. */
   startWork(work: number, task: Task, run: OutsideWork): unknown
 }
 
-/** Receives inputs as they are recorded. */
+/** Receives each input when it is recorded. */
 export interface InputListener {
   input(input: JournalInput): void
-  /** Reports that the last `count` inputs belong to one step of the sandbox and must stay together. */
+  /** Reports that the last `count` inputs belong to one step of the sandbox. A reader must not separate them. */
   held(count: number): void
 }
 
-/** Values of the clock in a journal position. */
+/** Reads the values of the clock that a journal position contains. */
 export interface ClockPosition {
   now(): number
   /**
-   * Returns the time of an input and of everything that results from it, in milliseconds.
-   * In mode `real`, the time stays fixed until the host's present turn ends, so that a replay reaches the same instant.
+   * Returns the time of an input and of everything that results from the input, in milliseconds. In mode `real`, all
+   * calls within one turn of the host's event loop return the same time. A replay of the input can therefore reach
+   * exactly this time.
    */
   standStill(): number
-  /** Returns the number of timers that have been added. */
+  /** Returns the number of timers that have been added so far. */
   timers(): number
 }
 
-/** Values of the log in a journal position. */
+/** Values of the log that a journal position contains. */
 export interface LogPosition {
   readonly latest: number
   readonly ended: number
 }
 
 /**
- * Inputs in order. Each field of an input is a column, because objects would use more memory and each delivery adds two
- * inputs.
+ * List of inputs. Each field of the inputs has its own array. One object per input would use more memory, and each
+ * delivery adds two inputs.
  */
 export class InputColumns {
-  /** Columns with the first `#shared` inputs, which another sandbox also uses. */
+  /** Object with the first `#shared` inputs. Another sandbox has the same first inputs and uses the same object. */
   #base: InputColumns | undefined
   #shared = 0
   #kinds: InputKind[] = []
@@ -182,7 +181,10 @@ export class InputColumns {
   #log: number[] = []
   #ended: number[] = []
   #timers: number[] = []
-  /** Ranges of inputs that belong to one step of the sandbox: index of the first input → index after the last. */
+  /**
+   * Ranges of inputs that belong to one step of the sandbox. Key: index of the first input. Value: index after the last
+   * input.
+   */
   #within = new Map<number, number>()
 
   get length(): number {
@@ -213,25 +215,25 @@ export class InputColumns {
     return this.#base === undefined ? undefined : this.#base.#kindOf(place)
   }
 
-  /** Marks the inputs since `from` as belonging to one step, so that they stay together. */
+  /** Marks all inputs from index `from` on as one step of the sandbox. */
   markAtomic(from: number): void {
     if (this.length - from > 1) this.#within.set(from, this.length)
   }
 
   /**
-   * Marks the inputs since `from` although their step has not ended, because outside work forks the sandbox within the
-   * step.
+   * Marks all inputs from index `from` on as one step of the sandbox, although the step has not ended. Needed when
+   * outside work forks the sandbox within the step.
    */
   markAtomicOpen(from: number): void {
     if (this.length > from) this.#within.set(from, this.length)
   }
 
-  /** Returns whether an input is the first one of outside work. Such an input is replayed when that work begins. */
+  /** Returns whether an input is the first input of outside work. Such an input is replayed when that work begins. */
   isFromWork(place: number): boolean {
     return this.#kindOf(place) === 'returned' || this.#within.has(place)
   }
 
-  /** Returns the first position, from `place` on, that is not within a step. */
+  /** Returns the first position at or after `place` that is not within a step. */
   between(place: number): number {
     let end = place
     for (const [from, to] of this.#within) if (from <= end && end < to) end = to
@@ -239,7 +241,6 @@ export class InputColumns {
     return end === place ? place : this.between(end)
   }
 
-  /** Returns all inputs of one kind. */
   of<K extends InputKind>(kind: K): InputKinds[K][] {
     const found: InputKinds[K][] = []
     for (let place = 0; place < this.length; place++) {
@@ -249,13 +250,13 @@ export class InputColumns {
   }
 
   /**
-   * Returns columns with the first `count` inputs, to which others can be added. Both objects share these inputs, which
-   * never change.
+   * Returns a new object with the first `count` inputs, to which inputs can be added. The new object and this one share
+   * these inputs, which never change.
    */
   first(count: number): InputColumns {
     const copy = new InputColumns()
     const own = count - this.#shared
-    // Chains of forks stay short, because each link must have at least as many own inputs as it shares.
+    // Share inputs only if the base has at most as many inputs as the fork adds. Chains of forks therefore stay short.
     if (own <= 0 && this.#base !== undefined) return this.#base.first(count).#holding(this.#within, count)
     if (this.#base !== undefined && own < this.#shared) {
       copy.#base = this.#base
@@ -279,7 +280,7 @@ export class InputColumns {
   }
 }
 
-/** Bytes of an input in the columns, without its values. */
+/** Bytes that an input takes in the arrays, without its values. */
 const inputBytes = 100
 
 /**
@@ -299,22 +300,25 @@ export class InputJournal {
   #player: JournalPlayer | undefined
   listener: InputListener | undefined
   /**
-   * Function that is called before outside work begins. The work begins when its promise resolves, and never if it
-   * rejects.
+   * Function that is called before outside work begins. The work begins when the returned promise resolves. If that
+   * promise rejects, the work never begins.
    */
   gate: (() => Promise<void>) | undefined
-  /** Index of the first input of each outside call that has begun and not returned. */
+  /** Index of the first input of each call of outside work that has begun and not returned. */
   readonly #entered: number[] = []
   readonly #clock: ClockPosition
   readonly #log: LogPosition
   readonly #kept: Account
   readonly #headers = new LatestHeaders()
-  /** The last headers whose size was counted. Headers that consecutive requests share are counted once. */
+  /**
+   * The last headers whose bytes were counted. If the next request has the same list of headers, its bytes are not
+   * counted again.
+   */
   #weighed: HeaderList | undefined
-  /** Called when the journal is discarded, so that data that is useless without it can be freed. */
+  /** Called when the journal is discarded. The callback can free data that is useless without the journal. */
   onFull: (() => void) | undefined
 
-  /** @param kept memory account; if the journal exceeds its limit, the whole journal is discarded */
+  /** @param kept memory account of the journal; if the account exceeds its limit, the whole journal is discarded */
   constructor(clock: ClockPosition, log: LogPosition, kept: Account = new Account(Number.POSITIVE_INFINITY)) {
     this.#clock = clock
     this.#log = log
@@ -346,12 +350,11 @@ export class InputJournal {
     return { at: this.#clock.now(), log: latest, ended, timers: this.#clock.timers() }
   }
 
-  /** Number of outside calls that have begun and not returned. The next input occurs within these calls. */
+  /** Number of calls of outside work that have begun and not returned. The next input arrives during these calls. */
   get entered(): number {
     return this.#entered.length
   }
 
-  /** Returns all inputs so far. */
   copy(): InputColumns {
     const copy = this.#inputs.first(this.#inputs.length)
     for (const from of this.#entered) copy.markAtomicOpen(from)
@@ -365,12 +368,12 @@ export class InputJournal {
     this.#begunAt = this.#clock.now()
   }
 
-  /** Stops recording while a player replays inputs. */
+  /** Stops recording. From now on, `player` replays inputs. */
   play(player: JournalPlayer): void {
     this.#player = player
   }
 
-  /** Continues recording after a replay. @param inputs the replayed inputs, which precede the new ones */
+  /** Continues recording after a replay. @param inputs the replayed inputs; new inputs follow them */
   resume(inputs: InputColumns): void {
     this.#player = undefined
     this.#inputs = inputs
@@ -381,8 +384,8 @@ export class InputJournal {
   }
 
   /**
-   * Counts bytes of data that belongs to the journal. Beyond the limit, the journal and that data are discarded
-   * together.
+   * Counts bytes of other data that is useless without the journal. If the limit is exceeded, the journal and that data
+   * are discarded.
    */
   hold(bytes: number): void {
     if (this.#fullAt !== undefined) return
@@ -413,7 +416,10 @@ export class InputJournal {
     return this.#commands++
   }
 
-  /** Records a change that a function makes. @param bytes size of the data in that function's closure */
+  /**
+   * Records a change that a function makes.
+   * @param bytes size of the data that the function uses
+   */
   act(run: InputKinds['acted'], bytes: number): void {
     this.note('acted', run)
     this.hold(bytes)
@@ -426,8 +432,8 @@ export class InputJournal {
   }
 
   /**
-   * Runs outside work, such as a handler or a network request, and records its return and its result.
-   * A replay uses the recorded result and does not run the work.
+   * Runs outside work, such as a handler or a network request. Records when the work returns, and its result. A replay
+   * uses the recorded result and does not run the work.
    */
   outside<T>(task: Task, work: (task: Task) => T | Promise<T>): T | Promise<T> {
     const number = this.#works++
@@ -464,7 +470,10 @@ export class InputJournal {
     return this.#settles(number, result)
   }
 
-  /** Runs work again that began in another process and whose result is unknown. Records the result. */
+  /**
+   * Runs outside work that another process began, because the result of that run is unknown. Records the result of this
+   * run.
+   */
   again(number: number, task: Task, work: OutsideWork): Promise<unknown> {
     const { gate = () => Promise.resolve() } = this
     return this.#settles(number, this.#admitted(gate, number, task, work))
@@ -476,7 +485,7 @@ export class InputJournal {
     task: Task,
     work: (task: Task) => T | Promise<T>,
   ): Promise<T> {
-    // If the gate rejects, another process has taken over the sandbox, and the work must never begin in this one.
+    // If the gate rejects, another process has taken over the sandbox. The work must then never begin in this process.
     await gate().catch(() => new Promise<never>(() => {}))
     return work(new OutsideTask(task, number, this))
   }
@@ -494,9 +503,7 @@ export class InputJournal {
     )
   }
 
-  /**
-   * Returns the bytes of the values of an input. Clock moves, timers and numbers have no values outside the columns.
-   */
+  /** Returns the bytes that the values of an input take, in addition to the arrays. */
   #weigh(kind: InputKind, what: unknown): number {
     switch (kind) {
       case 'request':
@@ -522,7 +529,6 @@ export class InputJournal {
     }
   }
 
-  /** Discards the journal now, to free memory. */
   forget(): void {
     if (this.#fullAt === undefined) this.#giveUp()
   }
@@ -535,7 +541,7 @@ export class InputJournal {
   }
 }
 
-/** Task that a handler receives. Its sleeps are recorded as inputs, unlike sleeps of the engine. */
+/** Task that a handler receives. Its sleeps are recorded as inputs. */
 class OutsideTask implements Task {
   constructor(
     readonly task: Task,

@@ -2,9 +2,10 @@ import { deepCopy } from './deep-copy.js'
 import type { CallPath, InputJournal, JournaledCall } from './input-journal.js'
 
 /**
- * Classifies the methods of a public class; a missing method is a compile error.
- * `changes`: a call is an input, and the method records it before it does anything else. `reads`: a call changes
- * nothing, or its changes are recorded as other inputs, such as commands of a connection and clock moves.
+ * Table of the methods of a public class. The compiler reports a method that is missing in the table. `changes`: a call
+ * of the method is an input, and the method must record the call before it does anything else. `reads`: the method
+ * records nothing, because it changes nothing or because its changes are other inputs, such as commands of a connection
+ * and clock moves.
  * @template Internal methods that only the engine calls
  * @example export type KeysEffects = MethodEffects<DirectKeys, { pair: 'reads'; rotate: 'changes' }>
  */
@@ -20,15 +21,15 @@ type MethodNames<T> = {
 }[keyof T] &
   string
 
-/** Names of the methods with `changes` in a `MethodEffects` type. */
+/** Names of the methods that have `changes` in a `MethodEffects` table. */
 export type Changes<Table> = {
   [Name in keyof Table]: Table[Name] extends 'changes' ? Name : never
 }[keyof Table] &
   string
 
 /**
- * Records calls of one public object as inputs of its sandbox. Only user-facing methods record. Engines call each other
- * and never these methods, so that nothing is recorded twice.
+ * Records calls of the methods of one public object as inputs of its sandbox. Only methods that users call may record.
+ * Engines must call each other's internal methods, so that no input is recorded twice.
  * @example
  * load(dump: StoreDump): void {
  *   const [given] = this.#inputs.record('load', dump)
@@ -39,7 +40,7 @@ export class InputRecorder<Method extends string = string> {
   readonly journal: InputJournal | undefined
   readonly #path: CallPath
 
-  /** @param path path from the sandbox to the object, for replays: `'store'`, or `['queueIn', 'us-east-1']` */
+  /** @param path how a replay finds the object from the sandbox: `'store'`, or `['queueIn', 'us-east-1']` */
   constructor(journal: InputJournal | undefined, ...path: CallPath) {
     this.journal = journal
     this.#path = path
@@ -47,7 +48,7 @@ export class InputRecorder<Method extends string = string> {
 
   /**
    * Records a call of a public method.
-   * @returns copies of the arguments, which the method must use, because the originals may change later and a
+   * @returns copies of the arguments; the method must use them, because the caller may change the originals later and a
    * `Response` can be read only once
    */
   record<Args extends readonly unknown[]>(method: Method, ...args: Args): Args {
@@ -56,8 +57,9 @@ export class InputRecorder<Method extends string = string> {
   }
 
   /**
-   * Records a call of a frequently used method. Makes only one copy of the arguments, which belongs to the journal.
-   * @returns the recorded call, for a method that neither keeps nor changes its arguments
+   * Records a call of a method that is called very often. The journal keeps the only copy of the arguments, so the
+   * method must neither keep nor change them.
+   * @returns the recorded call
    */
   recordCall<Args extends readonly unknown[]>(method: Method, args: Args): JournaledCall<Args> {
     if (this.journal === undefined) return [method, ...args]
@@ -67,13 +69,13 @@ export class InputRecorder<Method extends string = string> {
   }
 
   /**
-   * Returns a recorder for an object that is reached from this one.
-   * @param step property name or method call that returns that object
+   * Returns a recorder for an object that a property or a method of this object returns.
+   * @param step name of that property, or call of that method
    */
   below(step: CallPath[number]): InputRecorder {
     return new InputRecorder(this.journal, ...this.#path, step)
   }
 }
 
-/** Recorder for objects that do not belong to a sandbox. It records nothing. */
+/** Recorder for objects without a sandbox. It records nothing. */
 export const unrecorded: InputRecorder = new InputRecorder(undefined)

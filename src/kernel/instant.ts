@@ -16,7 +16,7 @@ export function instant(at: Instant): number {
   const time = typeof at === 'string' ? Date.parse(at) : Number(at ?? Number.NaN)
   if (Math.abs(time) <= endOfTime) return time
   throw new RangeError(
-    `${typeof at === 'string' ? JSON.stringify(at) : String(at)} is not a time. Use milliseconds, a Date or a text such as '2030-01-01T09:00:00Z', until the year 128725.`,
+    `${typeof at === 'string' ? JSON.stringify(at) : String(at)} is not a time. Use milliseconds, a Date or a text such as '2030-01-01T09:00:00Z', at latest in the year 128725.`,
   )
 }
 

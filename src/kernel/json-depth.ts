@@ -1,9 +1,9 @@
 /**
- * Returns whether a JSON text nests deeper than `levels`. The result is arbitrary for text that is not JSON, because
- * the parser rejects that text later.
+ * Returns whether a JSON text nests deeper than `levels`. For a text that is not JSON, the result means nothing,
+ * because the parser rejects that text later.
  */
 export function isDeeper(json: string, levels: number): boolean {
-  // A text that nests deeper than `levels` has more than two brackets per allowed level.
+  // Each level needs two brackets, so a short text cannot nest deeper.
   if (json.length <= 2 * levels) return false
   let depth = 0
   for (let at = 0; at < json.length; at++) {
@@ -17,11 +17,12 @@ export function isDeeper(json: string, levels: number): boolean {
 }
 
 /**
- * Returns whether a JSON text has more than `most` values, because a parsed value can use ten times as much memory as
- * its text. The result is arbitrary for text that is not JSON, because the parser rejects that text later.
+ * Returns whether a JSON text has more than `most` values. Such a text is dangerous, because parsed values can use ten
+ * times as much memory as the text. For a text that is not JSON, the result means nothing, because the parser rejects
+ * that text later.
  */
 export function hasMoreValues(json: string, most: number): boolean {
-  // A value takes at least two characters, with its separator.
+  // A value and its separator take at least two characters, so a short text cannot have more values.
   if (json.length <= 2 * most) return false
   let values = 1
   for (let at = 0; at < json.length; at++) {

@@ -8,20 +8,17 @@ export type ClockMove = 'advance' | 'advanceTo' | 'drain'
 /** Options of the methods that move time. */
 export interface AdvanceOptions {
   /**
-   * Signal that stops the move when it is aborted. Timers that were due until then have run, and the clock can be moved
-   * again.
+   * Signal that stops the move when it is aborted. All timers that were due until then have run. Afterwards, the clock
+   * can be moved again.
    */
   readonly signal?: AbortSignal
   /**
-   * Maximum number of timers that may fire at one instant, and in one `drain()` in total. The total does not include
-   * timers of schedules.
-   * Beyond the limit, the call throws an error that names the timer that fired most often. Default 20,000, plus 20 for
-   * each timer and message that waits at the start.
+   * Maximum number of timers that may fire at one instant. It is also the maximum for a whole `drain()`, without the
+   * timers of schedules. Beyond it, the call throws an error that names the timer that fired most often. Default:
+   * 20,000, plus 20 for each timer and message that waits when the move starts.
    */
   readonly maxTimers?: number
-  /**
-   * Function that is called whenever no work runs. When it returns true, the move ends and time stays at that instant.
-   */
+  /** Function that is called each time that no work runs. If it returns true, the move ends at that instant. */
   readonly until?: () => boolean
 }
 
@@ -47,22 +44,23 @@ export function checkMove(call: ClockMove, options: AdvanceOptions): void {
 }
 
 /**
- * Default number of timers that may fire at one instant, or in one `drain()`, before the clock assumes an endless loop.
+ * Default maximum of timers that may fire at one instant, or in one `drain()`. More timers probably mean an endless
+ * loop.
  */
 const leastBudget = 20_000
 /**
- * Number of additional timers for each timer or message that waits at the start: its retries, its callbacks and their
- * retries.
+ * Additional timers that a move allows for each timer or message that waits at its start. Such a message may have
+ * retries and callbacks, and callbacks have retries too.
  */
 const budgetPerWaiting = 20
-/** Number of most recent timers whose labels are counted, to name the label that occurred most often. */
+/** To name the label that occurred most often, a message counts the labels of this many recent timers. */
 const countedAtLast = 1_000
-/** Number of timers after which a move yields to the host, so that a long move does not block other code. */
+/** Number of timers that a move fires before it lets other code of the host run. */
 const timersPerPause = 100
 
 /** One clock move, with its limits and the reason for an early end. */
 export class Move {
-  /** Reason for an early end. */
+  /** Reason why the move must end early. `undefined` if there is no such reason. */
   interruption: { readonly reason: unknown } | undefined
   readonly #budget: number
   #left: number
@@ -112,7 +110,7 @@ export class Move {
 
   endOfTime(next: Timer): Error {
     return new Error(
-      `clock.${this.call}() stopped: "${next.label}" is due at ${iso(next.at)}, after the last instant of a clock, ${iso(endOfTime)}. Stop what schedules it.`,
+      `clock.${this.call}() stopped: "${next.label}" is due at ${iso(next.at)}, after the last instant of a clock, ${iso(endOfTime)}. Stop the code that schedules it.`,
     )
   }
 
@@ -125,7 +123,7 @@ export class Move {
     const allowing = this.call === 'drain' ? 'clock.drain({ maxTimers })' : `clock.${this.call}(…, { maxTimers })`
     return new Error(
       `clock.${this.call}() stopped: ${most}, the limit maxTimers. Most often: "${label}" (${times} of the last ${last}); next: "${next.label}" at ${iso(next.at)}; ` +
-        `${pending} pending. If they never end, stop what schedules them. Otherwise, raise the limit with ${allowing}.`,
+        `${pending} pending. If they never end, stop the code that schedules them. Otherwise, raise the limit with ${allowing}.`,
     )
   }
 }

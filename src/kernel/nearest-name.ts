@@ -3,9 +3,9 @@ import { shownValue } from './shown-value.js'
 const longest = 120
 
 /**
- * Returns the edit distance: the number of characters to insert, delete or change. Only the first 120 characters are
- * compared.
- * @param enough distance at which the comparison may stop; a larger distance may then be inexact
+ * Returns the edit distance of two texts: the number of characters that must be inserted, deleted or changed to get
+ * from one to the other. Only the first 120 characters are compared.
+ * @param enough if the distance is at least this number, the result may be too small, because the comparison stops
  */
 export function editDistance(one: string, other: string, enough: number = Number.POSITIVE_INFINITY): number {
   if (Math.abs(one.length - other.length) >= enough) return enough
@@ -23,13 +23,13 @@ export function editDistance(one: string, other: string, enough: number = Number
   return row[b.length]! + Math.abs(one.length - a.length - (other.length - b.length))
 }
 
-/** Returns ` Did you mean "orders"?` to append to a message, or an empty string if no name is near enough. */
+/** Returns ` Did you mean "orders"?`, to append to a message. Returns an empty string if no name is similar enough. */
 export function didYouMean(name: unknown, names: Iterable<string>): string {
   const near = typeof name === 'string' ? nearestName(name, names) : undefined
   return near === undefined ? '' : ` Did you mean ${JSON.stringify(near)}?`
 }
 
-/** Table with every name of an options type. The compiler rejects a table with a missing name. */
+/** Table of all names of an options type. The compiler reports a name that is missing in a table. */
 export type OptionNames<T> = { readonly [Name in keyof T]-?: true }
 
 /**
@@ -63,9 +63,9 @@ function quoted(names: readonly string[]): string {
   return names.map((name) => JSON.stringify(name)).join(', ')
 }
 
-/** Returns the nearest name, if it is near enough for a typo. */
+/** Returns the nearest name, or `undefined` if no name is similar enough. */
 export function nearestName(name: string, names: Iterable<string>): string | undefined {
-  // An empty name is not a typo of another name.
+  // An empty name is not a misspelling of another name.
   if (name === '') return undefined
   const plain = name.toLowerCase()
   let best: string | undefined
@@ -77,9 +77,7 @@ export function nearestName(name: string, names: Iterable<string>): string | und
   return best
 }
 
-/**
- * Returns the edit distance, but counts a plural as one change, although `retry` and `retries` differ by three letters.
- */
+/** Returns the edit distance, but a plural counts as one change: `retry` and `retries` differ by three letters. */
 function distance(one: string, other: string, enough: number): number {
   const plain = editDistance(one, other, enough)
   const [a, b] = [singular(one), singular(other)]

@@ -1,6 +1,6 @@
 /**
- * Returns a function that creates a value on its first call and then returns the same value. An import then costs
- * nothing.
+ * Returns a function that creates a value on its first call and returns the same value on later calls. A module with
+ * such a function does no work when it is imported.
  */
 export function once<T extends object | string>(make: () => T): () => T {
   let made: T | undefined

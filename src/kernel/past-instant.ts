@@ -1,7 +1,8 @@
 import { checkOptionNames } from './nearest-name.js'
 
 /**
- * Checks the fields of a plain object that names a past instant. A `Date` and a journal position are not plain objects.
+ * Checks an object such as `{ seq: 17 }`, which names a past instant. Does not check other forms of instants, such as a
+ * `Date` or a journal position.
  * @throws TypeError when the object has fields other than `seq`
  */
 export function checkPastInstant(given: unknown): void {

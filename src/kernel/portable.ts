@@ -12,7 +12,7 @@ export function portableString(bytes: Bytes): PortableString {
   return isUtf8(bytes) ? text(bytes) : { base64: toBase64(bytes) }
 }
 
-/** Returns an object without its undefined fields, as in JSON. */
+/** Returns an object without the fields that are `undefined`. */
 export function stated<Facts extends object>(facts: Facts): Facts {
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as Facts
 }

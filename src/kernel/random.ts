@@ -7,16 +7,15 @@ export interface Random {
   /** Returns a float in [0, 1) with 32 random bits. */
   float(): number
   /**
-   * Returns an independent random source with a name.
-   * The same seed and name give the same draws, regardless of draws from other sources. A new draw in one feature
-   * therefore does not change the draws of another.
+   * Returns an independent random source with a name. Its draws depend only on the seed and the name, and not on draws
+   * from other sources. If a new feature draws from its own source, the draws of all other features stay the same.
    */
   fork(stream: string): Random
-  /** Returns a source that will give the same draws as this one, to look ahead. */
+  /** Returns a copy that will give the same draws as this source. Draws from the copy do not change this source. */
   copy(): Random
 }
 
-/** Implements all methods with 32 random bits per draw, which a subclass supplies. */
+/** Implements all methods of a random source. A subclass supplies draws of 32 random bits. */
 export abstract class DrawnRandom implements Random {
   protected abstract next(): number
   abstract fork(stream: string): Random
@@ -25,7 +24,8 @@ export abstract class DrawnRandom implements Random {
   int(below: number): number {
     if (!(below >= 1 && below <= 0x1_0000_0000))
       throw new RangeError(`random.int(): below must be from 1 to 2^32 (got ${below})`)
-    // Numbers above the largest multiple of `below` are drawn again, because they would make small results more likely.
+    // If 2^32 is not a multiple of `below`, some results would be drawn more often than others. Draws above the largest
+    // multiple are therefore repeated.
     const limit = 0x1_0000_0000 - (0x1_0000_0000 % below)
     for (;;) {
       const draw = this.next()
@@ -129,12 +129,17 @@ const base58Codes = Array.from(base58, (char) => char.charCodeAt(0))
 /** 58^5, the largest power below 2^32, so that one draw gives five characters. */
 const fiveCharacters = 656_356_768
 
-/** Returns one ID from a new random source. @param length number of random characters */
+/**
+ * Returns one ID, for code that needs no `IdSource`.
+ * @param length number of random characters
+ */
 export function singleId(random: Random, prefix: string, length: number): string {
   return new IdSource(random, prefix, length).next()
 }
 
-/** Creates many IDs efficiently: each ID is one flat string, and each draw gives five characters. */
+/**
+ * Creates IDs with a common prefix. It is fast, because each draw gives five characters and each ID is one flat string.
+ */
 export class IdSource {
   readonly #random: Random
   readonly #prefix: string

@@ -1,7 +1,10 @@
 import type { Account } from './account.js'
 import { type Entry, type EntryBase, type EntryBody, type EntryOf, type EntryType, TrafficLog } from './traffic-log.js'
 
-/** Types of entries that the queue of a region and its workflows write. All other entries belong to both regions. */
+/**
+ * Types of entries that the queue and the workflows of a region write. Entries of all other types belong to both
+ * regions.
+ */
 const regional: ReadonlySet<EntryType> = new Set([
   'published',
   'attempt',
@@ -24,7 +27,7 @@ export function isOfRegion(entry: Entry, region: string | undefined): boolean {
   return entry.region === region || (entry.region === undefined && !regional.has(entry.type))
 }
 
-/** Returns whether an entry is of a type that belongs to one region only. */
+/** Returns whether the type of an entry belongs to one region only. */
 export function isRegional({ type }: Entry): boolean {
   return regional.has(type)
 }

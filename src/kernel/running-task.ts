@@ -2,16 +2,15 @@ import { type Duration, milliseconds } from './duration.js'
 import { instant } from './instant.js'
 import type { Task, Timer, TimerOptions, TimerRun, TimerTarget } from './time.js'
 
-/** Members of the clock that a task uses. */
 export interface TaskClock {
   now(): number
   schedule(at: number, label: string, run: TimerRun | TimerTarget, options?: TimerOptions): Timer
   trackFor<T>(caller: RunningTask | undefined, label: string, work: (task: Task) => Promise<T>): Promise<T>
   fellAsleep(task: RunningTask): void
   woke(task: RunningTask): void
-  /** Returns the number of a new task, in the order in which tasks begin. */
+  /** Returns the number of a new task. Tasks are numbered in the order in which they begin. */
   nextTask(): number
-  /** Records that a task changed its state because of host time. */
+  /** Records that a task counts as asleep or as awake from now on, because of host time. A replay must repeat this. */
   rests(task: RunningTask, as: 'given up' | 'dozing' | 'roused'): void
 }
 
@@ -24,12 +23,13 @@ export class SandboxDisposed extends Error {
 
 const notAwaited = { awaited: false } as const
 
-/** Work that the clock waits for, unless it sleeps. */
+/** Work that blocks virtual time while it is not asleep. */
 export class RunningTask implements Task {
   ended = false
   readonly number: number
   /**
-   * Number of reasons for which this task counts as asleep: its own sleeps, and the sleeps of tasks that it waits for.
+   * Number of sleeps because of which this task counts as asleep: its own sleeps, and sleeps of tasks for which it
+   * waits.
    */
   #sleeping = 0
   #whenAsleep: (() => void) | undefined
@@ -39,17 +39,17 @@ export class RunningTask implements Task {
   constructor(
     readonly label: string,
     readonly clock: TaskClock,
-    /** False if a schedule started this task while time was draining. The drain then does not wait for its sleeps. */
+    /** False if a schedule started this task during a drain. That drain then does not wait for sleeps of this task. */
     readonly awaited: boolean,
-    /** Task that waits for this task. The caller counts as asleep while this task sleeps. */
+    /** Task that waits for this task. While this task sleeps, the waiting task counts as asleep too. */
     private caller: RunningTask | undefined,
   ) {
     this.number = clock.nextTask()
   }
 
   /**
-   * Whether the task blocks time. A task with several parallel parts does not block time while one part sleeps.
-   * Otherwise, two parallel sleeps would wait for each other.
+   * Whether the task blocks time. If several parts of a task run in parallel and one part sleeps, the task does not
+   * block time. Otherwise, two parts that sleep would wait for each other forever.
    */
   get awake(): boolean {
     return this.#sleeping === 0
@@ -59,7 +59,7 @@ export class RunningTask implements Task {
     return this.label.startsWith('request ')
   }
 
-  /** Description of the client's request or command that this task processes; `undefined` for other work. */
+  /** Text such as `a request`, if this task processes a request or a command of a client; otherwise `undefined`. */
   get sentFromOutside(): string | undefined {
     if (this.isTracked) return 'a request'
     return this.label.startsWith('command ') ? `a command (${this.label.slice('command '.length)})` : undefined
@@ -85,8 +85,8 @@ export class RunningTask implements Task {
   }
 
   /**
-   * Makes the task count as asleep from now on, because it exceeded its stall timeout.
-   * @returns the text of the warning
+   * Makes the task count as asleep from now on, because it ran longer than its stall timeout.
+   * @returns the text of a warning
    */
   giveUp(): string {
     this.clock.rests(this, 'given up')
@@ -97,7 +97,7 @@ export class RunningTask implements Task {
     return sentence
   }
 
-  /** Makes the task count as asleep until `rouse()`, because it waits for a timer of a follower. */
+  /** Makes the task count as asleep until `rouse()` is called, because it waits for a timer of a follower. */
   doze(): void {
     this.clock.rests(this, 'dozing')
     this.#rest(1)
@@ -119,7 +119,7 @@ export class RunningTask implements Task {
     const at = instant(this.clock.now() + milliseconds(wait))
     if (this.ended) {
       return Promise.reject(
-        new Error(`task.sleep() was called after "${this.label}" had ended. Await the sleep inside that work.`),
+        new Error(`task.sleep() was called after "${this.label}" had ended. Await task.sleep() before the work ends.`),
       )
     }
     if (signal?.aborted === true) return Promise.resolve()
@@ -133,8 +133,8 @@ export class RunningTask implements Task {
       const timer = this.clock.schedule(
         at,
         `sleep in ${this.label}`,
-        // The client of a request awaits the response, so its sleep must reject.
-        // Other sleeps never end, so that they do not change the next state of the sandbox.
+        // The client of a request waits for the response, so the sleep of a request rejects. Other sleeps never end:
+        // their code would otherwise continue and change the state after the reset.
         this.root.isTracked ? { fire: wake, stopped: () => reject(new SandboxDisposed()) } : wake,
         this.awaited ? undefined : notAwaited,
       )

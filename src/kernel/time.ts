@@ -1,10 +1,8 @@
 import type { Duration } from './duration.js'
 
-// Types for time and timers, as services use them.
-
 export type TimerRun = (task: Task) => Promise<unknown> | void
 
-/** Timer callback as a method of an existing object, so that a million timers do not need a million closures. */
+/** Callback of a timer as a method of an existing object. A million timers then do not need a million closures. */
 export interface TimerTarget {
   fire(task: Task): Promise<unknown> | void
   /** Called when the clock stops before the timer fires. */
@@ -15,7 +13,7 @@ export interface TimerTarget {
 export interface TimerOptions {
   /** Whether the timer is recurring, such as a schedule or a keep-alive. `drain()` does not wait for it. */
   readonly background?: boolean
-  /** `false`: a drain that is running does not wait for this timer, but the next one does. */
+  /** If false, a drain that is already running does not wait for this timer. Later drains wait for it. */
   readonly awaited?: boolean
 }
 
@@ -55,24 +53,27 @@ export interface Task {
    */
   sleep(wait: Duration, signal?: AbortSignal): Promise<void>
   /**
-   * Registers a callback for each time when the task falls asleep, by its own sleep or by a request that it sent.
+   * Registers a callback that is called each time the task falls asleep. A task also falls asleep while a request that
+   * it sent sleeps.
    * @internal
    */
   whenAsleep?(run: () => void): void
   /**
-   * Makes the task count as asleep, because it waits for something in the sandbox. The returned function ends this.
+   * Makes the task count as asleep, because it waits for something in the sandbox. Returns a function that wakes the
+   * task again.
    * @internal
    */
   fallAsleep?(): () => void
   /**
-   * Sets a stall timeout: host milliseconds for which the clock waits while the work neither ends nor sleeps.
-   * After the timeout, `run` is called, the work counts as asleep, and time moves on. The text that `run` returns is
-   * printed as a warning. If `patience` returns `undefined`, there is no limit.
+   * Sets a stall timeout. `patience` returns the timeout in milliseconds of host time, or `undefined` for no limit. If
+   * the work neither ends nor sleeps for that time, `run` is called, the work counts as asleep, and time moves on. The
+   * text that `run` returns is printed as a warning.
    * @internal
    */
   whenStuck?(patience: () => number | undefined, run: () => string): void
   /**
-   * Runs more work, such as sending a slow body, that may outlast this task. The task's caller also waits for it.
+   * Runs additional work that may end after this task, such as sending a slow body. The task that waits for this task
+   * also waits for the additional work.
    * @internal
    */
   beside?<T>(label: string, work: (task: Task) => Promise<T>): Promise<T>

@@ -33,13 +33,19 @@ export interface RequestEntry {
   readonly headers: HeaderList
   /** Body of the request. Empty if there is none. */
   readonly body: Bytes
-  /** Redaction of the request; set when the request is found to belong to a run with redacted steps. */
+  /**
+   * Parts of the request that no rendering shows. Set when the request belongs to a workflow run whose steps are
+   * redacted.
+   */
   redact?: RedactedFields
   /** Note for the developer who sent the request, about its dialect or its token. */
   note?: string
   /** Response to the request. Absent until it was sent. */
   response?: LoggedResponse
-  /** `seq` of the last entry before the response, which is its position in the timeline. */
+  /**
+   * `seq` of the last entry that was written before the response. It determines the position of the response in the
+   * timeline.
+   */
   endedAfterSeq?: number
 }
 
@@ -99,7 +105,9 @@ export interface LoggedOutboundResponse {
   readonly body: Bytes | undefined
   /** Error text that the app receives when there is no response. */
   readonly error?: string
-  /** Description of the part that the app did not see: `the handler ran and responded 201, its answer was lost`. */
+  /**
+   * Text about events that the app did not notice, such as `the handler ran and responded 201, its answer was lost`.
+   */
   readonly note?: string
 }
 
@@ -111,7 +119,7 @@ export interface CommandEntry {
   readonly argv: readonly Bytes[]
   /** Name of the store user that ran the command, such as `default`. */
   readonly user: string
-  /** Way in which the command arrived. `resp`: over the Redis protocol. `direct`: by a call of `sandbox.store`. */
+  /** Interface through which the command arrived. `resp`: the Redis protocol. `direct`: a call of `sandbox.store`. */
   readonly via: 'request' | 'pipeline' | 'transaction' | 'resp' | 'direct'
   /** Reply of the command. Absent if the command failed. */
   readonly reply?: unknown
@@ -201,7 +209,7 @@ export interface RedactedFields {
 
 /**
  * Differences between two states of the data store: added, removed and changed keys.
- * @template Key type of a key with its value, as in dumps; log entries do not specify its fields
+ * @template Key type of one key with its value
  */
 export interface StoreDiff<Key extends object = object> {
   /** Keys that only the later state has. */
@@ -241,15 +249,17 @@ export interface AttemptEntry {
   /** Parts of the message that the publisher redacted. */
   readonly redact?: RedactedFields | undefined
   /**
-   * Kind of the fault that a script step or a response of the destination contains. Faults of rules have entries of
-   * their own.
+   * Kind of the fault in a script step or a response of the destination. A fault of a rule has its own entry instead.
    */
   fault?: string
   /** Changes of the data store during the delivery; only with `traffic.recordStoreChanges()`. */
   store?: StoreDiff
   /** Result of the attempt. Absent until it has ended. */
   outcome?: AttemptOutcome | undefined
-  /** `seq` of the last entry before the attempt ended, which is the position of its end in the timeline. */
+  /**
+   * `seq` of the last entry that was written before the attempt ended. It determines the position of the end in the
+   * timeline.
+   */
   endedAfterSeq?: number
 }
 
@@ -267,13 +277,13 @@ export interface AttemptOutcome {
   readonly body: Bytes
   /** State of the message after the attempt. `RETRY`: another attempt follows. `FAILED`: no attempt follows. */
   readonly state: 'DELIVERED' | 'RETRY' | 'FAILED' | 'CANCELLED'
-  /** For RETRY: the next attempt, its delay, and the rule for it. */
+  /** For `RETRY`: instant of the next attempt, delay until then, and the reason for the length of the delay. */
   readonly next?: { readonly at: number; readonly delayMs: number; readonly reason: string }
-  /** Description of the part that the queue did not see: `the handler ran, its response was lost`. */
+  /** Text about events that the queue did not notice, such as `the handler ran, its response was lost`. */
   readonly note?: string
 }
 
-/** A change of a message that is not an attempt: canceled, delivered now, expired … */
+/** A change of a message without an attempt: canceled, delivered now, expired … */
 export interface MessageEntry {
   /** The entry is a change of a message outside its attempts. */
   readonly type: 'message'
@@ -363,7 +373,7 @@ export interface NotifyEntry {
   readonly runId?: string
   /** Data of the event. Empty if there is none. */
   readonly body: Bytes
-  /** Redacted parts, from the runs that receive the event. */
+  /** Parts of the event that no rendering shows, because a run that receives the event redacts them. */
   readonly redact?: RedactedFields
   /** Set if no run was waiting. The next wait of the run will receive the event. */
   readonly kept?: true
@@ -391,7 +401,10 @@ export interface SettingEntry {
   readonly type: 'setting'
   /** Kind of setting. `service`: the whole message queue was reset or loaded. `store`: the data store was loaded. */
   readonly resource: 'schedule' | 'queue' | 'flow-control' | 'signing-keys' | 'service' | 'store'
-  /** ID of the schedule, name of the FIFO queue, or flow-control key. A fixed word for other kinds. */
+  /**
+   * ID of the schedule, name of the FIFO queue, or flow-control key. For other kinds of settings, a fixed text such as
+   * `store`.
+   */
   readonly name: string
   /** Kind of change: `created`, `paused`, `skipped`, `limited`, `rotated` … */
   readonly change: string
@@ -435,7 +448,7 @@ export interface FlowControlEntry {
   readonly reason: string
 }
 
-/** A clock move by the test. Consecutive moves with nothing between them share one entry. */
+/** One or more clock moves by the test. Consecutive moves share one entry if nothing was logged between them. */
 export interface ClockEntry {
   /** The entry is a clock move by the test. */
   readonly type: 'clock'
@@ -482,9 +495,7 @@ export type EntryBody =
   | DroppedEntry
 /** The type of an entry, such as `attempt`. */
 export type EntryType = EntryBody['type']
-/**
- * Every type of entry in a mapped type, because the compiler is too slow when it searches a union of this many types.
- */
+/** Types of entries by name. The compiler finds a type in this table much faster than in a union of all types. */
 type EntryTable = { readonly [Body in EntryBody as Body['type']]: EntryBase & Body }
 /** The entry of one type. */
 export type EntryOf<T extends EntryType> = EntryTable[T]
@@ -520,11 +531,11 @@ export function isEntryType(word: string): word is EntryType {
 /** Limits of a traffic log. */
 export interface TrafficLimits {
   /**
-   * Maximum number of entries, beyond which the older half is dropped. Default: no limit.
-   * If the maximum is 0, the log keeps nothing and announces only the entries of the queue.
+   * Maximum number of entries. If the log has more, its older half is dropped. Default: no limit. With 0, the log keeps
+   * nothing. Listeners are then called only for entries of the queue.
    */
   readonly entries?: number | undefined
-  /** Memory limit, beyond which the older half is dropped. Default: no limit. */
+  /** Memory account of the log. If it exceeds its limit, the older half of the log is dropped. Default: no limit. */
   readonly bytes?: Account | undefined
 }
 
@@ -550,7 +561,7 @@ interface Subscription {
  * that code without queries does not pay for it.
  */
 export class TrafficLog {
-  /** Whether the log keeps any entries. If not, callers do not need to create them. */
+  /** Whether the log keeps entries. If it keeps none, callers need not create entries. */
   readonly keeps: boolean
   readonly #clock: { now(): number }
   readonly #limit: number
@@ -558,15 +569,15 @@ export class TrafficLog {
   #entries: Entry[] = []
   /** Size of each entry in bytes. */
   #weights: number[] = []
-  /** The last headers whose size was counted. Headers that consecutive requests share are counted once. */
+  /**
+   * The last headers whose bytes were counted. If the next request has the same list of headers, its bytes are not
+   * counted again.
+   */
   #weighed: HeaderList | undefined
   #weighedAnswers: HeaderList | undefined
   #dropped = 0
   #index: TrafficIndex | undefined
-  /**
-   * Listeners. The array is replaced and never mutated, because listeners may be added or removed while an entry is
-   * announced.
-   */
+  /** Listeners may be added or removed while they are called. So this array is replaced and never changed. */
   #subscribers: readonly Subscription[] = []
   #sequence = 0
   #ended = 0
@@ -580,7 +591,7 @@ export class TrafficLog {
     this.keeps = this.#limit > 0
   }
 
-  /** Returns a log of recorded entries, to which nothing is added. */
+  /** Returns a log of entries that were recorded earlier. No entries are added to it. */
   static recorded(entries: readonly Entry[]): TrafficLog {
     const traffic = new TrafficLog({ now: () => entries.at(-1)?.at ?? 0 })
     traffic.#entries = [...entries]
@@ -590,7 +601,12 @@ export class TrafficLog {
     return traffic
   }
 
-  /** Reserves a share of the log's memory for other data about the past. @param part share, from 0 to 1 @internal */
+  /**
+   * Returns an account for other data about the past, which uses a part of the log's memory.
+   * @param part part of the memory, from 0 to 1
+   * @internal
+   * @internal
+   */
   share(part: number): Account {
     return new Account(this.#kept.limit * part, this.#kept)
   }
@@ -605,7 +621,10 @@ export class TrafficLog {
     return entry
   }
 
-  /** Adds an entry that is an object of a class, to save memory or to compute costly fields only on demand. */
+  /**
+   * Adds an entry without copying it. The entry is an object of a class, which saves memory or computes costly fields
+   * only on demand.
+   */
   adopt<E extends EntryBody & { seq: number; at: number; cause?: number }>(entry: E, cause?: number): void {
     entry.seq = ++this.#sequence
     entry.at = this.#clock.now()
@@ -629,7 +648,7 @@ export class TrafficLog {
     return this.#entries.length > this.#limit || (this.#kept.left < 0 && this.#entries.length > 2)
   }
 
-  /** Drops the older half of the entries and puts an entry with the number of dropped entries before the rest. */
+  /** Drops the older half of the entries. The first entry then has the number of dropped entries. */
   #forgetOlderHalf(): void {
     const byEntries = this.#entries.length > this.#limit
     do {
@@ -666,9 +685,9 @@ export class TrafficLog {
   }
 
   /**
-   * Adds a response to a request, or an outcome to an attempt, and announces the entry again.
-   * @param end the response or outcome; if it is omitted, the entry is only announced
-   * @param bytes additional bytes that `end` does not contain
+   * Adds the response to a request, or the outcome to an attempt, and calls the listeners again.
+   * @param end the response or outcome; if it is omitted, only the listeners are called
+   * @param bytes memory that the end of the entry uses in addition to `end`
    */
   complete<E extends RequestEntry | OutboundEntry | AttemptEntry | ClockEntry>(
     entry: E,
@@ -711,7 +730,8 @@ export class TrafficLog {
           entryBytes.published + weightOfText(entry.url) + weightOfText(entry.body) + weightOfHeaders(entry.headers)
         )
       case 'attempt':
-        // The body is shared with the message. The headers are not counted, because reading them would create them.
+        // The message already counts the body. Headers are created when they are read, so counting them would create
+        // them.
         return entryBytes.attempt
       default:
         return entryBytes.other + weightOf(entry)
@@ -742,8 +762,8 @@ export class TrafficLog {
   }
 
   /**
-   * Replaces entries by equal entries of another log, so that both logs share memory. Only entries that can no longer
-   * change are shared.
+   * To save memory, replaces entries by entries of another log that are equal. Only entries that can no longer change
+   * are replaced.
    */
   shareWith(other: Pick<TrafficLog, 'get'>): void {
     for (let index = 0; index < this.#entries.length; index++) {
@@ -774,7 +794,7 @@ export class TrafficLog {
     return this.#sequence
   }
 
-  /** Number of times that an entry was completed. */
+  /** Number of calls of `complete()` so far. */
   get ended(): number {
     return this.#ended
   }
@@ -799,12 +819,15 @@ export class TrafficLog {
     if (entry?.type === 'request') entry.redact = hiddenBody
   }
 
-  /** Returns the entries with a higher `seq`. */
+  /** Returns the entries after the entry with this `seq`. */
   after(seq: number): readonly Entry[] {
     return seq <= 0 ? this.#entries : this.#entries.slice(this.#placeAfter(seq))
   }
 
-  /** Returns the index of the first entry with a higher `seq`. Entries are consecutive, except recorded ones. */
+  /**
+   * Returns the index of the first entry after the entry with this `seq`. The numbers of entries have no gaps, except
+   * in recorded logs.
+   */
   #placeAfter(seq: number): number {
     const entries = this.#entries
     const first = entries[0]
@@ -833,7 +856,7 @@ export class TrafficLog {
     }
   }
 
-  /** Drops the older half of the entries to free memory, as the log does beyond a limit. */
+  /** Drops the older half of the entries to free memory, although no limit is exceeded. */
   forgetOlderHalf(): void {
     if (this.#entries.length > 2) this.#forgetOlderHalf()
   }
@@ -864,7 +887,7 @@ function checkedLimit(limit: number | undefined): number {
   throw new RangeError(`policy.maxTrafficEntries must be at least 0, or undefined for no limit (got ${limit}).`)
 }
 
-/** Returns whether two values have equal data and the same class. */
+/** Returns whether two values have the same class and equal fields at every depth. */
 function isSame(one: unknown, other: unknown): boolean {
   if (one === other) return true
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
@@ -874,7 +897,10 @@ function isSame(one: unknown, other: unknown): boolean {
   return names.every((name) => isSame(some[name], same[name]))
 }
 
-/** Bytes of an entry without its values: the object, its response or outcome, and its position in the log. */
+/**
+ * Bytes of memory that an entry of each type uses for its object, its response or outcome, and its position in the log.
+ * Its texts and bodies are counted separately.
+ */
 const entryBytes = {
   request: 300,
   command: 150,

@@ -1,14 +1,17 @@
 import { AddressPattern, withoutQuery } from './address-pattern.js'
 import { didYouMean, editDistance } from './nearest-name.js'
 
-/** Unused steps of a script. The steps may come from a server or a log, so the types of their fields are unknown. */
+/**
+ * A script with its unused steps. It may come from a server or a log, so the types of the fields of its steps are
+ * unknown.
+ */
 export interface UnusedSteps {
   readonly pattern: string
   readonly steps: readonly { readonly kind?: unknown; readonly status?: unknown }[]
 }
 
 /**
- * A log entry for a request that could use a step: type `attempt` for a delivery, `outbound` for an outbound request.
+ * A log entry of a request that could have used a step: `attempt` for a delivery, `outbound` for an outbound request.
  */
 interface Logged {
   readonly type: string
@@ -39,7 +42,8 @@ export function unplayedText(
 }
 
 /**
- * Names the first request that matched the script but got the response of a fault rule. Returns `''` if there is none.
+ * Names the first request that matched the script but used no step, because a fault rule determined its response.
+ * Returns `''` if there is no such request.
  */
 function preceded(pattern: string, logged: readonly Logged[], log: readonly Logged[]): string {
   const struck = new Set(log.flatMap(({ type, cause }) => (type === 'fault' ? (cause ?? []) : [])))
@@ -59,8 +63,8 @@ function preceded(pattern: string, logged: readonly Logged[], log: readonly Logg
 }
 
 /**
- * Returns ` Did you mean "https://shop.test/orders"?` with a similar URL from the log. Returns `''` if a request
- * matched the script.
+ * If no request matched the script, returns ` Did you mean "https://shop.test/orders"?` with a similar URL from the
+ * log. Otherwise, returns `''`.
  */
 function meant(pattern: string, asked: readonly string[]): string {
   const url = pattern.replace(/^[A-Za-z]+\s+/, '')
@@ -85,8 +89,8 @@ function meant(pattern: string, asked: readonly string[]): string {
 const shortest = 5
 
 /**
- * Returns whether two URLs differ in one segment only, by at most two characters that are not digits: `/orders/1` is
- * not `/orders/2`.
+ * Returns whether one URL is probably a misspelling of the other. They must differ in one segment only, by at most two
+ * characters. If only digits differ, as in `/orders/1` and `/orders/2`, they are different URLs.
  */
 function isTypoOf(one: string, other: string): boolean {
   const [a, b] = [one.split('/'), other.split('/')]

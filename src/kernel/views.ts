@@ -13,9 +13,9 @@ export function loggedAsJson({ prototype }: { readonly prototype: { toJSON(): un
 }
 
 /**
- * A read-only view of an internal object.
- * All its visible fields are own getters, which read the internal object on each access. Test runners compare, copy and
- * print own fields. A copy of an object with getters in its class and private fields would lose the private fields.
+ * A read-only view of an internal object. Each field of a view is a getter of the view itself, which reads the internal
+ * object on each access. Test runners compare, copy and print only fields of the object itself, so getters of a class
+ * would be invisible to them.
  */
 export class ReadonlyView {
   toJSON(): unknown {
@@ -28,8 +28,8 @@ export class ReadonlyView {
 }
 
 /**
- * Returns descriptors of getters that read from the internal object behind a view.
- * @param readers a function per field name
+ * Returns the getters of a view as property descriptors.
+ * @param readers function for each field, which reads the value from the internal object
  */
 export function fieldsOf<Outer, Inner>(
   readers: Readonly<Record<string, (inner: Inner) => unknown>> | object,

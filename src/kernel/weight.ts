@@ -3,12 +3,12 @@ import type { HeaderList } from './http.js'
 // Estimated sizes of values in memory, in bytes.
 // They are computed and never measured, so that a value has the same size on every machine.
 
-/** Bytes of a string or an array without its content, including the reference to it. */
+/** Bytes of an empty string or array, including one reference to it. */
 const holder = 24
 
 /**
- * Maximum depth of the counted levels. Deeper data is ignored, because large texts, such as bodies of messages, are
- * near the top.
+ * Number of levels of nested data that are counted. Deeper data is ignored, because the large texts, such as bodies of
+ * messages, are in the first levels.
  */
 const deepest = 6
 
@@ -26,7 +26,7 @@ export function weightOfWords(words: readonly string[]): number {
 
 export function weightOfHeaders(headers: HeaderList): number {
   let weight = holder
-  // Each header is an array of two texts.
+  // Each header is an array with two texts, so `holder` counts three times.
   for (const [name, value] of headers) weight += 3 * holder + name.length + value.length
   return weight
 }

@@ -47,16 +47,16 @@ export interface Policy {
    */
   maxTrafficEntries: number | undefined
   /**
-   * Maximum number of bytes that a sandbox keeps of requests and responses, commands and replies, messages and log
-   * entries; `undefined` for no limit. Beyond it, the older half of the log is dropped.
-   * The journal, which makes `asOf()` and `fork()` possible, gets at most three eighths. Beyond that, the journal is
-   * discarded, and both methods throw.
+   * Maximum number of bytes that a sandbox keeps for requests and responses, commands and replies, messages, and log
+   * entries; `undefined` for no limit. Beyond the limit, the older half of the log is dropped. At most three eighths of
+   * the limit are for the journal, which `asOf()` and `fork()` need. If the journal needs more, it is discarded, and
+   * both methods throw.
    */
   maxTrafficBytes: number | undefined
   /**
-   * Maximum number of bytes that all forks of a sandbox, and forks of these forks, keep together; `undefined` for no
-   * limit. The bytes are counted as for `maxTrafficBytes`.
-   * Beyond the limit, `fork()` throws until a fork is disposed, and the logs of the forks drop their older halves.
+   * Maximum number of bytes that all forks of a sandbox keep together, including forks of forks; `undefined` for no
+   * limit. The bytes are counted as for `maxTrafficBytes`. Beyond the limit, the logs of the forks drop their older
+   * halves, and `fork()` throws until a fork is disposed.
    */
   maxForkBytes: number | undefined
   /**
@@ -107,13 +107,13 @@ export interface Policy {
    */
   maxStreamBuffer: number
   /**
-   * Maximum number of steps of one script: loop iterations, calls, and items that they process. Beyond it, the script
-   * is stopped. It never exceeds `maxWork`. [store.md 9: not public]
+   * Maximum number of steps of one script. A loop iteration, a call, and an item that a call processes are one step
+   * each. Beyond the maximum, the script is stopped. The maximum never exceeds `maxWork`. [store.md 9: not public]
    */
   maxScriptSteps: number
   /**
-   * Duration from a write until searches find it; 0 for immediately. `SEARCH.WAITINDEXING` waits for this duration.
-   * [search.md 14: not public]
+   * Duration between a write and the time at which searches find the written value; 0 for immediately.
+   * `SEARCH.WAITINDEXING` waits for this duration. [search.md 14: not public]
    */
   searchIndexingDelay: Duration
   /**
@@ -131,13 +131,14 @@ export interface Policy {
    */
   searchScore: 'bm25' | 'constant'
   /**
-   * How a single plain word matches. `fuzzy`: also with a typo and as a prefix, as the service's documentation states.
-   * `term`: only exactly. [search.md 12]
+   * Documents that a query of one plain word finds. `term`: only documents with exactly this word. `fuzzy`: also
+   * documents with a typo of the word, or with a longer word that begins with it, as the service's documentation
+   * states. [search.md 12]
    */
   searchSingleWord: 'fuzzy' | 'term'
   /**
-   * What a `$mustNot` without other conditions matches. `nothing`, as its documentation states; `rest`: all other
-   * documents, as in an example of the service. [search.md 12]
+   * Documents that a query of only a `$mustNot` finds. `nothing`: no document, as the documentation of `$mustNot`
+   * states. `rest`: all documents that the `$mustNot` does not exclude, as in an example of the service. [search.md 12]
    */
   searchLoneMustNot: 'nothing' | 'rest'
   /**
@@ -154,7 +155,7 @@ export interface Policy {
    * not. KEYWORD fields are fast without it. [search.md 1]
    */
   searchKeywordFast: 'reject' | 'accept'
-  /** Number of retries of a message whose publisher does not set it. [queue.md 2.2] */
+  /** Number of retries if the publisher of a message does not set a number. [queue.md 2.2] */
   retries: number
   /** Plan that sets retention, timeout and sizes. [queue.md 5.6] */
   queuePlan: QueuePlan
@@ -216,7 +217,7 @@ export interface Policy {
   unhandledDestination: 'error' | number
   /**
    * Duration, in host time, for which a handler in this process may run without ending or sleeping; `undefined` for no
-   * limit. Then its delivery fails without a response. [limit of this package]
+   * limit. After this duration, the delivery fails without a response. [limit of this package]
    */
   handlerStallTimeout: Duration | undefined
   /** IP address of a publisher whose request has no `X-Forwarded-For`. */
@@ -234,8 +235,8 @@ export interface Policy {
   /** Attempts after which a workflow call sends its callback: only the last one, or every one. [workflow.md 0] */
   workflowCallCallbacks: 'last' | 'every'
   /**
-   * Size in bytes of a run's list of steps above which deliveries contain no list, so that the SDK fetches it;
-   * `undefined` for no limit. [workflow.md 3.2]
+   * Maximum size in bytes of the list of steps that deliveries of a run contain; `undefined` for no limit. Deliveries
+   * of a run with a longer list contain no list, and the SDK fetches the list instead. [workflow.md 3.2]
    */
   workflowLazyBodyAbove: number | undefined
   /**
@@ -250,15 +251,16 @@ export interface Policy {
   maxRunContext: number | undefined
   /** Whether a step that a run has already submitted is recognized and not delivered again. [workflow.md 0] */
   workflowDeduplicateSteps: boolean
-  /**
-   * Whether deliveries of runs contain the retries, retry delay and flow control that apply to them. [workflow.md 12]
-   */
+  /** Whether each delivery of a run contains its own retries, retry delay and flow control. [workflow.md 12] */
   workflowEchoConfiguration: boolean
-  /** Whether a step can have its own configuration, which an upcoming SDK version submits. [workflow.md 12] */
+  /**
+   * Whether a step can have its own retries and other settings. An upcoming version of the SDK submits such settings.
+   * [workflow.md 12]
+   */
   workflowStepConfiguration: boolean
   /**
-   * When `/v2/trigger` asks the SDK to begin the run: for URLs that were not used as workflows before, always, or only
-   * if the header requests it. [workflow.md 2.4]
+   * When `/v2/trigger` asks the SDK to begin the run. `unknown-url`: if the URL was not used as a workflow before.
+   * `always`: for every trigger. `header`: only if a header requests it. [workflow.md 2.4]
    */
   workflowTwoPhaseTrigger: 'unknown-url' | 'always' | 'header'
   /** Order in which waiting runs receive an event: the oldest or the newest first. [workflow.md 13] */

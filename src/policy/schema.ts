@@ -8,7 +8,7 @@ import { defaultPolicy, policyDurations, queueLimitDurations } from './policy.js
 
 const atLeast = (least: number): v.GenericSchema<number> => v.pipe(v.number(), v.minValue(least))
 const amount = atLeast(0)
-/** A page has at least 1 entry, because reading a list in empty pages would never end. */
+/** Pages with 0 entries are not allowed, because a client would read empty pages forever. */
 const page = atLeast(1)
 const limit = v.optional(amount)
 /** A duration: `'90s'`, `'1d10h30m'`, or milliseconds. */
@@ -157,7 +157,7 @@ export function policyWith(changes: Partial<Policy> = {}): ResolvedPolicy {
   return { ...defaultPolicy, ...resolved }
 }
 
-/** Converts a schema's description of the expected type to text: `("go" | "crontab")` becomes `"go" or "crontab"`. */
+/** Converts the type that a schema expects to a readable text: `("go" | "crontab")` becomes `"go" or "crontab"`. */
 function expectedText(expected: string | null): string {
   if (expected === 'number') return 'a number'
   if (expected === 'boolean') return 'true or false'

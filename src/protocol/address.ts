@@ -30,7 +30,7 @@ export interface UrlOptions {
    * `base`.
    */
   readonly mgmt?: string | undefined
-  /** URL of the queue in each region. The default of a region is derived from the URL of the queue. */
+  /** URLs of the queue by region. If the URL of a region is omitted, it is derived from the URL of the queue. */
   readonly regions?: Partial<Record<QueueRegion, string>> | undefined
   /** URL of a server with the Redis protocol, used only for `env`: `redis://127.0.0.1:6379`. */
   readonly redis?: string | undefined
@@ -42,7 +42,8 @@ export interface UrlOptions {
  */
 export function sandboxUrlsOf(options: UrlOptions = {}, name?: string): SandboxUrls {
   const base = options.base === undefined ? undefined : checked(options.base)
-  // A name that does not become part of a host may have any characters.
+  // Without `base`, the name becomes part of the host, so it must be valid there. With `base`, the name can have any
+  // characters.
   const host = name === undefined || base !== undefined ? '' : `${hostLabel(name)}.`
   const queue =
     options.queue === undefined ? (base ? `${base}/queue` : `https://${host}queue.test`) : checked(options.queue)
@@ -81,7 +82,8 @@ export function locator(addresses: SandboxUrls): Locate {
     ...queueRegions.map((name): [string, ServiceName, QueueRegion] => [addresses.regions[name], 'queue', name]),
     [addresses.mgmt, 'stats', undefined],
   ]
-  // The longest base comes first, because a shorter one could be a prefix of `…/queue-us-east-1`.
+  // One base URL can be a prefix of another, such as `…/queue` of `…/queue-us-east-1`. So compare the longest base URL
+  // first.
   places.sort((a, b) => b[0].length - a[0].length)
   const find = (url: string): ServiceUrl | undefined => {
     for (const [base, service, region] of places) {
@@ -91,7 +93,7 @@ export function locator(addresses: SandboxUrls): Locate {
     }
     return undefined
   }
-  // The latest result is cached, because the URL of each request is located twice: by the adapter and by the gateway.
+  // The adapter and the gateway both locate the URL of each request. So the latest result is cached.
   let latest = ''
   let found: ServiceUrl | undefined
   return (url) => {
@@ -103,7 +105,10 @@ export function locator(addresses: SandboxUrls): Locate {
   }
 }
 
-/** Returns a function that moves URLs below one set of base URLs to another; `undefined` for other URLs. */
+/**
+ * Returns a function that moves a URL from the base URLs `from` to the base URLs `to`. The function returns `undefined`
+ * for a URL that is below none of `from`.
+ */
 export function relocator(from: SandboxUrls, to: SandboxUrls): (url: string) => string | undefined {
   const locate = locator(from)
   return (url) => {
@@ -111,7 +116,7 @@ export function relocator(from: SandboxUrls, to: SandboxUrls): (url: string) => 
     if (found === undefined) return undefined
     const { service, region } = found
     const base = service === 'stats' ? to.mgmt : service === 'store' ? to.store : undefined
-    // The plain URL of the queue means its default region.
+    // The URL of the queue without a region means the default region.
     const queue = found.base === from.queue || region === undefined ? to.queue : to.regions[region]
     return (base ?? queue) + url.slice(found.base.length)
   }
@@ -129,21 +134,23 @@ function pathAndQuery(url: string, from: number): { path: string; query: string 
   return { path: url.slice(from, mark) || '/', query: url.slice(mark + 1, end) }
 }
 
-/** Normalizes the origin of a URL: `HTTPS://Store.Test:443/a` → `https://store.test/a`. The rest stays as written. */
+/**
+ * Normalizes the scheme, host and port of a URL, but not its path: `HTTPS://Store.Test:443/A` → `https://store.test/A`.
+ */
 function normalOrigin(url: string): string {
   const match = /^([a-z][a-z0-9+.-]*:\/\/[^/?#]*)(.*)$/is.exec(url)
   if (!match || !URL.canParse(match[1]!)) return url
   return new URL(match[1]!).origin + match[2]
 }
 
-/** End of a message about the URL of a Redis or Valkey in the wrong option. */
+/** End of an error message, for the URL of a Redis or Valkey in an option that does not accept it. */
 export const engineUrls =
   'use createRealRedisSandbox() or createShadowSandbox() of stuntdouble/real-redis, or serve --real-redis or --shadow-redis.'
 
 function checked(address: string): string {
   // The message must not contain the URL, which may have a password.
   if (/^(?:redis|valkey)s?:/i.test(address)) {
-    throw new TypeError(`A base URL must not be that of a Redis or Valkey: ${engineUrls}`)
+    throw new TypeError(`A base URL must not be the URL of a Redis or Valkey: ${engineUrls}`)
   }
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
     throw new TypeError(

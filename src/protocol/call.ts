@@ -8,9 +8,12 @@ import type { Endpoint, RawRequest, RawResponse, ServiceRequest } from './servic
 
 // One request as a service receives it, helpers for its tokens, and constructors of responses.
 
-/** A located request. The router adds its endpoint and path parameters. */
+/** A request to a service, as the endpoints see it. The router sets its endpoint and its path parameters. */
 export class RoutedRequest implements ServiceRequest {
-  /** The router replaces fixed segments by those of the pattern, if case does not matter. */
+  /**
+   * Path of the request. If the service ignores case, the router replaces the fixed segments by their spelling in the
+   * pattern.
+   */
   path: string
   readonly query: string
   readonly service: ServiceUrl['service']
@@ -19,15 +22,15 @@ export class RoutedRequest implements ServiceRequest {
   readonly method: string
   readonly url: string
   readonly headers: HeaderList
-  /** Endpoint from the router; `undefined` if none has the method and path. */
+  /** Endpoint that the router found, or `undefined` if no endpoint has this method and path. */
   endpoint: Endpoint<unknown> | undefined
   params: Readonly<Record<string, string>> = {}
-  /** Number of path segments before the part that `**` of the endpoint's pattern matches. */
+  /** If the pattern of the endpoint ends in `**`: number of path segments before the part that `**` matches. */
   segmentsBeforeRest = 0
   user: unknown = undefined
   /**
-   * Dialect of the request, detected on first use. The field is not `#private`, because endpoints create objects that
-   * inherit from requests.
+   * Dialect of the request, detected on first use. Endpoints use objects whose prototype is a request, and such objects
+   * cannot read a `#private` field.
    */
   private heard: DetectedDialect | undefined
   private isWatched = false
@@ -38,7 +41,7 @@ export class RoutedRequest implements ServiceRequest {
     private readonly location: ServiceUrl,
     private readonly hearing: DialectDetector,
     readonly cause: number,
-    /** Records events of the request, such as an abort, under its `number`. */
+    /** Journal that records events of the request, such as its abort, under the request's `number`. */
     private readonly journal?: InputJournal | undefined,
     private readonly number?: number | undefined,
   ) {
@@ -53,7 +56,7 @@ export class RoutedRequest implements ServiceRequest {
     this.headers = call.headers
   }
 
-  /** Returns the same request without its token. */
+  /** Returns a copy of the request without its token. */
   withoutToken(): RoutedRequest {
     const headers = this.headers.filter(([name]) => name.toLowerCase() !== 'authorization')
     const call: RawRequest = { method: this.method, url: this.url, headers, body: () => this.body }
@@ -160,7 +163,7 @@ export function tokenOf(call: ServiceRequest, parameter: string): string | undef
   return queryToken(call, parameter) ?? bearerToken(call)
 }
 
-/** Shared objects, because the traffic log keeps responses. */
+/** The traffic log keeps all responses. If they share these objects, the log needs less memory. */
 const jsonType = ['content-type', 'application/json'] as const
 const binaryType = ['content-type', 'application/octet-stream'] as const
 
@@ -181,7 +184,7 @@ export function empty(status = 200, headers: HeaderList = []): RawResponse {
   return { status, headers, body: null }
 }
 
-/** Returns the response to send. The response to a HEAD request has no body. */
+/** Returns the response that is sent: without a body if the method is HEAD. */
 export function sentTo({ method }: Pick<RawRequest, 'method'>, answer: RawResponse): RawResponse {
   return method === 'HEAD' ? { ...answer, body: null } : answer
 }

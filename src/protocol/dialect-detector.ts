@@ -2,18 +2,20 @@ import type { HeaderList } from '../kernel/http.js'
 import type { ServiceName } from '../kernel/traffic-log.js'
 import { type Dialect, dialectsOf, otherDialects, type SettingLists, type Settings } from './dialect.js'
 
-/** Names of the service in a request or a list of headers, with the dialect that they belong to. */
+/** Dialect of a request or of a list of headers, and the service's own headers and parameters in it. */
 export interface DetectedDialect {
-  /** Dialect of the response: that of the request, or the neutral one if it has no names of any dialect. */
+  /** Dialect for the response. It is the neutral dialect if the request or list contains no name of any dialect. */
   readonly dialect: Dialect
-  /** Whether the request or list has no names of any dialect. Always false if the sandbox accepts only one dialect. */
+  /**
+   * Whether the request or list contains no name of any dialect. Always false if the sandbox accepts only one dialect.
+   */
   readonly isUnmarked: boolean
   readonly settings: Settings
-  /** Values of each header to forward that occurred several times. */
+  /** Values of headers to forward that the request contains several times, by name. */
   readonly lists?: SettingLists | undefined
   /**
-   * Note for the author of the request, if the request has names of two dialects or of one that the sandbox does not
-   * accept.
+   * Note for the developer who sent the request. It reports names of two dialects in one request, and names of a
+   * dialect that the sandbox does not accept.
    */
   readonly note?: string | undefined
 }
@@ -33,14 +35,17 @@ export interface DialectInput {
 interface DialectPrefix {
   readonly dialect: Dialect
   readonly prefix: string
-  /** Lower-case code of the prefix's first letter, which excludes most header names. */
+  /**
+   * Character code of the first letter of the prefix, in lower case. A quick comparison with it excludes most header
+   * names.
+   */
   readonly initial: number
 }
 
-/** Names of one dialect in one request. */
+/** Names of one dialect that one request contains. */
 interface DialectMatch {
   readonly dialect: Dialect
-  /** One of the names, as received. */
+  /** One of these names as an example for messages, as received. */
   readonly word: string
   readonly settings: Map<string, string>
   lists?: Map<string, string[]>
@@ -49,10 +54,14 @@ interface DialectMatch {
 const caseBit = 0x20
 const none: Settings = new Map()
 /**
- * Matches headers to forward. Their values stay separate. Options of the service that occur several times are joined.
+ * Matches names of headers to forward, such as `forward-x-id`. If such a header occurs several times, its values stay
+ * separate. The values of all other settings are joined.
  */
 const toForward = /^(?:(?:failure-)?callback-)?forward-/
-/** Matches the rest of `Service-Worker`, which is a header of browsers, not of the service. */
+/**
+ * Matches `Service-Worker` without the prefix `Service-`. Browsers send this header, so it is not a header of the
+ * service.
+ */
 const browsers = /^worker(?:-|$)/
 
 function add(found: DialectMatch, setting: string, value: string): void {
@@ -70,7 +79,7 @@ function add(found: DialectMatch, setting: string, value: string): void {
 export class DialectDetector {
   readonly #own: readonly Dialect[]
   readonly #tongues: readonly DialectPrefix[]
-  /** Matches queries that may contain a name of a dialect. */
+  /** Matches a query that may contain a name of a dialect. */
   readonly #inQuery: RegExp
   readonly #warn: (sentence: string) => void
   readonly #warned = new Set<string>()
@@ -91,8 +100,8 @@ export class DialectDetector {
   }
 
   /**
-   * Detects the dialect of headers: the headers of a request, or those that an object in its body contains. Repeated
-   * names are joined with `, `, as in HTTP.
+   * Detects the dialect of a list of headers: the headers of a request, or headers in the body of a request. If a name
+   * occurs several times, its values are joined with `, `, as in HTTP.
    */
   headers(headers: HeaderList): DetectedDialect {
     return this.#speech(this.#inHeaders(headers))
@@ -107,8 +116,8 @@ export class DialectDetector {
   }
 
   /**
-   * Returns the matches in headers by index of the dialect, or `undefined` if there is none. For some services, most
-   * requests have none.
+   * Returns the names of each dialect that the headers contain, by the position of the dialect in `#tongues`. Most
+   * requests to some services contain no such names. The result is then `undefined`, so that no array is created.
    */
   #inHeaders(headers: HeaderList): (DialectMatch | undefined)[] | undefined {
     let found: (DialectMatch | undefined)[] | undefined
@@ -168,15 +177,15 @@ export class DialectDetector {
   }
 
   /**
-   * Returns a note about a name of a dialect that the sandbox does not accept. Each kind of name is reported once per
-   * dialect.
+   * Returns a note about a name of a dialect that the sandbox does not accept. There is one note per dialect and kind
+   * of name: header, query parameter or path.
    */
   #foreign(found: readonly (DialectMatch | undefined)[], request: DialectInput | undefined): string | undefined {
     const stranger = found.find((one) => one !== undefined)
     if (stranger === undefined || request === undefined) return undefined
     const { dialect, word } = stranger
     const [mine, other] = [this.#own[0]!.name, dialect.name]
-    const what = `${word} is a name of dialect '${other}'; this sandbox accepts only '${mine}', where it means nothing.`
+    const what = `${word} is a name of dialect '${other}'; this sandbox accepts only names of '${mine}', so this name has no effect.`
     const kind = `${other} ${word.startsWith('/') ? 'path' : word.endsWith('=…') ? 'query' : 'header'}`
     if (!this.#warned.has(kind)) {
       this.#warned.add(kind)
@@ -191,5 +200,5 @@ export class DialectDetector {
 
 function mixed(neutral: DialectMatch, vendor: DialectMatch): string {
   const { headerPrefix } = vendor.dialect
-  return `it has names of two dialects, ${vendor.word} and ${neutral.word}: those with ${headerPrefix} count, the others are plain headers and parameters of the user.`
+  return `it has names of two dialects, ${vendor.word} and ${neutral.word}. Names with ${headerPrefix} apply. The other names have no effect, because they are treated as your own headers and parameters.`
 }

@@ -1,9 +1,8 @@
 import { type QueueRegion, queueRegions } from './address.js'
 
 /**
- * The names that one vendor uses for headers, parameters, variables and the like.
- * Services use neutral names only; the gateway translates requests and responses.
- * Tables: store.md 0, queue.md 0.2, statistics.md 0.
+ * The names that one vendor uses for headers, parameters, environment variables, hosts and packages. Services use
+ * neutral names only; the gateway translates requests and responses. Tables: store.md 0, queue.md 0.2, statistics.md 0.
  */
 export interface Dialect {
   /** Name of the dialect, such as `neutral` or `upstash`. */
@@ -50,14 +49,17 @@ export interface Dialect {
     readonly python: string
     readonly go: string
   }
-  /** Errors of the queue SDK, for messages that predict what a user will see. */
+  /** Names of the SDK's error classes, for messages that predict which error a user will see. */
   readonly sdkErrors: {
     readonly any: string
     readonly burst: string
     readonly daily: string
     readonly chat: string
   }
-  /** Only for `auto`: the two accepted dialects. If a request has names of both, the vendor's apply. */
+  /**
+   * The two dialects that `auto` accepts; other dialects do not have this field. If a request contains names of both,
+   * the vendor's names apply.
+   */
   readonly both?: readonly [neutral: Dialect, vendor: Dialect]
 }
 
@@ -147,7 +149,7 @@ export const autoDialect: Dialect = {
   both: [neutralDialect, upstashDialect],
 }
 
-/** Dialects with names of their own. */
+/** All dialects except `auto`, which has no names of its own. */
 const known: readonly Dialect[] = [neutralDialect, upstashDialect]
 
 const dialects: Readonly<Record<string, Dialect>> = {
@@ -171,34 +173,38 @@ export function dialectOf(given: DialectName | Dialect): Dialect {
   )
 }
 
-/** Returns the accepted dialects: one, or the neutral one and the vendor's. */
+/** Returns the accepted dialects: the neutral one and the vendor's for `auto`, otherwise only the dialect itself. */
 export function dialectsOf(dialect: Dialect): readonly Dialect[] {
   return dialect.both ?? [dialect]
 }
 
 /**
- * Returns the vendor's dialect if two are accepted, for clients without a dialect, such as those of the Redis protocol.
+ * Returns the dialect for clients whose requests contain no names of a dialect, such as clients of the Redis protocol.
+ * It is the vendor's dialect if the sandbox accepts two.
  */
 export function vendorOf(dialect: Dialect): Dialect {
   return dialect.both?.[1] ?? dialect
 }
 
-/** Returns the known dialects that this one does not accept. */
+/** Returns all known dialects that `dialect` does not accept. */
 export function otherDialects(dialect: Dialect): readonly Dialect[] {
   const own = dialectsOf(dialect)
   return known.filter(({ headerPrefix }) => own.every((one) => one.headerPrefix !== headerPrefix))
 }
 
-/** The service's own headers or query parameters, by lower-case neutral name without prefix. */
+/**
+ * Values of the service's own headers and query parameters. A key is the neutral name in lower case without prefix,
+ * such as `retries`.
+ */
 export type Settings = ReadonlyMap<string, string>
 
-/** The values of headers that occurred several times. */
+/** Values of each header that occurred several times, by the same names as in `Settings`. */
 export type SettingLists = ReadonlyMap<string, readonly string[]>
 
 /**
- * Returns the path of a management request in the neutral dialect: `/v2/queue/stats/{id}`.
- * If only the vendor's dialect is accepted, the two segments are swapped, so that the neutral one is unknown, as it is
- * to the vendor.
+ * Returns the path of a management request in the neutral dialect: `/v2/queue/stats/{id}`. If the sandbox accepts only
+ * the vendor's dialect, the neutral path must be unknown, as it is to the vendor. So the segments of both dialects are
+ * swapped.
  */
 export function neutralManagementPath(path: string, dialect: Dialect): string {
   const neutral = neutralDialect.managementQueueSegment
@@ -211,12 +217,12 @@ export function neutralManagementPath(path: string, dialect: Dialect): string {
 const caseBit = 0x20
 
 /**
- * Returns the name of a setting, `service-retries` → `retries`, or `undefined` for a header that is not the service's
- * own.
+ * Returns the name of a setting without prefix: `service-retries` → `retries`. Returns `undefined` if the header is not
+ * one of the service's own headers.
  */
 export function settingName(name: string, dialect: Dialect): string | undefined {
   const prefix = dialect.headerPrefix
-  // The first letter excludes most names, and every header of every request is tested.
+  // Every header of every request comes here. A comparison of the first letter quickly excludes most of them.
   if ((name.charCodeAt(0) | caseBit) !== (prefix.charCodeAt(0) | caseBit)) return undefined
   const lower = name.toLowerCase()
   return lower.startsWith(prefix.toLowerCase()) ? lower.slice(prefix.length) : undefined
@@ -227,13 +233,13 @@ export function ownHeader(name: string, dialect: Dialect): string {
   return dialect.headerPrefix + name
 }
 
-/** A variable that points an SDK to a real host of the service. */
+/** An environment variable of an SDK that contains a real host of the service. */
 export interface RealHost {
   readonly variable: string
   readonly host: string
 }
 
-/** Returns whether a host is one of these names or a subdomain of one. */
+/** Returns whether `host` is one of `names`, or a subdomain of one of them. */
 export function isUnder(host: string, names: readonly string[]): boolean {
   return names.some((name) => host === name || host.endsWith(`.${name}`))
 }
@@ -251,13 +257,13 @@ export function realServiceAt(host: string): 'store' | 'queue' | 'mgmt' {
   return /^(?:api|developer)\./i.test(host) ? 'mgmt' : 'store'
 }
 
-/** Returns the variables of any SDK whose URL has a real host. */
+/** Returns the environment variables of all SDKs that contain a real host. */
 export function realHostsIn(env: Readonly<Record<string, string | undefined>>): readonly RealHost[] {
   const found: RealHost[] = []
   for (const { environment, productionHosts } of known) {
     const { storeUrl, queueUrl } = environment
     const regional = queueRegions.map((region) => regionalName(queueUrl, region))
-    // Each variable is read by name, because enumerating the environment makes a system call for each.
+    // Read each variable by its name. Listing the environment would make a system call for each variable.
     for (const variable of [...storeUrl, queueUrl, ...regional]) {
       const url = env[variable]
       if (url === undefined || !URL.canParse(url)) continue

@@ -1,26 +1,26 @@
 import { addRoute, createRouter, type RouterContext } from 'rou3'
 import type { Endpoint } from './service.js'
 
-/** Endpoint that matches a path, as a position in a list of endpoints. */
 export interface EndpointRoute {
-  /** Index of the endpoint. */
+  /** Index of the endpoint in the list of endpoints. */
   readonly index: number
   readonly segments: readonly string[]
-  /** Number of segments before the `**` of the pattern, if it has one. */
+  /** If the pattern ends in `**`: number of segments before it. */
   readonly restAfter: number
-  /** Whether the pattern has named segments. */
+  /** Whether the pattern has segments with a name, such as `:id`. */
   readonly hasNames: boolean
 }
 
 /**
- * Method and path of an endpoint. A cache of these does not keep a sandbox in memory, as a cache of endpoints would.
+ * Method and path of an endpoint. Routers are cached by these keys. A cache with the endpoints themselves would keep
+ * their sandboxes in memory.
  */
 interface RouteKey {
   readonly method: string
   readonly path: string
 }
 
-/** The keys of a list of endpoints, and the router for them. */
+/** A router, and the list of endpoints that it was built from. */
 interface Routes {
   readonly places: readonly RouteKey[]
   readonly router: RouterContext<EndpointRoute>
@@ -30,8 +30,8 @@ interface Routes {
 const known: Routes[] = []
 
 /**
- * Returns the router of a list of endpoints, cached per process. The endpoints of two sandboxes have the same paths,
- * but close over different services.
+ * Returns the router for a list of endpoints. Routers are cached per process, because the endpoints of all sandboxes
+ * have the same methods and paths.
  */
 export function routesOf(endpoints: readonly Endpoint<unknown>[], anyCase: boolean): RouterContext<EndpointRoute> {
   const places = endpoints.map(({ method, path }) => ({ method: String(method), path }))

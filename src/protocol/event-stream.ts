@@ -2,12 +2,12 @@ import type { Account } from '../kernel/account.js'
 import { type Bytes, toArray } from '../kernel/bytes.js'
 import { hostTurnNumber } from '../kernel/host.js'
 
-/** The writing end of a server-sent event stream. */
+/** Writes a server-sent event stream to one reader. */
 export interface EventStream {
   readonly body: ReadableStream<Uint8Array>
   /** Sends one `data:` event, with one `data: ` line per line of the payload. */
   send(data: Bytes): void
-  /** Sends the result of `dataFrame`. Several streams that send the same frame share its memory. */
+  /** Sends a frame that `dataFrame` created. If several streams send the same frame, they share its memory. */
   sendFrame(frame: Uint8Array): void
   /** Sends a comment, which clients ignore, to keep the connection open. */
   comment(text: string): void
@@ -23,10 +23,9 @@ export interface EventStreamOptions {
   onEnd(reason: 'aborted' | 'closed' | 'overflow'): void
   readonly signal?: AbortSignal | undefined
   /**
-   * Maximum number of bytes buffered for a slow reader. Beyond it, the stream is dropped before an event is added, so
-   * that one reader cannot block others.
-   * A reader that has taken everything may get up to `maxEvent` bytes within one turn of the event loop, because it had
-   * no time to read any.
+   * Maximum number of bytes that are buffered for a slow reader. If the next event would exceed it, the reader is
+   * disconnected, so that one reader cannot block others. A reader that has taken everything had no time to read within
+   * the present turn of the event loop. In that turn, up to `maxEvent` bytes are buffered for the reader.
    */
   readonly bufferLimit?: number
 }
@@ -34,15 +33,15 @@ export interface EventStreamOptions {
 const defaultBufferLimit = 1_048_576
 
 /**
- * Maximum number of bytes buffered for a reader that had taken everything. redis-server has the same limit for
- * subscribers. [redis 7.0]
+ * Maximum number of bytes that are buffered within a turn of the event loop, for a reader that had taken everything.
+ * redis-server has the same limit for subscribers. [redis 7.0]
  */
 export const maxEvent = 33_554_432
 
-/** The error of a stream whose reader took nothing for too long. Buffered events are discarded. */
+/** Error of a stream whose reader was too slow. Events in the buffer are discarded. */
 export class ReaderTooSlow extends Error {}
 
-/** Chunks that readers have not taken. A chunk counts once, regardless of its number of readers. */
+/** Counts the bytes of chunks that readers have not taken yet. A chunk that several readers wait for counts once. */
 export class HeldChunks {
   readonly #account: Account
   readonly #readers = new Map<Uint8Array, number>()
@@ -51,7 +50,7 @@ export class HeldChunks {
     this.#account = account
   }
 
-  /** Adds a reader to a chunk. Returns `false` if there is no memory left. */
+  /** Registers a reader that waits for a chunk. Returns `false` if no memory is left for the chunk. */
   hold(chunk: Uint8Array): boolean {
     const readers = this.#readers.get(chunk) ?? 0
     if (readers === 0 && !this.#account.take(chunk.length)) return false
@@ -68,23 +67,23 @@ export class HeldChunks {
   }
 }
 
-/** Counts the unread chunks of readers. */
+/** Object that counts chunks that readers have not taken yet. */
 export type ChunkHolder = Pick<HeldChunks, 'hold' | 'letGo'>
 
-/** Streams whose readers do not modify chunks, each with the object that counts its unread chunks. */
+/** Bodies whose readers do not modify chunks, each with the object that counts the chunks. */
 const heldBy = new WeakMap<ReadableStream<Uint8Array>, ChunkHolder>()
 
 /**
- * Declares that the reader of a body does not modify its chunks.
- * Event streams then share chunks between readers, and count them until each reader has taken them.
+ * Declares that the reader of a body does not modify its chunks. Several such readers can then share a chunk. The chunk
+ * counts in `held` until each of them has taken it.
  */
 export function readsInPlace(body: ReadableStream<Uint8Array>, held: ChunkHolder): void {
   heldBy.set(body, held)
 }
 
 /**
- * Returns a chunk for the reader of a body: shared with other readers, or a copy; `undefined` if there is no memory
- * left.
+ * Returns a chunk that the reader of a body can have: the chunk itself if the reader does not modify chunks, otherwise
+ * a copy. Returns `undefined` if no memory is left.
  */
 export function chunkFor(body: ReadableStream<Uint8Array>, chunk: Uint8Array): Uint8Array | undefined {
   const held = heldBy.get(body)
@@ -93,21 +92,21 @@ export function chunkFor(body: ReadableStream<Uint8Array>, chunk: Uint8Array): U
 }
 
 /**
- * Maximum bytes of an event that a reader gets even if no memory is left, provided that it has taken all earlier
- * events.
+ * Maximum size in bytes of an event that a reader gets although no memory is left. The reader must have taken all
+ * earlier events.
  */
 const always = 16_384
 
 /** Matches everything that readers of event streams treat as a line break. */
 const lineEnds = /\r\n|\r|\n/g
 
-/** Creates an event stream whose writer never waits. A reader that falls too far behind is disconnected. */
+/** Creates an event stream whose writer never waits for the reader. A reader that is too slow is disconnected. */
 export function eventStream(options: EventStreamOptions): EventStream {
   const limit = options.bufferLimit ?? defaultBufferLimit
-  /** Chunks that the reader has not taken, in addition to those in the stream's own queue. */
+  /** Chunks that were sent and are not yet in the queue of `body`. */
   const waiting: Uint8Array[] = []
   let size = 0
-  /** Number of the event loop turn in which the reader had taken everything. */
+  /** Number of the latest event loop turn in which the reader had taken all chunks. */
   let upToDate = 0
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   let ended = false
@@ -136,7 +135,8 @@ export function eventStream(options: EventStreamOptions): EventStream {
     const chunk = waiting.shift()
     if (chunk === undefined) return
     size -= chunk.length
-    // The reader may transfer the chunk's memory, so it gets a copy unless it promised not to modify chunks.
+    // The reader may transfer the memory of a chunk. So the reader gets a copy, unless `readsInPlace()` was called for
+    // this body.
     controller!.enqueue(heldBy.has(body) ? chunk : chunk.slice())
     if (ended && waiting.length === 0) controller!.close()
   }

@@ -19,31 +19,30 @@ import type { Exchange, RawRequest, RawResponse, Service } from './service.js'
 export interface GatewayOptions {
   readonly locate: Locate
   readonly dialect: Dialect
-  /** Called once for each kind of name that the dialect of the sandbox does not accept. */
+  /** Receives one warning for each kind of name that the dialect of the sandbox does not accept. */
   readonly warn?: ((sentence: string) => void) | undefined
   readonly services: readonly Service[]
   readonly clock: Clock
   readonly traffic: TrafficLog
   /** Records requests, so that they can be replayed. */
   readonly journal?: InputJournal | undefined
-  /** Fault rules of the sandbox. */
   readonly faults?: FaultSource | undefined
-  /** Explains a rejected token in the entry of its request. */
+  /** Function that explains why a token was rejected. The explanation becomes a note in the entry of the request. */
   readonly explainToken?: ExplainsToken | undefined
-  /** Region whose queue is in `services`, and a function that returns the queue of the other region. */
+  /** Home region, whose queue is one of `services`, and a function that returns the queue of the other region. */
   readonly regions?: { readonly home: QueueRegion; serviceAt(region: QueueRegion): Service } | undefined
 }
 
-/** Returns a message about the origin of a token that a service does not know, or `undefined`. */
+/** Returns a message that says where an unknown token probably comes from, or `undefined`. */
 export type ExplainsToken = (service: 'queue' | 'store', token: string) => string | undefined
 
-/** Runs asynchronous work as a task of the clock: the current task or a new one. */
+/** Runs asynchronous work as part of the present task of the clock, or as a new task if there is none. */
 type Waiting = (work: (task: Task) => Promise<RawResponse>) => Promise<RawResponse>
 
 /**
- * Creates the path of one request: URL, log, route, token, endpoint, log.
- * A response that needs no waiting is sent synchronously, so that requests at the same virtual instant are processed in
- * the order of their arrival.
+ * Creates the function that processes all requests: it finds the service, logs the request, finds the endpoint, checks
+ * the token, runs the endpoint and logs the response. If the endpoint need not wait, the whole request is processed
+ * synchronously. Requests at the same virtual instant are therefore processed in the order of their arrival.
  */
 export function createGateway(options: GatewayOptions): Exchange {
   const hearing = new DialectDetector(options.dialect, options.warn)
@@ -136,7 +135,7 @@ export function createGateway(options: GatewayOptions): Exchange {
     if (note !== undefined) entry.note = note
   }
 
-  /** Returns the routes of a queue that is not in `services`. */
+  /** Returns the routes of the queue of a region that is not the home region. */
   function routesAt(region: QueueRegion): Routes {
     if (options.regions === undefined) return routes.get('queue')!
     away ??= new Routes(options.regions.serviceAt(region))
@@ -153,7 +152,8 @@ export function createGateway(options: GatewayOptions): Exchange {
 }
 
 /**
- * Maximum turns of the host's event loop to wait for a body. A body that has arrived completely is read within them.
+ * Maximum number of turns of the host's event loop for which the gateway waits for a body. A body whose bytes have all
+ * arrived can be read in fewer turns.
  */
 const turnsOfBody = 100
 
@@ -209,7 +209,10 @@ class Routes {
     this.#router = routesOf(service.endpoints, this.#anyCase)
   }
 
-  /** Sets the endpoint of a request, and writes the fixed segments of its path as in the pattern. */
+  /**
+   * Sets the endpoint of a request. If the service ignores case, replaces the fixed segments of the path by their
+   * spelling in the pattern.
+   */
   route(call: RoutedRequest): RoutedRequest {
     const found = this.#find(call.method, call.path)
     if (found === undefined) return call
@@ -257,7 +260,7 @@ function isFixed(segment: string): boolean {
   return !segment.startsWith(':') && !segment.startsWith('**')
 }
 
-/** Returns a path whose fixed segments are spelled as in the pattern, which matched in any case. */
+/** Returns a path with the fixed segments in the spelling of the pattern, such as `/v2/publish` for `/V2/Publish`. */
 function spelled(path: string, pattern: readonly string[]): string {
   let start = 1
   for (const segment of pattern) {
@@ -272,7 +275,7 @@ function spelled(path: string, pattern: readonly string[]): string {
   return path
 }
 
-/** Returns the decoded values of the segments that a pattern names. */
+/** Returns the decoded values of named segments, such as `:id`. */
 function namedIn(path: string, pattern: readonly string[]): Record<string, string> {
   const given = path.split('/')
   const params: Record<string, string> = {}
@@ -301,7 +304,7 @@ function logged({ status, body }: RawResponse, headers: HeaderList, at: number):
 }
 
 const credentials = /^authorization$|^proxy-authorization$|^cookie$/i
-/** Headers of almost every request, shared because the log keeps them. */
+/** Headers that almost every request has. The log keeps them, so entries share these objects to save memory. */
 const bearer = ['authorization', 'Bearer ***'] as const
 const jsonBody = ['content-type', 'application/json'] as const
 
@@ -315,7 +318,7 @@ export function withoutCredentials(header: readonly [string, string]): readonly 
   return [name, scheme ? `${scheme} ***` : '***']
 }
 
-/** Matches tokens of all known dialects, because a token of another one is a secret as well. */
+/** Matches the token in a query, in all known dialects. A token under the name of another dialect is a secret too. */
 function tokenParameters(dialect: Dialect): RegExp {
   const names = [...dialectsOf(dialect), ...otherDialects(dialect)].map(({ queueTokenQuery }) => queueTokenQuery)
   return new RegExp(`([?&](?:_token|${names.join('|')})=)[^&#]*`, 'g')

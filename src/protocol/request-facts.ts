@@ -4,7 +4,8 @@ import type { RoutedRequest } from './call.js'
 import type { Service } from './service.js'
 
 /**
- * Returns the facts of a request for fault rules. More facts may require the service or the endpoint to read the body.
+ * Returns the facts of a request that fault rules can compare. `more` computes the facts of the service and of the
+ * endpoint, for which they may have to read the body.
  */
 export function requestFacts(call: RoutedRequest, { faults, state }: Service): FaultFacts {
   return {

@@ -60,8 +60,8 @@ export function injectionsFor(
 }
 
 /**
- * Applies the faults as nested wrappers, the first one outermost. Rejects with `ConnectionBroken` when no response
- * arrives.
+ * Applies all faults to one request. The first fault wraps the second one, and so on; the last one wraps the service.
+ * Rejects with `ConnectionBroken` if no response arrives.
  */
 export async function serveFaulty(scene: RequestInjectionContext): Promise<RawResponse> {
   return play(scene, 0)

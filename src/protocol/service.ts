@@ -11,7 +11,7 @@ import type { DetectedDialect } from './dialect-detector.js'
 export interface RawRequest {
   /** HTTP method in upper case. */
   readonly method: string
-  /** Absolute and undecoded URL, as the client wrote it, as far as the adapter knows. */
+  /** Absolute URL, not decoded, in the spelling of the client if the adapter knows it. */
   readonly url: string
   /** Headers in their order, as the client sent them. */
   readonly headers: HeaderList
@@ -20,7 +20,7 @@ export interface RawRequest {
   readonly signal?: AbortSignal | undefined
 }
 
-/** A response. The gateway removes the body of a response to HEAD. */
+/** A response of a service. For a HEAD request, the gateway removes the body. */
 export interface RawResponse {
   /** HTTP status of the response. */
   readonly status: number
@@ -34,8 +34,8 @@ export interface RawResponse {
 export type Exchange = (call: RawRequest) => RawResponse | Promise<RawResponse>
 
 /**
- * A request on its way through one service: located, read, and translated to the neutral dialect. `U` is the type of
- * its user.
+ * A request that the gateway passes to an endpoint. Its body has arrived, and its names are translated to the neutral
+ * dialect. `U` is the type of the user of the request.
  */
 export interface ServiceRequest<U = unknown> {
   readonly method: string
@@ -45,24 +45,27 @@ export interface ServiceRequest<U = unknown> {
   readonly query: string
   /** Decoded path parameters of the endpoint's pattern. */
   readonly params: Readonly<Record<string, string>>
-  /** Part of the path that `**` at the end of the pattern matches, undecoded. */
+  /** Part of the path that `**` of the pattern matches, not decoded. */
   readonly rest: string
   /** All headers, as received. */
   readonly headers: HeaderList
   /** Returns a header by its name, in any case. */
   header(name: string): string | undefined
   /**
-   * The service's own headers, and for the queue its query parameters, by neutral name without prefix: `retries`,
-   * `encoding`, `forward-x-id`.
+   * The service's own headers. For the queue, also its query parameters. A key is the neutral name without prefix, such
+   * as `retries`, `encoding` or `forward-x-id`.
    */
   readonly settings: Settings
-  /** Values of each header to forward that occurred several times. */
+  /** Values of headers to forward that the request contains several times, by name. */
   readonly lists: SettingLists | undefined
-  /** Dialect of the response: that of the request, or the neutral one. */
+  /**
+   * Dialect for the response: the dialect of the request, or the neutral dialect if the request contains no names of a
+   * dialect.
+   */
   readonly dialect: Dialect
-  /** Whether the request has no names of any dialect. */
+  /** Whether the request contains no name of any dialect. */
   readonly isUnmarked: boolean
-  /** Detects the dialect of a list of headers in the body. */
+  /** Detects the dialect of a list of headers that the body of the request contains. */
   hear(headers: HeaderList): DetectedDialect
   readonly body: Bytes
   /** Region of the URL, for the queue. */
@@ -72,18 +75,18 @@ export interface ServiceRequest<U = unknown> {
   readonly signal: AbortSignal | undefined
   /** Records that the reader of the event stream has disconnected. */
   left(): void
-  /** `seq` of the request's log entry, which is the cause of what follows. */
+  /** `seq` of the request's log entry. Entries that result from the request have this `seq` as their cause. */
   readonly cause: number
   /** User of the request, set by `authorize`. */
   user: U
 }
 
-/** One row of a service's endpoint table. */
+/** An endpoint of a service: a row in the table of its endpoints. */
 export interface Endpoint<S, U = unknown> {
   readonly method: string | readonly string[]
   /**
-   * Pattern: `/v2/topics/:name/endpoints`. A pattern that ends in `/**` matches the rest of the path, which stays
-   * undecoded.
+   * Pattern: `/v2/topics/:name/endpoints`. If a pattern ends in `/**`, the end of the path can be any text, which is
+   * not decoded.
    */
   readonly path: string
   readonly auth: 'bearer' | 'basic' | 'none'
@@ -91,36 +94,46 @@ export interface Endpoint<S, U = unknown> {
   readonly summary: string
   /** Whether the endpoint opens an event stream. */
   readonly opensStream?: boolean
-  /** Limit that requests to this endpoint count against: the limit per day, or the limit for bursts. */
+  /**
+   * Limit that applies to requests of this endpoint: `daily` for the limit per day, or `burst` for the limit per
+   * second.
+   */
   readonly limit?: 'daily' | 'burst'
   run(call: ServiceRequest<U>, service: S): RawResponse | Promise<RawResponse>
-  /** Additional injection point, whose rules are evaluated before those of every request to the service. */
+  /**
+   * Additional injection point of this endpoint. Its rules are evaluated before the rules for all requests to the
+   * service.
+   */
   readonly point?: RequestInjectionPoint
   /**
-   * Returns facts of a request to this endpoint, in addition to those of `ServiceFaults`. Called only when a rule needs
-   * them.
+   * Returns additional facts of a request to this endpoint. Called only if a rule needs a fact that `ServiceFaults`
+   * does not return.
    */
   facts?(call: ServiceRequest<U>, service: S): FaultFacts
 }
 
-/** A service as the gateway sees it: an endpoint table and the service's own error responses. */
+/** A service with the members that the gateway uses. */
 export interface Service<S = unknown, U = unknown> {
   readonly name: ServiceName
   readonly state: S
   readonly endpoints: readonly Endpoint<S, U>[]
   /**
-   * Whether the case of the fixed segments of paths is ignored. The case of names, IDs and destinations always matters.
+   * Whether upper and lower case are the same in fixed segments of paths. Case always matters in names, IDs and
+   * destinations.
    */
   readonly anyCase?: boolean
   /** Sets `call.user`, or returns the response that rejects the request. */
   authorize(call: ServiceRequest<U>, auth: 'bearer' | 'basic'): RawResponse | undefined
-  /** Counts an authorized request. At a limit, it throws an error that `failure` converts. */
+  /**
+   * Counts a request that was authorized. If a limit is exceeded, throws an error that `failure()` converts to a
+   * response.
+   */
   count?(endpoint: Endpoint<S, U>): void
   notFound(call: ServiceRequest): RawResponse
   methodNotAllowed(call: ServiceRequest, allowed: readonly string[]): RawResponse
-  /** Returns the response for a protocol error of an endpoint, or `undefined` for other errors. */
+  /** Returns the response for an error that an endpoint threw, or `undefined` if it is not a protocol error. */
   failure(error: unknown): RawResponse | undefined
-  /** What faults need from the service. Without it, fault responses have a generic body. */
+  /** Functions for fault rules. Without them, responses of faults have a generic body. */
   readonly faults?: ServiceFaults<S>
 }
 

@@ -3,13 +3,13 @@ import type { Gate } from '../kernel/gate.js'
 import { ConnectionBroken } from '../kernel/http.js'
 import type { Exchange, RawRequest, RawResponse } from './service.js'
 
-// Converts between the web's Request and Response and the plain values of the engine. Creating a Request takes longer
-// than most responses do, so one is created only for bodies and inputs that only a Request can read.
+// Converts between `Request` and `Response` of the host and the plain values of the engine. Creating a `Request` takes
+// longer than most responses take. So a `Request` is created only if no other code can read the input or its body.
 
 /** Converts the arguments of `fetch` to a raw request. */
 export function rawRequest(input: Request | string | URL, init?: RequestInit): RawRequest {
   const body = init?.body
-  // The host's Request constructor throws the appropriate error.
+  // A GET or HEAD request must not have a body. The constructor of `Request` throws the error that `fetch` would throw.
   if (body && init && /^(get|head)$/i.test(init.method ?? 'GET')) return rawRequestOf(new Request(input, init))
   if (typeof input === 'object' && !(input instanceof URL)) return rawRequestOf(init ? new Request(input, init) : input)
   if (body !== undefined && body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
@@ -39,7 +39,7 @@ export function rawRequestOf(request: Request): RawRequest {
   }
 }
 
-/** Statuses for which `Response` allows no body. */
+/** Statuses for which the constructor of `Response` accepts no body. */
 const bodiless = new Set([101, 204, 205, 304])
 
 export function responseOf(answer: RawResponse): Response {
@@ -47,12 +47,16 @@ export function responseOf(answer: RawResponse): Response {
   if (answer.body === null || bodiless.has(answer.status)) return new Response(null, init)
   if (typeof answer.body !== 'string') return new Response(answer.body as ReadableStream<Uint8Array<ArrayBuffer>>, init)
   const bytes = answer.body as Bytes
-  // ASCII text needs no conversion to bytes. `Response` would add a content type to a string if there is none.
+  // ASCII text can be passed as a string. If the headers had no content type, `Response` would add one for a string,
+  // but not for bytes.
   if (isAscii(bytes) && answer.headers.some(([name]) => name === 'content-type')) return new Response(bytes, init)
   return new Response(toArray(bytes), init)
 }
 
-/** Implements `fetch` on top of an exchange: same rejections for an aborted signal, same response objects. */
+/**
+ * Implements `fetch` with a function that processes requests. As `fetch` does, it returns `Response` objects, and
+ * rejects when the signal is aborted.
+ */
 export async function fetchThrough(
   gate: Gate,
   exchange: Exchange,
@@ -66,7 +70,8 @@ export async function fetchThrough(
   try {
     const answered = exchange(call)
     if (!(answered instanceof Promise)) return responseOf(answered)
-    // The gateway has an asynchronous response pass the gate when it logs the response.
+    // The gateway logs an asynchronous response and then waits for the gate. So this function must not wait for the
+    // gate again.
     waits = false
     return responseOf(await (call.signal ? untilAborted(answered, call.signal) : answered))
   } catch (error) {
@@ -86,7 +91,7 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 
 const writtenAsSent = /^[a-z]+:\/\/[a-z0-9.:[\]-]+\/(?:[\w!$&'()*+,;=:@%~/?-]|\.(?![./]|%2e))*$/
 
-/** Returns a URL as a client sends it: spaces encoded, dot segments resolved. */
+/** Returns a URL in the form in which a client sends it: spaces are encoded and dot segments are resolved. */
 function asSent(url: string): string {
   return writtenAsSent.test(url) ? url : new URL(url).href
 }
@@ -100,7 +105,7 @@ function pairsOf(headers: RequestInit['headers']): [string, string][] {
     .map(([name, value]) => [name, String(value)])
 }
 
-/** Returns the init with `duplex`, which hosts require for a streamed body. */
+/** Returns the options of a request with `duplex`, which hosts require if the body is a stream. */
 function withDuplex(init: RequestInit): RequestInit {
   return { ...init, duplex: 'half' } as RequestInit
 }

@@ -27,9 +27,9 @@ import type { SigningKeyPair, SigningKeys } from './signing/signing.js'
 type Value = string | number | boolean
 
 /**
- * Options of a message in the direct API, including those of callbacks (`callbackRetries`). Numbers and booleans become
- * header values. Durations need a unit: a bare number would be seconds for the SDK and milliseconds for this package,
- * so it is rejected.
+ * Options of a message in the direct API, including those of its callbacks such as `callbackRetries`. Numbers and
+ * booleans become header values. Durations need a unit. A bare number is rejected, because the SDK reads it as seconds
+ * and this package as milliseconds.
  */
 export interface MessageSettings {
   /** HTTP method of the delivery: GET, POST, PUT, PATCH or DELETE. Default POST. */
@@ -56,11 +56,14 @@ export interface MessageSettings {
   readonly failureCallback?: string
   /** Flow-control key whose limits apply to the message. Default: none. */
   readonly flowControlKey?: string
-  /** New limits of the flow-control key: `parallelism=2, rate=10, period=1m`. Default: limits unchanged. */
+  /** New limits for the flow-control key: `parallelism=2, rate=10, period=1m`. Default: its limits stay unchanged. */
   readonly flowControlValue?: string
-  /** Labels by which the message can be found, separated by commas. Default: none. */
+  /** Labels, separated by commas. A search can find the message by its labels. Default: none. */
   readonly label?: string
-  /** Parts to redact in API responses, separated by commas: `body`, `header`, `header[<Name>]`. Default: none. */
+  /**
+   * Parts of the message that API responses redact, separated by commas: `body`, `header`, `header[<Name>]`. Default:
+   * none.
+   */
   readonly redactFields?: string
   /** Maximum time for the callback URL to respond: `'30s'`. */
   readonly callbackTimeout?: DurationText
@@ -73,15 +76,15 @@ export interface MessageSettings {
   readonly [callbackOption: `callback${string}` | `failureCallback${string}`]: Value | undefined
 }
 
-/** Options of a FIFO queue. */
+/** Options of `queue.upsertQueue()`: the settings of a FIFO queue. */
 export interface UpsertQueueOptions {
   /** Number of messages that are delivered at the same time, at least 1. */
   readonly parallelism: number
-  /** Whether the queue is paused. Default: unchanged, and `false` for a new queue. */
+  /** Whether the queue is paused. Default: `false` for a new queue, otherwise unchanged. */
   readonly paused?: boolean | undefined
 }
 
-/** Period of virtual time, including both ends. */
+/** Period of virtual time for `upcoming()`. Both ends belong to it. */
 export interface FireTimeSpan {
   /** First instant of the period. */
   readonly from: Instant
@@ -97,7 +100,7 @@ export interface QueueSchedules {
    */
   list(): readonly Schedule[]
   /**
-   * Fires a schedule now and returns its messages; its planned fire times stay unchanged.
+   * Fires a schedule now and returns the messages that it published. Its next fire times stay unchanged.
    * @throws RangeError when the schedule does not exist
    * @example
    * const [message] = sandbox.queue.schedules.fire('nightly')
@@ -105,7 +108,7 @@ export interface QueueSchedules {
    */
   fire(id: string): readonly Message[]
   /**
-   * Returns the fire times of a schedule in a period, in milliseconds, without firing anything.
+   * Returns the fire times of a schedule in a period, in milliseconds. The schedule does not fire.
    * @throws RangeError when an end of the period is not an instant
    * @example queue.schedules.upcoming('nightly', { from: '2030-03-29T12:00:00Z', to: '2030-04-01T12:00:00Z' })
    */
@@ -115,7 +118,8 @@ export interface QueueSchedules {
 /** URL groups of a queue. */
 export interface QueueUrlGroups {
   /**
-   * Adds endpoints to a URL group, or changes those with the same name or URL; creates the group.
+   * Adds endpoints to a URL group, and creates the group if it does not exist. An endpoint replaces the one with the
+   * same name or URL.
    * @throws Error when the API would reject the endpoints, with the text of its response
    * @example queue.urlGroups.addEndpoints('orders', ['https://shop.test/stock', { url: 'https://shop.test/mail', name: 'mail' }])
    */
@@ -170,8 +174,9 @@ export interface PublishOptions extends MessageSettings {
 }
 
 /**
- * Result of a publish. A destination with a slash is a URL and gives one message; without a slash, it is the name of a
- * URL group and gives one message per endpoint. If the type of the destination is only `string`, the result is either.
+ * Result of a publish. A destination with a slash is a URL and gives one message. A destination without a slash is the
+ * name of a URL group and gives one message per endpoint. If TypeScript knows the destination only as `string`, the
+ * result type is the union of both.
  */
 export type PublishResult<To extends string, M> = To extends `${string}/${string}`
   ? M
@@ -183,7 +188,6 @@ const noOverrides: RawSettings = new Map()
 
 const { attach, of } = internals<Queue, QueueEngine>('queue')
 
-/** Returns the engine of a queue, for other code of this package. */
 export const engineOf: (queue: Queue) => QueueEngine = of
 
 export type QueueEffects = MethodEffects<
@@ -220,7 +224,7 @@ export class Queue {
   readonly #urlGroups: DirectUrlGroups
   readonly #keys: DirectKeys
 
-  /** @param read returns the traffic log without the entries of queues of other regions @internal */
+  /** @param read returns the traffic log; entries of queues in other regions are left out */
   constructor(engine: QueueEngine, read: () => TrafficLog = () => engine.traffic, inputs: InputRecorder = unrecorded) {
     attach(this, engine)
     this.#read = read
@@ -235,7 +239,7 @@ export class Queue {
     return this.#read()
   }
 
-  /** Region of its messages: `us-east-1` or `eu-central-1`. */
+  /** Region of the queue and its messages: `us-east-1` or `eu-central-1`. */
   get region(): string {
     return engineOf(this).region
   }
@@ -306,8 +310,8 @@ export class Queue {
   }
 
   /**
-   * Explains the state of a message and when it continues, or the state of a FIFO queue, a flow-control key, a schedule
-   * or a deduplication ID. The text is for people. For an unknown name it suggests the nearest known one.
+   * Explains in text why a message is in its state, and when it continues. Explains FIFO queues, flow-control keys,
+   * schedules and deduplication IDs, too. For an unknown name, the text suggests the nearest known name.
    * @param what ID of a message, or an object with the name of a resource, such as `{ queue: 'orders' }`
    * @throws TypeError when `what` is neither
    * @example queue.explain({ flowControlKey: 'user-1' })
@@ -317,9 +321,9 @@ export class Queue {
   }
 
   /**
-   * Returns when the next attempt of a message starts, if nothing changes. The result is an instant in milliseconds, or
-   * an earliest instant with the response or pause on which it depends. Time does not move, and nothing is drawn from
-   * random streams.
+   * Returns when the next attempt of a message starts, if no further request changes anything. The result has an exact
+   * instant in milliseconds. If the start depends on a response or a pause, it has the earliest instant and this
+   * condition. Virtual time does not move, and no random numbers are drawn.
    * @returns `undefined` for a message that has ended, was canceled or will never be delivered
    * @throws RangeError when the log does not contain the message
    * @example queue.forecast(message.id) // { at: 1893456060000 }
@@ -348,7 +352,7 @@ export class Queue {
   }
 
   /**
-   * Delivers a waiting message now. Its number of retries and its retry delays stay unchanged.
+   * Delivers a waiting message now. The number of its retries and the delays of later retries stay unchanged.
    * @throws RangeError when the log does not contain the message
    * @example
    * const { id } = sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1d' })
@@ -407,7 +411,7 @@ export class Queue {
   /**
    * Creates or changes a FIFO queue.
    * @param options.parallelism number of messages that are delivered at the same time, at least 1
-   * @param options.paused whether it is paused; by default unchanged, and `false` for a new queue
+   * @param options.paused whether the queue is paused; by default `false` for a new queue, otherwise unchanged
    * @throws TypeError when `options` is not an object or has an unknown field
    * @example queue.upsertQueue('orders', { parallelism: 2 })
    */
@@ -418,7 +422,7 @@ export class Queue {
   }
 
   /**
-   * Pauses a FIFO queue; no further message of it is delivered until `resumeQueue()`.
+   * Pauses a FIFO queue. Its messages are not delivered until `resumeQueue()`.
    * @example
    * sandbox.queue.upsertQueue('orders', { parallelism: 1 })
    * sandbox.queue.pauseQueue('orders')
@@ -440,7 +444,7 @@ export class Queue {
   }
 
   /**
-   * Deletes a FIFO queue; its messages are canceled.
+   * Deletes a FIFO queue and cancels its messages.
    * @example
    * sandbox.queue.upsertQueue('orders', { parallelism: 1 })
    * sandbox.queue.deleteQueue('orders')
@@ -456,7 +460,8 @@ export class Queue {
   }
 
   /**
-   * Returns the signature that a delivery of this request would have now, or one with a deliberate flaw.
+   * Returns the signature that the queue would send now with a delivery of this request. With `flaw`, the signature has
+   * a deliberate defect.
    * @throws TypeError when an option or the flaw is unknown
    * @example
    * const signature = sandbox.queue.sign({ url: 'https://shop.test/orders', body: '{"id":42}' })
@@ -468,8 +473,8 @@ export class Queue {
   }
 
   /**
-   * Messages about requests that were accepted although the real service would reject them, such as a percent-encoded
-   * destination.
+   * Warnings about requests that the sandbox accepted although the real service would reject them. One example is a
+   * percent-encoded destination.
    */
   get diagnostics(): readonly string[] {
     return engineOf(this).diagnostics
@@ -486,9 +491,9 @@ export class Queue {
   }
 
   /**
-   * Replaces the whole queue with a dump of this or another sandbox. A delivery that was in flight is due immediately,
-   * as after a restart.
-   * @throws TypeError when the dump is invalid; then nothing has changed
+   * Replaces the contents of the queue with a dump of this or another sandbox. If a delivery was in flight in the dump,
+   * its message is due immediately.
+   * @throws TypeError when the dump is invalid; the queue then stays unchanged
    * @example
    * const dump = sandbox.queue.dump()
    * using other = createSandbox()
@@ -500,8 +505,8 @@ export class Queue {
   }
 
   /**
-   * Empties the queue: messages, schedules, URL groups, FIFO queues, flow-control keys and dead letters. Signing keys
-   * and destinations stay.
+   * Removes all messages, schedules, URL groups, FIFO queues, flow-control keys and dead letters. Signing keys and
+   * destinations stay.
    * @example
    * sandbox.queue.publish({ to: 'https://shop.test/orders', delay: '1m' })
    * sandbox.queue.reset()
@@ -513,8 +518,8 @@ export class Queue {
   }
 
   /**
-   * Returns the queue itself. Exists so that the same test code works with a remote sandbox, whose `snapshot()` copies
-   * the queue.
+   * Returns this queue. A remote sandbox has a `snapshot()` that copies the queue, so the same test code works with
+   * both.
    * @example expect(await sandbox.queue.snapshot()).not.toHaveDeadLetter()
    */
   snapshot(): this {
@@ -634,7 +639,7 @@ class DirectKeys implements Pick<SigningKeys, 'current' | 'next' | 'former' | 'p
 }
 
 /**
- * Checks the arguments of `queue.sign()`.
+ * Checks the request and the options that `queue.sign()` gets.
  * @throws TypeError when an option is unknown
  */
 export function checkSigning(request: SignedRequest, overrides: SignOptions): void {
@@ -657,8 +662,8 @@ export function checkSigning(request: SignedRequest, overrides: SignOptions): vo
 const windows: readonly string[] = ['wide', 'real']
 
 /**
- * Header names by the option names of the direct API: `retryDelay` → `retry-delay`. Options that only a request or a
- * schedule can have are omitted.
+ * Header names by option name: `retryDelay` → `retry-delay`. Some options exist only for requests or schedules and are
+ * not in this table.
  */
 const settingNames: ReadonlyMap<string, string> = new Map(
   publishOptions
@@ -666,13 +671,16 @@ const settingNames: ReadonlyMap<string, string> = new Map(
     .map(({ name }) => [name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()), name]),
 )
 
-/** Options of `publish()` that are not settings of the message. */
+/** Fields of the argument of `publish()` that do not become message settings. */
 const ownNames: ReadonlySet<string> = new Set(['to', 'body', 'headers', 'queue'])
 
-/** Prefixes of options that the workflow protocol adds. */
+/** Prefixes of the options that the workflow protocol uses. Any name with such a prefix is accepted. */
 const openOption = /^(?:workflow|featureSet)/
 
-/** Options of callbacks: those of a message, forwarded headers, and those that the workflow protocol adds. */
+/**
+ * Names of callback options: `callback` or `failureCallback`, followed by the name of a message option, `Forward…`, or
+ * an option of the workflow protocol.
+ */
 const callbackOption = /^(callback|failureCallback)(.+)/
 const openCallbackOption = /^(?:Forward|Workflow|FeatureSet)/
 
@@ -691,18 +699,17 @@ function settingOf(name: string): string {
   )
 }
 
-/** Returns the header value of a setting: durations as text, and an instant in seconds with fractions. */
+/** Returns the header value of an option. A duration is formatted as text, and an instant as seconds with decimals. */
 function settingText(name: string, setting: string, value: unknown): string {
   if (name === 'notBefore') return String(instant(value as Instant) / 1000)
   return spanSetting.test(setting) ? spanText(name, value) : String(value)
 }
 
-/** Names of options that are durations, also as options of a callback. */
+/** Header names of the options whose value is a duration, with or without a callback prefix. */
 const spanSetting = /^(?:(?:failure-)?callback-)?(?:delay|timeout)$/
 
 /**
- * Returns a duration as the service spells it. The service has no unit for milliseconds, so these become seconds with
- * decimals.
+ * Returns a duration in the format of the service. The format has no unit for milliseconds, so 1500 ms become `1.5s`.
  */
 function spanText(name: string, given: unknown): string {
   const span = typeof given === 'string' ? parseDuration(given) : undefined

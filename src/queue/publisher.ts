@@ -22,7 +22,7 @@ import { QueueRejection, refusals } from './settings/queue-rejections.js'
 import type { NoteSetting } from './settings/settings-log.js'
 import { checkReach, checkTarget, type PublishTarget } from './settings/url.js'
 
-/** One publish: from a request, a batch item, a schedule or a test. */
+/** One publish, which comes from a request, a batch item, a schedule or a test. */
 export interface PublishCall {
   readonly target: PublishTarget
   readonly settings: RawSettings
@@ -31,17 +31,14 @@ export interface PublishCall {
   readonly callerIp: string
   readonly region: string
   readonly cause?: number | undefined
-  /** Dialect of the publish, which its deliveries use, too. */
+  /** Dialect of the publish. Its deliveries have the same dialect. */
   readonly words: QueueDialect
-  /** Name of the FIFO queue. */
   readonly queue?: string | undefined
-  /** Schedule that publishes, and whether a drain waits for the messages. */
+  /** Set if a schedule publishes: its ID, and whether a drain waits for the messages. */
   readonly schedule?: { readonly id: string; readonly awaited: boolean } | undefined
 }
 
-/**
- * Publish that was parsed and checked. Sending it can still fail if its destination does not exist or is not allowed.
- */
+/** Publish whose options were parsed and checked. `send()` can still reject it because of its destination. */
 export interface PreparedPublish {
   readonly call: PublishCall
   readonly settings: PublishSettings
@@ -49,31 +46,31 @@ export interface PreparedPublish {
   readonly accept?: undefined
 }
 
-/** Publish for a workflow run that was checked. `accept()` sends it through the workflow engine. */
+/** Checked publish that belongs to a workflow run. `accept()` passes it to the workflow engine. */
 export interface PreparedRunPublish {
   readonly call: PublishCall
   readonly accept: () => readonly AcceptedPublish[]
 }
 
-/** Accepts the messages of workflow runs. */
+/** Part of the workflow engine that the queue uses: accepts, dumps and loads workflow runs. */
 export interface WorkflowPublisher {
   /**
-   * Checks a publish.
-   * @returns a function that accepts it; `undefined` when it does not belong to a workflow run
-   * @throws QueueRejection when it is invalid
+   * Checks a publish that may belong to a workflow run.
+   * @returns a function that accepts the publish; `undefined` when the publish belongs to no workflow run
+   * @throws QueueRejection when the publish is invalid
    */
   prepare(call: PublishCall, raw: RawSettings): (() => AcceptedPublish) | undefined
   reset(): void
-  /** Dumps all workflow runs, including deleted ones to which the given messages belong. */
+  /** Returns all workflow runs for a dump. Deleted runs are included if one of the given messages belongs to them. */
   dump(known: Iterable<Message>): RunsOfDump
   /**
-   * Replaces all runs by those of a dump, before its messages are restored.
+   * Replaces all workflow runs with those of a dump. Call it before the messages of the dump are restored.
    * @throws TypeError or QueueRejection when the runs are invalid
    */
   load(runs: readonly DumpedRun[], urls: readonly string[]): RunsToLoad
   /**
-   * Removes all runs, for a load.
-   * @returns `takeBack()` restores the previous runs after a failed load; `end()` ends them after a successful one
+   * Removes all workflow runs, because a dump is being loaded.
+   * @returns `takeBack()` restores the removed runs if the load fails; `end()` ends them if it succeeds
    */
   renew(): { takeBack(): void; end(): void }
 }
@@ -83,13 +80,13 @@ export interface AcceptedPublish {
   readonly deduplicated: boolean
 }
 
-/** Context for parsing settings in one dialect, and the parsed settings that equal publishes share. */
+/** Parsing context of one dialect. `shared` contains parsed settings, which publishes with the same options share. */
 interface Reader {
   readonly context: ReadContext
   readonly shared: Map<string, PublishSettings>
 }
 
-/** Maximum number of different settings that are kept for sharing. */
+/** Maximum number of parsed settings that are kept for sharing. */
 const sharedAtMost = 256
 
 export interface PublisherOptions {
@@ -103,11 +100,10 @@ export interface PublisherOptions {
   readonly note: NoteSetting
   readonly faults: FaultSource | undefined
   readonly workflows: () => WorkflowPublisher | undefined
-  /** Returns the dialect that these header names use. */
   readonly wordsAmong: (names: readonly string[]) => QueueDialect | undefined
 }
 
-/** Creates messages from publishes, from the firings of schedules, and from dead letters that are retried. */
+/** Creates messages: for publishes, for firings of schedules, and for dead letters that are published again. */
 export class Publisher {
   readonly schedules: Schedules
   /** Deduplication of messages. */
@@ -126,7 +122,8 @@ export class Publisher {
   }
 
   /**
-   * Parses and checks a publish, except for conditions that may change until it is sent.
+   * Parses and checks a publish. Some conditions are checked only by `send()`, because they may change before it is
+   * called.
    * @throws QueueRejection when it is invalid
    */
   prepare(call: PublishCall): PreparedPublish | PreparedRunPublish {
@@ -149,7 +146,7 @@ export class Publisher {
   }
 
   /**
-   * Prepares a publish that starts or continues a workflow run. For a URL group, that is one run per endpoint.
+   * Checks a publish that starts or continues a workflow run. A publish to a URL group starts one run per endpoint.
    * @throws QueueRejection when it is invalid
    */
   #prepareRuns(
@@ -171,7 +168,7 @@ export class Publisher {
   }
 
   /**
-   * Prepares and sends a publish. Creates one message, or one per endpoint of a URL group.
+   * Checks and sends a publish. Creates one message, or one per endpoint of a URL group.
    * @throws QueueRejection when it is invalid
    */
   publish(call: PublishCall): readonly AcceptedPublish[] {
@@ -189,7 +186,7 @@ export class Publisher {
   }
 
   /**
-   * Parses the options of a publish without sending one.
+   * Parses the options of a publish without creating a message.
    * @throws QueueRejection when they are invalid
    */
   settings(
@@ -202,8 +199,8 @@ export class Publisher {
   }
 
   /**
-   * Checks the default headers of a URL group if the publisher uses no dialect. Errors then name the headers in the
-   * dialect of the group.
+   * Checks the default headers of a URL group again, for a publish without a dialect. Error messages then spell the
+   * header names as in the defaults of the group.
    * @throws QueueRejection when they are invalid
    */
   #checkDefaults(group: UrlGroup | undefined, raw: RawSettings, headers: PublishHeaders, words: QueueDialect): void {
@@ -212,7 +209,6 @@ export class Publisher {
     if (named !== undefined) this.settings(raw, named, headers)
   }
 
-  /** Returns the parsing context of a dialect. */
   #in(words: QueueDialect): Reader {
     const known = this.#readers.get(words)
     if (known !== undefined) return known
@@ -221,14 +217,14 @@ export class Publisher {
     return reader
   }
 
-  /** Parses the settings of a publish. Publishes with equal settings get the same object, to save memory. */
+  /** Parses the settings of a publish. To save memory, publishes with the same options get the same object. */
   #read(raw: RawSettings, headers: PublishHeaders, { queue, words }: PublishCall): PublishSettings {
     const { context, shared } = this.#in(words)
     if (queue !== undefined) this.options.lanes.check(queue, undefined)
     const shareable = !raw.has('header-forward')
     let key = `${queue ?? ''}\n${headers.contentType ?? ''}`
-    // Include the lengths in the key. Without them, different settings could have the same key, because a value may
-    // contain any character.
+    // Include the length of each name and value. A value may contain any characters, so without the lengths two
+    // different lists of options could give the same key.
     if (shareable) {
       for (const [name, given] of raw) {
         if (typeof given === 'string') key += `\n${name.length} ${given.length} ${name}${given}`
@@ -237,7 +233,8 @@ export class Publisher {
     }
     const known = shareable ? shared.get(key) : undefined
     if (known !== undefined) return known
-    // `Queue-Name` is for schedules only; a message uses the queue into which it was enqueued. [queue.md 2.2]
+    // A message is in the queue to which its request published it. The option `Queue-Name` has an effect only for
+    // schedules. [queue.md 2.2]
     const settings: PublishSettings = { ...readSettings(raw, context, headers), queue }
     if (shareable) {
       if (shared.size >= sharedAtMost) shared.clear()
@@ -279,8 +276,8 @@ export class Publisher {
   }
 
   /**
-   * Publishes a dead letter again, with some settings replaced, and removes it from the dead-letter queue.
-   * @param dialect dialect of the replaced settings
+   * Publishes a dead letter again and removes it from the dead-letter queue. `overrides` replace some of its settings.
+   * @param dialect dialect in which `overrides` were sent
    */
   retryDeadLetter(letter: DeadLetter, overrides: RawSettings, dialect: QueueDialect, cause?: number): AcceptedPublish {
     const { message } = letter
@@ -293,7 +290,7 @@ export class Publisher {
       contentBasedDeduplication: false,
     }
     const settings = overrides.size === 0 ? base : this.settings(overrides, dialect, {}, base)
-    // Deliveries keep the dialect of the original publisher, even if the retry request uses another one.
+    // Keep the dialect of the first publish, even if the request for the retry uses another one.
     settings.words = message.settings.words
     settings.queue = message.settings.queue
     this.options.courier.deadLetters.delete(letter)
@@ -331,7 +328,10 @@ export class Publisher {
     return { schedule, deduplicated: false }
   }
 
-  /** Publishes the messages of one firing. If the publish is rejected, logs the reason and returns no messages. */
+  /**
+   * Publishes the messages of one firing. If the queue rejects the publish, the reason is logged and the result is
+   * empty.
+   */
   #trigger(schedule: Schedule, awaited: boolean, cause: number): readonly Message[] {
     const { target, body, callerIp, region } = schedule.draft
     schedule.error = undefined
@@ -356,7 +356,9 @@ export class Publisher {
     }
   }
 
-  /** Prepares the workflow runs of a schedule whose headers request them; `undefined` for other schedules. */
+  /**
+   * Prepares the workflow runs of a firing. Returns `undefined` if the headers of the schedule request no workflow run.
+   */
   #scheduledRuns(
     { id, draft }: Schedule,
     group: UrlGroup | undefined,
@@ -384,7 +386,7 @@ export class Publisher {
     return this.#prepareRuns(call, each, group)
   }
 
-  /** Returns the settings of the messages that a firing would publish now, one per endpoint. */
+  /** Returns the settings of the messages that a firing at this time would publish, one per endpoint. */
   planned(schedule: Schedule): readonly PublishSettings[] {
     const { target } = schedule.draft
     const group = this.#groupOf(target)
@@ -399,8 +401,9 @@ export class Publisher {
   }
 
   /**
-   * Returns the settings of the messages of one firing, with the current defaults of the URL group. Deduplication and
-   * not-before are omitted, because they applied to the creation of the schedule. [queue.md 7, 8]
+   * Returns the settings for the messages of one firing, with the current defaults of the URL group. Options for
+   * deduplication and `not-before` are left out, because they apply only to the creation of the schedule. [queue.md 7,
+   * 8]
    */
   #scheduledSettings({ draft }: Schedule, group: UrlGroup | undefined): PublishSettings {
     const { raw, headers } = overDefaults(group, draft.raw, draft.headers)
@@ -416,7 +419,7 @@ export class Publisher {
 }
 
 /**
- * Rejects the dead letter of a workflow run, which cannot be published as a message.
+ * Rejects the retry of a dead letter that belongs to a workflow run. The run must be resumed or restarted instead.
  * @throws QueueRejection 400
  */
 export function checkRetry({ id, message }: DeadLetter): void {
@@ -424,7 +427,7 @@ export function checkRetry({ id, message }: DeadLetter): void {
     throw refusals.invalid('dlqId', `${id} is a failed run of a workflow: resume or restart the run`)
 }
 
-/** Options that apply only to the creation of a schedule and not to its messages. [queue.md 7] */
+/** Options of a schedule that its messages do not get. [queue.md 7] */
 const ofCreation = new Set([
   'cron',
   'schedule-id',
@@ -435,7 +438,7 @@ const ofCreation = new Set([
 ])
 
 /**
- * Merges the settings and headers of a publish with the defaults of its URL group. Those of the publish take
+ * Merges the options of a publish with the defaults of its URL group. If both set an option, the publish takes
  * precedence. [queue.md 2.1, 8]
  */
 function overDefaults(

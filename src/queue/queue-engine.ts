@@ -29,32 +29,35 @@ export interface QueueOptions {
   readonly destinations: DeliveryTarget
   /** Signing keys; derived from the seed by default. */
   readonly keys?: Partial<SigningKeyPair> | undefined
-  /** Random stream for the keys that a rotation creates. Default: `random`. */
+  /** Random stream for the keys that later rotations create. Default: `random`. */
   readonly keyDraws?: Random | undefined
   readonly signing?: { readonly window?: SignatureWindow } | undefined
   /** Fault rules. */
   readonly faults?: FaultSource | undefined
-  /** Region of messages that are not published by a request, such as those of a test. Default `eu-central-1`. */
+  /** Region of messages that no request published, such as the messages of a test. Default `eu-central-1`. */
   readonly region?: string | undefined
 }
 
 export const maxDiagnostics = 1000
-/** Parts of the engine that a reset or a load replaces. */
+/** Fields of the engine that a reset or a load replaces. */
 type Holdings = Pick<QueueEngine, 'urlGroups' | 'lanes' | 'courier' | 'publisher'>
 
-/** Engine of the message queue: publishing, delivery, and queries about both. */
+/** Engine of the message queue: publishes and delivers messages, and looks up both. */
 export class QueueEngine {
   readonly policy: ResolvedPolicy
   readonly limits: ResolvedQueueLimits
-  /** Dialect for requests whose headers do not show one. */
+  /** Dialect for requests whose headers belong to no dialect. */
   readonly words: QueueDialect
   readonly wordsByName: ReadonlyMap<string, QueueDialect>
   readonly destinations: DeliveryTarget
   readonly keys: SigningKeys
   readonly traffic: TrafficLog
-  /** Region of messages that are not published by a request. */
+  /** Region of messages that no request published, such as the messages of a test. */
   readonly region: string
-  /** Publisher of workflow runs, which the workflow engine sets; `undefined` without one. */
+  /**
+   * Part of the workflow engine that the queue uses. The workflow engine sets it. `undefined` without a workflow
+   * engine.
+   */
   workflows: WorkflowPublisher | undefined
   readonly #diagnostics = new Set<string>()
   readonly #clock: Clock
@@ -78,8 +81,8 @@ export class QueueEngine {
     this.policy = policy
     this.limits = planOf(policy)
     this.words = words.fallback
-    // A dialect of the user may have the name of a built-in one. The first one in the list wins, so add them in reverse
-    // order.
+    // Add the dialects in reverse order, so that the first of two with the same name is kept. A user's dialect may have
+    // the name of a built-in one.
     this.wordsByName = new Map(words.all.toReversed().map((one) => [one.name, one]))
     this.destinations = destinations
     this.#note = notingIn(traffic)
@@ -91,8 +94,8 @@ export class QueueEngine {
   }
 
   /**
-   * Empties the queue: messages, schedules, URL groups, FIFO queues, flow-control keys and dead letters. Signing keys
-   * and destinations stay.
+   * Removes all messages, schedules, URL groups, FIFO queues, flow-control keys and dead letters. Signing keys and
+   * destinations stay.
    */
   reset(): void {
     stop(this)
@@ -143,7 +146,7 @@ export class QueueEngine {
   }
 
   /**
-   * Empties the queue and calls `fill`, which must create the new state. If `fill` throws, the previous state is
+   * Empties the queue and calls `fill()` to create its new contents. If `fill()` throws, the previous contents are
    * restored.
    */
   replace(fill: () => void): void {
@@ -164,7 +167,7 @@ export class QueueEngine {
     runsBefore?.end()
   }
 
-  /** Returns the dialect of this name; the fallback dialect for an unknown name or none. */
+  /** Returns the dialect with this name. If there is none, returns the fallback dialect. */
   wordsNamed(name: string | undefined): QueueDialect {
     return (name === undefined ? undefined : this.wordsByName.get(name)) ?? this.words
   }
@@ -173,7 +176,7 @@ export class QueueEngine {
     return this.publisher.schedules
   }
 
-  /** Messages about requests that were accepted although the real service would reject them. */
+  /** Warnings about requests that the sandbox accepted although the real service would reject them. */
   get diagnostics(): readonly string[] {
     return [...this.#diagnostics]
   }
@@ -186,7 +189,7 @@ export class QueueEngine {
     return this.courier.flow
   }
 
-  /** Adds a diagnostic message unless the same text has been added before. */
+  /** Adds a warning. A text that was already added is ignored. */
   notice(sentence: string): void {
     if (this.#diagnostics.size < maxDiagnostics) this.#diagnostics.add(sentence)
   }
@@ -195,14 +198,15 @@ export class QueueEngine {
     return this.#clock.now()
   }
 
-  /** Returns a message that has neither ended nor been canceled. */
+  /** Returns a message that has not ended and was not canceled. */
   message(id: string): Message | undefined {
     const message = this.courier.byId.get(id)
     return message?.visible === true ? message : undefined
   }
 
   /**
-   * Returns a pending message or one that was delivered recently. Dead letters and canceled messages are not returned.
+   * Returns a pending message, or a message that was delivered within the policy's `deliveredRetention`. Failed and
+   * canceled messages are not returned.
    */
   readable(id: string): Message | undefined {
     const now = this.now()
@@ -240,14 +244,14 @@ export class QueueEngine {
     this.courier.advanceLane(lane)
   }
 
-  /** Source of the fault rules that apply to deliveries. */
+  /** Fault rules that apply to deliveries. */
   get faults(): FaultSource | undefined {
     return this.#faults
   }
 
   /**
-   * Returns the state of every message that has not ended. `adrift`: no timer, wait list or response will ever deliver
-   * or end it.
+   * Returns the state of each message that has not ended. `adrift` is an error of the engine: the message has no timer,
+   * waits in no list and expects no response, so it will never end.
    */
   whereabouts(): ReadonlyMap<string, 'planned' | 'running' | 'held' | 'adrift'> {
     const places = new Map<string, 'planned' | 'running' | 'held' | 'adrift'>()
@@ -259,7 +263,6 @@ export class QueueEngine {
     return places
   }
 
-  /** Adds endpoints to a URL group, and creates the group if necessary. */
   urlGroup(name: string, endpoints: readonly (UrlGroupEndpoint | string)[]): UrlGroup {
     return this.urlGroups.upsert(
       name,
@@ -268,8 +271,8 @@ export class QueueEngine {
   }
 
   /**
-   * Returns the dialect that these header names use; `undefined` if they use none. If they use several, returns the
-   * vendor's.
+   * Returns the dialect to which these header names belong. If they belong to several, returns the vendor's dialect.
+   * Returns `undefined` if they belong to none.
    */
   wordsAmong(names: readonly string[]): QueueDialect | undefined {
     const lower = names.map((name) => name.toLowerCase())
@@ -288,7 +291,8 @@ export class QueueEngine {
   }
 
   /**
-   * Returns the signature that a delivery of this request would have now, or a signature with one deliberate defect.
+   * Returns the signature that the queue would send now with a delivery of this request. With `flaw`, the signature has
+   * a deliberate defect.
    */
   sign(request: SignedRequest, overrides: SignOptions = {}): string {
     return mintSignature(request, overrides, this.keys, {
@@ -310,7 +314,7 @@ const placeNames = {
 } as const
 
 /**
- * Whether a message waits for an event that can never happen, which would be an error of the engine.
+ * Whether a message waits for an event that cannot happen. This would be an error of the engine.
  * @param held messages in the wait lists of flow control
  */
 function isAdrift(message: Message, held: ReadonlySet<Message>): boolean {

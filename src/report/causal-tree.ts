@@ -11,7 +11,7 @@ import { TimelineWriter } from './timeline-writer.js'
 export interface CausalNode {
   /** Log entry at this node. */
   readonly entry: Entry
-  /** Nodes of the entries that resulted from this one, oldest first. All attempts of a message are siblings. */
+  /** Nodes of the entries that this entry caused, oldest first. All attempts of a message are siblings. */
   readonly children: readonly CausalNode[]
 }
 
@@ -20,7 +20,8 @@ export interface CausalTree {
   /** ID of the message that the tree is about, `msg_…`. */
   readonly messageId: string
   /**
-   * Roots of the tree. Usually the only root is the request that published the message, or the entry of its publish.
+   * Roots of the tree. Usually there is only one: the request that published the message, or the `published` entry if
+   * there was no request.
    */
   readonly roots: readonly CausalNode[]
   /** Entries of the tree, oldest first. */
@@ -40,7 +41,7 @@ export function causalTree(
 ): CausalTree {
   const bySeq = new Map(entries.map((entry) => [entry.seq, entry]))
   const nesting = nestingOf(entries)
-  // An entry that led to the message may also have led to other messages, which are not part of the tree.
+  // An entry that led to the message may also have led to other messages. These are not part of the tree.
   const own = new Set<number>()
   const wanted = new Set<number>()
   for (const entry of entries) {
@@ -74,7 +75,10 @@ interface Growing {
   readonly children: Growing[]
 }
 
-/** Builds the tree. The attempts of one message are siblings, although each attempt results from the one before. */
+/**
+ * Builds the tree. Each attempt of a message results from the previous attempt, but the tree shows all attempts as
+ * siblings.
+ */
 function grown(
   shown: readonly Entry[],
   bySeq: ReadonlyMap<number, Entry>,
@@ -108,7 +112,7 @@ function treeText(messageId: string, roots: readonly CausalNode[], telling: Time
   if (roots.length === 0) return `(no entries about ${plainText(messageId)})`
   const lines: string[] = []
   let date = ''
-  // A chain of causes may be deeper than the call stack, so this loop uses its own stack.
+  // A chain of causes may be too long for recursion, so this loop has its own stack.
   const open: [node: CausalNode, before: string, isLast: boolean, isRoot: boolean][] = []
   for (const root of [...roots].reverse()) open.push([root, '', true, true])
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

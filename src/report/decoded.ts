@@ -2,9 +2,9 @@ import { type Bytes, isUtf8, text, toArray } from '../kernel/bytes.js'
 import { parsedJson } from '../kernel/parsed-json.js'
 import type { Entry, EntryOf } from '../kernel/traffic-log.js'
 
-/** A captured body. Each representation is computed on first access. */
+/** A captured body in several forms. Each form is computed when it is first read. */
 export class DecodedBody {
-  /** The bytes, one character per byte. */
+  /** The bytes of the body as a string with one character per byte. */
   readonly raw: Bytes
   #text: string | undefined
   #json: { readonly value: unknown } | undefined
@@ -29,13 +29,13 @@ export class DecodedBody {
     return isUtf8(this.raw)
   }
 
-  /** The body as UTF-8. Invalid bytes become U+FFFD. */
+  /** The body decoded as UTF-8. Invalid bytes become U+FFFD. */
   get text(): string {
     this.#text ??= text(this.raw)
     return this.#text
   }
 
-  /** The parsed JSON; `undefined` if the body is not JSON. */
+  /** The JSON of the body, parsed. `undefined` if the body is not JSON. */
   get json(): unknown {
     this.#json ??= { value: parsedJson(this.text) }
     return this.#json.value
@@ -46,16 +46,16 @@ export class DecodedBody {
 export interface DecodedEntry {
   /** Body of a request, a message, or an attempt. */
   readonly body?: DecodedBody
-  /** Response body of a request or an attempt; absent for a stream. */
+  /** Body of the response to a request or an attempt. Absent for a stream. */
   readonly response?: DecodedBody
   /** Arguments of a command, the name first. */
   readonly argv?: readonly string[]
-  /** Reply of a command as plain JavaScript. */
+  /** Reply of a command as a plain JavaScript value. */
   readonly reply?: unknown
 }
 
 /**
- * Returns the decoded content of an entry. The entry itself contains bytes.
+ * Decodes the bytes in an entry: its bodies, its arguments and its reply.
  * @example
  * await checkout()
  * decode(sandbox.traffic.last('published')!).body?.json // { id: 42 }

@@ -11,13 +11,16 @@ import { storeChangeLines } from './store-changes.js'
 export interface EntryWording {
   /** Number of bytes of a body that are shown, 0 for none. */
   readonly bodies: number
-  /** Returns the displayed name of a message. */
+  /** Returns the name by which a message is shown. */
   readonly name: (messageId: string) => string
   /** Redaction that hides secrets. Default: hides everything that looks like a secret. */
   readonly redaction?: Redaction
 }
 
-/** Text of one entry. `head` states on one line what happened; `details` are lines with reasons and ends of waits. */
+/**
+ * Text of one entry. `head` is one line that states what happened. `details` are more lines, for example with the
+ * reason and the end of a wait.
+ */
 export interface EntryDescription {
   readonly head: string
   readonly details: readonly string[]
@@ -29,7 +32,7 @@ const urlLength = 200
 /**
  * Describes an entry of the traffic log as text that is safe to print. Entries of an unknown type are listed field by
  * field.
- * @param told reason for waiting that was already printed with the message's previous attempt, to avoid a repetition
+ * @param told reason for waiting that the previous attempt of the message already showed. It is not repeated
  */
 export function describeEntry(entry: Entry, wording: EntryWording, told?: string): EntryDescription {
   const { redaction = standardRedaction } = wording
@@ -115,12 +118,12 @@ function notifyText({ eventId, runIds, runId, kept }: EntryOf<'notify'>, redacti
     : `${event} reaches ${plural(runIds.length, 'workflow run')}`
 }
 
-/** Returns a name that a user chose, quoted and shortened. */
+/** Quotes and shortens a name that a user chose. */
 function word(given: string, redaction: Redaction): string {
   return quoted(given, wordLength, (text) => redaction.text(text))
 }
 
-/** Returns a text of this package that may quote user input, redacted and shortened. */
+/** Redacts and shortens a text of this package. The text may quote user input. */
 function phrase(given: string, most: number, redaction: Redaction): string {
   return excerpt(redaction.text(given), most)
 }
@@ -144,7 +147,7 @@ function timeMove(entry: EntryOf<'clock'>): string {
     : `${call}: ${formatDuration(by)} to ${timeSeenFrom(entry.to, entry.at)}`
 }
 
-/** Returns a text with the number of dropped entries and the limit that caused this. */
+/** Returns a text about dropped entries: their number, and the limit of the log. */
 export function droppedText({ count, limit, unit }: Pick<EntryOf<'dropped'>, 'count' | 'limit' | 'unit'>): string {
   const kept =
     unit === 'bytes' ? `${limit} bytes (policy.maxTrafficBytes)` : `${limit} entries (policy.maxTrafficEntries)`
@@ -156,7 +159,7 @@ export function urlText(url: string, redaction: Redaction = standardRedaction): 
   return excerpt(url.length > 8192 ? start + url.slice(8192) : start, urlLength)
 }
 
-/** Returns a command as it would be typed in a shell. */
+/** Formats a command as a user would type it in a shell. */
 export function commandLine(argv: readonly Bytes[], redaction: Redaction): string {
   const words = argv.slice(0, 16).map((word) => text(word))
   const shown = redaction.isSecretCommand(words)
@@ -178,7 +181,9 @@ function errorText(entry: EntryOf<'command'>, redaction: Redaction): string {
   )
 }
 
-/** Returns an outcome as text, such as `200`, `503 Service Unavailable`, or `no response: connection reset`. */
+/**
+ * Formats the outcome of a request or an attempt: `200`, `503 Service Unavailable`, or `no response: connection reset`.
+ */
 export function responseText(status: number, error: string | undefined, redaction: Redaction): string {
   const reason = error === undefined ? '' : phrase(error, 200, redaction)
   if (status === 0) return reason ? `no response: ${reason}` : 'no response'
@@ -186,12 +191,12 @@ export function responseText(status: number, error: string | undefined, redactio
   return reason.startsWith(`${status} `) ? reason : `${status} (${reason})`
 }
 
-/** Returns a wait as text, such as `12s until 09:00:12.000`. */
+/** Formats a wait: `12s until 09:00:12.000`. */
 export function waitText(from: number, until: number): string {
   return `${formatDuration(until - from)} until ${timeSeenFrom(until, from)}`
 }
 
-/** Returns a changed setting as text, such as `schedule nightly created: cron "0 3 * * *", to https://…`. */
+/** Formats a changed setting: `schedule nightly created: cron "0 3 * * *", to https://…`. */
 function setting(entry: EntryOf<'setting'>): string {
   const value = Object.entries(entry.value ?? {}).map(
     ([name, what]) => `${plainText(name)} ${quoted(String(what), urlLength)}`,
@@ -228,7 +233,7 @@ function call(entry: EntryOf<'outbound'>, wording: EntryWording): EntryDescripti
   return { head: `calls ${plainText(entry.method)} ${urlText(entry.url, redaction)} → ${end}${took}`, details }
 }
 
-/** Returns the beginning of a body, or `***` if its publisher redacts the body. */
+/** Returns the beginning of a body. Returns `***` if the publisher redacts the body. */
 function bodyText(
   body: Bytes,
   { bodies, redaction = standardRedaction }: EntryWording,
@@ -255,13 +260,13 @@ function published(entry: EntryOf<'published'>, wording: EntryWording): EntryDes
   if (wording.bodies > 0 && entry.body !== '') details.push(`body: ${bodyText(entry.body, wording, entry.redact)}`)
   if (entry.deduplicated)
     details.push(
-      `a duplicate${duplicateBy(entry, wording.redaction)}: accepted under the ID of the first one, not delivered again`,
+      `a duplicate${duplicateBy(entry, wording.redaction)}: accepted with the ID of the first message, not delivered again`,
     )
   else if (entry.notBefore > entry.at) details.push(`waits ${waitText(entry.at, entry.notBefore)}: as published`)
   return { head, details }
 }
 
-/** Returns the reason why a message is a duplicate, or `''` if the entry does not contain it. */
+/** Returns the reason why a message is a duplicate. Returns `''` if the entry does not contain the reason. */
 function duplicateBy(entry: EntryOf<'published'>, redaction: Redaction = standardRedaction): string {
   if (entry.deduplicationId !== undefined) return ` by its deduplication ID ${word(entry.deduplicationId, redaction)}`
   return entry.contentBasedDeduplication === true ? ' by its content' : ''
@@ -311,7 +316,7 @@ function attempt(entry: EntryOf<'attempt'>, wording: EntryWording, told: string 
   }
 }
 
-/** Returns the part of a wait's reason that was not printed with the previous attempt or the publish. */
+/** Returns the reasons for a wait, without those that the previous attempt or the publish already showed. */
 function untold(waited: string | undefined, told: string | undefined): string | undefined {
   const parts = waited?.split(', then ').filter((part) => part !== told && !part.endsWith(' as published'))
   return parts === undefined || parts.length === 0 ? undefined : parts.join(', then ')
@@ -327,7 +332,7 @@ const maxBytes = 4
 
 function consequence(outcome: AttemptOutcome, wording: EntryWording, fields: RedactedFields | undefined): string[] {
   const lines: string[] = []
-  // If a handler threw, the body of the response contains the same error as the note.
+  // If a handler threw an error, the note already contains the error in the response body.
   const { note = '' } = outcome
   const isTold = outcome.body.length <= note.length * maxBytes && note.endsWith(text(outcome.body))
   if (wording.bodies > 0 && outcome.state !== 'DELIVERED' && outcome.body !== '' && !isTold) {

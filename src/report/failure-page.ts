@@ -4,7 +4,7 @@ import { toHtml } from './html.js'
 
 interface FailedTest {
   readonly title: string
-  /** Trace of the test as JSON, optionally with the `nearest` entry and the `replay` instruction. */
+  /** Trace of the test as JSON. It may also contain the fields `nearest` and `replay`. */
   readonly trace: string
   /** Failure message, with or without terminal colors. */
   readonly message: string | undefined

@@ -1,7 +1,7 @@
 import type { FailureData } from './failure.js'
 import { withoutColors } from './safe-text.js'
 
-/** The lines of a failure in three parts. They are printed in this order. */
+/** The lines of a failure in three parts, which are printed in this order. */
 interface FailureParts {
   readonly call: readonly string[]
   readonly verdict: readonly string[]
@@ -9,7 +9,7 @@ interface FailureParts {
   readonly story: readonly string[]
 }
 
-/** Returns the failure of a matcher in parts. */
+/** Splits the failure of a matcher into these three parts. */
 export function failureParts({ call = [], ...failure }: FailureData): FailureParts {
   const { timeline = [] } = failure
   return {
@@ -24,19 +24,19 @@ export function failureText(failure: FailureData): string {
   return [...call, ...verdict, ...story].join('\n')
 }
 
-/** Returns the part of a failure that states what failed and why, without the call and the timeline. */
+/** Returns what failed and why, without the matcher's call and without the timeline. */
 export function verdictText(failure: FailureData): string {
   return verdictOf({ ...failure, notes: [] }).join('\n')
 }
 
-/** Returns the text that is appended to the message of another assertion: all parts, separated by blank lines. */
+/** Returns the text that is added to the failure message of another assertion. Blank lines separate its parts. */
 export function addedText(failure: FailureData): string {
   const { causes = [], hints = [], timeline = [] } = failure
   const parts = [causes, hintLines(hints), replayLines(failure.replay), timeline]
   return parts.flatMap((part) => (part.length === 0 ? [] : [part.join('\n')])).join('\n\n')
 }
 
-/** Returns a message without terminal colors and without its timeline. Pages show the timeline in their own format. */
+/** Removes terminal colors and the timeline from a message. HTML pages show the timeline in their own format. */
 export function withoutTimeline(message: string, replay: string | undefined): string {
   const plain = withoutColors(message)
   const at = storyAt(plain, replay)
@@ -54,7 +54,7 @@ export function withNotes(message: string, { replay }: FailureData, notes: reado
         .join('\n')
 }
 
-/** Returns the index of the line at which the timeline begins, or -1 if the message has no timeline. */
+/** Returns the index of the replay line, with which the timeline begins. Returns -1 if the message has none. */
 function storyAt(message: string, replay: string | undefined): number {
   return message.split('\n').findIndex((line) => replayLines(replay).includes(line))
 }
@@ -73,7 +73,7 @@ function hintLines(hints: readonly string[]): string[] {
   return hints.map((hint) => `Hint: ${hint}`)
 }
 
-/** Returns lines with the replay instruction, or none. */
+/** Returns the line with the replay instruction. Without an instruction, the list is empty. */
 export function replayLines(replay: string | undefined): string[] {
   return replay === undefined ? [] : [`Replay: ${replay}`]
 }

@@ -1,23 +1,23 @@
 import { withoutColors } from './safe-text.js'
 
-// A failure is data before it is text.
-// It is created where it is detected, attached to the error, and formatted where it is shown.
+// A failure is kept as data as long as possible. It is created where it is detected, attached to the error, and
+// formatted where it is shown.
 
 /** Facts about a failed assertion or check: plain values without secrets. Each line is safe to print. */
 export interface FailureData {
   /** Assertion as in the test: `expect(queue).toHaveDelivered({ … })`. */
   readonly call?: readonly string[]
-  /** Causes of which the log contains proof. */
+  /** Causes that the log proves. */
   readonly causes?: readonly string[]
   /** What was expected. */
   readonly expected?: string
-  /** Received values or entries that are closest to the expectation, the closest first. */
+  /** Received values or entries that are nearest to the expectation, the nearest first. */
   readonly received?: readonly string[]
   /** Possible explanations. The most likely comes first. */
   readonly hints?: readonly string[]
   /** Notes directly above the replay instruction. */
   readonly notes?: readonly string[]
-  /** `seq` of the entry that is closest to the expectation. */
+  /** `seq` of the entry that is nearest to the expectation. */
   readonly nearest?: number
   /** Instruction for reproducing the failure: a command, a call, or a seed. */
   readonly replay?: string
@@ -26,24 +26,24 @@ export interface FailureData {
 }
 
 /**
- * Failure data in the result of a matcher. Jest and Playwright keep it in `matcherResult`, Vitest in the error's
- * context.
+ * Failure data in the result of a matcher. Jest and Playwright keep the result in `matcherResult`, Vitest keeps it in
+ * the error's context.
  */
 export interface FailureMeta {
   readonly stuntdouble: FailureData
 }
 
-/** An error that a test runner passes to a reporter, often as a copy. */
+/** An error that a test runner passes to a reporter. It is often a copy of the original error. */
 export interface RunnerError {
   readonly message: string
   readonly matcherResult?: { readonly meta?: unknown } | undefined
-  /** Set by Vitest since 4.1. */
+  /** Set by Vitest 4.1 and later. */
   readonly __vitest_error_context__?: { readonly meta?: unknown } | undefined
 }
 
 /**
- * Key of the failure data in errors of this package. The property is not enumerable, because test runners print
- * enumerable fields of an error.
+ * Key of the failure data in errors. The property is not enumerable, because test runners print the enumerable
+ * properties of an error.
  */
 const failureKey = Symbol.for('stuntdouble.failure')
 
@@ -52,8 +52,8 @@ interface Carrier {
 }
 
 /**
- * Recent failures by their text. Playwright, and Vitest before 4.1, copy errors without the failure data, so only the
- * text identifies a failure.
+ * The latest failures with their text. Playwright, and Vitest before 4.1, copy an error without its failure data. So
+ * the failure is found by its text.
  */
 const remembered: { readonly text: string; readonly failure: FailureData }[] = []
 const maxRemembered = 50
@@ -64,7 +64,7 @@ export function carryFailure<E extends Error>(error: E, failure: FailureData): E
   return Object.defineProperty(error, failureKey, { value: failure })
 }
 
-/** Attaches failure data to the result of a check whose property does not hold, for `toHold()`. */
+/** Attaches failure data to the result of a check. `toHold()` reads it if the property does not hold. */
 export function carryFailureOf<T extends object>(tried: T, failure: () => FailureData): T {
   return Object.defineProperty(tried, failureKey, { get: failure })
 }
@@ -75,7 +75,7 @@ export function carriedFailure(thing: object): FailureData | undefined {
 }
 
 /**
- * Remembers a failure whose error the test runner creates.
+ * Remembers a failure. The test runner creates the error, so the failure data cannot be attached to it here.
  * @param text complete text of the failure, without colors
  */
 export function rememberFailure(text: string, failure: FailureData): void {
@@ -89,7 +89,7 @@ export function failureOf(error: RunnerError): FailureData | undefined {
   return carriedFailure(error) ?? (meta as FailureMeta | undefined)?.stuntdouble ?? failureInText(error.message)
 }
 
-/** Finds a failure by its text within the message of a test runner. */
+/** Finds a remembered failure whose text is part of a message of the test runner. */
 function failureInText(message: string): FailureData | undefined {
   const plain = withoutColors(message)
   return remembered.findLast(({ text }) => plain.includes(text))?.failure

@@ -38,7 +38,7 @@ export interface HarEntry {
     readonly headersSize: number
     readonly bodySize: number
   }
-  /** The response, with secrets hidden. Without one, `status` is 0 and `_error` contains the reason. */
+  /** The response, with secrets hidden. Without a response, `status` is 0 and `_error` contains the reason. */
   readonly response: {
     readonly status: number
     readonly statusText: string
@@ -64,9 +64,9 @@ export interface HarEntry {
    * the app.
    */
   readonly _type: 'request' | 'attempt' | 'outbound'
-  /** `seq` of the entry in the traffic log. */
+  /** Number of the entry in the traffic log. */
   readonly _seq: number
-  /** `seq` of the entry that led to this one; absent if there is none. */
+  /** Number of the entry that led to this one. Absent if there is none. */
   readonly _cause?: number
   /** For an attempt: ID of the message, `msg_…`. */
   readonly _messageId?: string
@@ -81,9 +81,12 @@ interface HarPostData {
   readonly params: readonly never[]
   /** The body as text, or in base64 if `_encoding` is set. */
   readonly text: string
-  /** `base64` for a request body that is not text. The HAR standard defines an encoding only for response bodies. */
+  /**
+   * `base64` if the request body is not text. The HAR standard has an encoding only for response bodies, so this field
+   * is an extension.
+   */
   readonly _encoding?: 'base64'
-  /** Note that the body is in base64; absent for a body that is text. */
+  /** Comment that the body is in base64. Absent for a body that is text. */
   readonly comment?: string
 }
 
@@ -98,7 +101,7 @@ interface HarContent {
   readonly text?: string
   /** `base64` for a response body that is not text. */
   readonly encoding?: 'base64'
-  /** Note that the body of a stream was not captured; absent otherwise. */
+  /** Comment that the body of a stream was not captured. Absent for other bodies. */
   readonly comment?: string
 }
 
@@ -117,8 +120,8 @@ export interface Har {
 type Header = readonly [name: string, value: string]
 
 /**
- * Returns an HTTP archive with the received requests, delivery attempts and outbound requests, in order. [HTTP Archive
- * 1.2]
+ * Returns an HTTP archive with the requests that the sandbox received, the delivery attempts and the outbound requests,
+ * in order. [HTTP Archive 1.2]
  */
 export function harOf(entries: readonly Entry[], redaction: Redaction): Har {
   const commands = new Map<number, string[]>()

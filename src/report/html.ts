@@ -19,12 +19,13 @@ export interface HtmlOptions {
   /** Additional names that contain secrets. `body` hides all bodies, `headers` the values of all headers. */
   readonly redact?: readonly string[]
   /**
-   * Failed assertion, at which the page opens. `nearest` is the `seq` of the entry that is closest to the expectation.
+   * Failed assertion, which the page shows when it opens. `nearest` is the `seq` of the entry nearest to the
+   * expectation.
    */
   readonly failure?: { readonly message: string; readonly nearest?: number }
 }
 
-/** Maximum number of timeline entries in the part of the page for browsers without scripts. */
+/** Maximum number of timeline entries in the part of the page that browsers without scripts show. */
 const entriesWithoutScripts = 2000
 
 /**
@@ -50,13 +51,16 @@ export function toHtml(source: Traffic | Trace | string, options: HtmlOptions = 
   }).html
 }
 
-/** Returns the changes of a sandbox's store, with secrets hidden. The list is empty if only the log is available. */
+/**
+ * Returns the changes of a sandbox's store, with secrets hidden. Without a store, as in a loaded trace, the list is
+ * empty.
+ */
 export function changesOf(view: Traffic, redaction: Redaction = view.redaction()): readonly object[] {
   const { store } = view.context
   return store === undefined ? [] : redactedChanges(store, redaction)
 }
 
-/** Returns the store changes that a failed test or a server saved in a trace. */
+/** Returns the store changes in a trace. A failed test or a server has added them to the trace. */
 export function recordedChanges(source: Trace | string): readonly object[] {
   const { changes } = (typeof source === 'string' ? parsedJson(source) : source) as { changes?: unknown }
   return Array.isArray(changes) && v.is(changesSchema, changes) ? changes : []
@@ -67,7 +71,7 @@ const changesSchema = v.array(
   v.looseObject({ seq: v.number(), at: v.number(), key: bytes, now: v.optional(v.looseObject({ type: v.string() })) }),
 )
 
-/** Returns a value in which each text is shortened to `most` bytes. */
+/** Returns a copy of a value in which each text has at most `most` characters. */
 function shortened(value: unknown, most: number): unknown {
   if (typeof value === 'string') return value.length > most ? `${value.slice(0, most)}…` : value
   if (Array.isArray(value)) return value.map((item) => shortened(item, most))

@@ -1,4 +1,4 @@
-// The entry `stuntdouble/report`: functions that a test run needs only to write or read reports.
+// The entry `stuntdouble/report`: functions that write and read reports. Most tests do not need them.
 export type { CausalNode, CausalTree } from './causal-tree.js'
 export { copyFormatsFor } from './copy/checked-forms.js'
 export type { CopyFormat } from './copy/copy-forms.js'

@@ -18,7 +18,7 @@ export function loadTrace(given: string | Trace | object): Traffic {
   const plain = typeof given === 'string' ? parsed(given) : given
   const result = v.safeParse(traceSchema, plain)
   if (!result.success) throw new TypeError(complaint(plain, result.issues[0]))
-  // The input is used and not the validated copy, because its fields have their original order.
+  // Use the input instead of the validated copy, because only the input has the original order of fields.
   const { entries, seed, now, headerPrefix, addresses } = plain as ReadTrace
   let last = 0
   for (const { seq } of entries) {
@@ -58,7 +58,7 @@ function complaint(given: unknown, issue: v.BaseIssue<unknown>): string {
   return `This is not a valid trace of traffic.toTrace()${where ? `: ${where}` : ''}: ${issue.message}.`
 }
 
-/** Converts an entry from its JSON form. Fields with byte strings are converted back. */
+/** Converts an entry from its form in JSON. Byte strings are converted back to bytes. */
 export function entryOf(plain: TraceEntry): Entry {
   const out: Record<string, unknown> = { ...plain }
   if (plain.type === 'keyspace') out.key = bytesOf(plain.key as PortableString)

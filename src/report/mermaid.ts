@@ -4,16 +4,16 @@ import { type DiagramStep, diagramOf, gapText } from './sequence-diagram.js'
 import { dateOf, timeOf } from './shown-times.js'
 
 /**
- * Returns entries as a Mermaid sequence diagram. Characters of captured text are escaped wherever Mermaid could parse
- * them as syntax.
+ * Returns entries as a Mermaid sequence diagram. Characters of captured text are escaped if Mermaid could parse them as
+ * syntax.
  */
 export function mermaidDiagram(entries: readonly Entry[], redaction: Redaction = standardRedaction): string {
   return mermaidOf(entries, redaction)
 }
 
 /**
- * Returns entries as a Mermaid sequence diagram. The redaction is a parameter, so that an import does not include the
- * standard redaction.
+ * Returns entries as a Mermaid sequence diagram. The caller passes the redaction, so that this module does not import
+ * the standard redaction.
  */
 export function mermaidOf(entries: readonly Entry[], redaction: Redaction): string {
   const story = diagramOf(entries, redaction)
@@ -43,11 +43,10 @@ function stepLine(step: DiagramStep, ids: ReadonlyMap<string, string>): string {
 }
 
 /**
- * Escapes a text for Mermaid. Letters, digits and characters without a meaning stay; all other characters become
- * `#code;`.
+ * Escapes a text for Mermaid. Letters, digits and harmless characters stay, and every other character becomes `#code;`.
  */
 export function mermaidText(text: string): string {
   const safe = text.replace(/[^\p{L}\p{N} .:/_,+=()…→-]/gu, (char) => `#${char.codePointAt(0)};`)
-  // A lone `end` closes blocks; `wrap:` and `nowrap:` at the start are directives.
+  // The word `end` alone ends a block. At the start of a text, `wrap:` and `nowrap:` are directives.
   return safe.replace(/^\s*(?:end\s*$|(?:no)?wrap:)/i, (word) => `#${word.charCodeAt(0)};${word.slice(1)}`) || '#32;'
 }

@@ -1,36 +1,38 @@
 import type { Entry, EntryOf } from '../kernel/traffic-log.js'
 
-/** The parent of each entry in the timeline. */
+/** The parent of each entry. The timeline shows an entry below its parent. */
 export interface Nesting {
-  /** Returns the `seq` of the parent, or `undefined` if the entry has no parent or its parent is unknown. */
+  /** Returns the `seq` of the parent. Returns `undefined` if there is none or it is unknown. */
   above(entry: Entry): number | undefined
-  /** Returns whether several deliveries were in flight, so that each of them may have led to the entry. */
+  /**
+   * Returns whether the parent is unknown because several deliveries were in flight. Each of them may have led to the
+   * entry.
+   */
   isUnclear(entry: Entry): boolean
 }
 
 /**
- * Types of entries that a handler can create while it runs. Outbound requests are excluded, because their entries
- * contain their cause.
+ * Types of entries that can come from a handler. Outbound requests are not listed, because their entries always contain
+ * their cause.
  */
 const work: ReadonlySet<string> = new Set(['request', 'command', 'published', 'notify'])
 
 /**
- * Returns whether a handler can create entries of this type. Such an entry is shown below the delivery during which it
- * was logged.
+ * Returns whether an entry of this type can come from a handler. The timeline shows such an entry below the delivery
+ * during which it was logged.
  */
 export function isWork(type: string): boolean {
   return work.has(type)
 }
 
 /**
- * Returns the parents of entries. The parent of an entry is its cause.
- * If an entry that a handler can create has no known cause, its parent is the delivery that was in flight, if it was
- * the only one.
+ * Finds the parents of entries. The parent of an entry is its cause. An entry that can come from a handler may have no
+ * known cause. Its parent is then the delivery in flight, if there was exactly one.
  */
 export function nestingOf(entries: readonly Entry[]): Nesting {
   const during = new Map<number, number | undefined>()
   const open = new Set<number>()
-  // The attempts are sorted by their ends, so that each is examined only once, even if many are in flight.
+  // Attempts are sorted by their ends. So each attempt is examined only once, even if many are in flight.
   const ending = entries
     .filter((entry) => entry.type === 'attempt')
     .filter(({ seq, endedAfterSeq = 0 }) => endedAfterSeq > seq)
@@ -49,13 +51,12 @@ export function nestingOf(entries: readonly Entry[]): Nesting {
   }
 }
 
-/** The first request of each repetition, by the `seq` of the repetition. */
+/** For each repeated request, the request that it repeats. The keys are the `seq` of the repeated requests. */
 export type Repetitions = ReadonlyMap<number, EntryOf<'request' | 'outbound'>>
 
 /**
- * Finds requests that the app sent again, because there was no response or the response asked for a retry.
- * The first request and its repetition belong to the same delivery, or both to none, so the queue did not cause the
- * repetition.
+ * Finds requests that the app sent again, because it got no response or a response that asks for a retry. Both requests
+ * belong to the same delivery, or to no delivery. So the queue did not cause the repetition.
  */
 export function repetitionsOf(entries: readonly Entry[], nesting: Nesting): Repetitions {
   const failed = new Map<string, EntryOf<'request' | 'outbound'>>()
@@ -76,7 +77,7 @@ export function repetitionsOf(entries: readonly Entry[], nesting: Nesting): Repe
   return repeated
 }
 
-/** Returns a text about a repetition, such as `the same request as #5, which got status 503`. */
+/** Returns a text about a repeated request, such as `the same request as #5, which got status 503`. */
 export function repetitionText({ seq, response: answer }: EntryOf<'request' | 'outbound'>): string {
   return `the same request as #${seq}, which ${answer?.status === 0 ? 'got no response' : `got status ${answer?.status}`}`
 }

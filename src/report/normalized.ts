@@ -10,7 +10,7 @@ import { plainReply } from './decoded.js'
 import { hidden, hiddenInRun, type Redaction } from './redaction.js'
 import type { TrafficContext } from './traffic-context.js'
 
-/** An entry as plain JSON without details that differ between runs. */
+/** An entry as plain JSON. Details that differ between runs are removed or replaced. */
 export type NormalizedEntry = {
   /** Time since the first entry, such as `T+12s`. */
   readonly at: string
@@ -18,7 +18,7 @@ export type NormalizedEntry = {
   readonly type: string
 } & { readonly [field: string]: unknown }
 
-/** Headers that a client or the queue adds automatically, which are omitted. */
+/** Headers that a client or the queue adds automatically. They are omitted. */
 const noise =
   /^(?:accept(?:-encoding|-language)?|connection|content-length|host|user-agent|date|keep-alive|sec-.*|traceparent|x-forwarded-.*|.*-telemetry-.*|.*-(?:signature|message-id|retried|caller-ip|region|schedule-id|dlq-id|source-message-id))$/i
 
@@ -35,7 +35,10 @@ const kinds: Readonly<Record<string, string>> = {
   evt: 'event',
 }
 
-/** Returns entries with stable names in order of appearance: `<message 1>`, `<dead letter 1>`, `T+12s`. */
+/**
+ * Returns entries in which IDs and times have stable names: `<message 1>`, `<dead letter 1>`, `T+12s`. IDs are numbered
+ * in order of appearance.
+ */
 export function normalizedTraffic(
   entries: readonly Entry[],
   context: TrafficContext,
@@ -51,7 +54,8 @@ export function normalizedTraffic(
   }
   const seqs = new Set(entries.map((entry) => entry.seq))
   return entries.flatMap((entry) => {
-    // A request's entry contains its commands. Keyspace entries repeat the effects of commands.
+    // Commands are shown in the entry of their request. Most keyspace entries repeat the effect of a command, so they
+    // are omitted.
     if (entry.type === 'keyspace' && entry.event !== 'expired' && entry.event !== 'evicted') return []
     if (entry.type === 'command' && entry.cause !== undefined && seqs.has(entry.cause)) return []
     if (entry.type === 'clock' || entry.type === 'dropped') return []
@@ -116,7 +120,8 @@ class StableNames {
     return {
       request: `${entry.method} ${this.#text(url)}`,
       headers: this.#headers(this.redaction.headers(entry.headers, fields)),
-      // The body is omitted, because the commands contain the same information in a more readable form.
+      // If the request ran commands, they contain the same information as the body in a more readable form. So the body
+      // is omitted.
       body: ran ? undefined : this.#body(entry.body, fields?.body),
       commands: ran ? commands.map((command) => this.#command(command)) : undefined,
       status: answer?.status ?? 'no response',
@@ -203,7 +208,7 @@ class StableNames {
     return told.length === 0 ? undefined : Object.fromEntries(told)
   }
 
-  /** Returns a body as parsed JSON or as text. Returns the size of any other body. */
+  /** Returns a body as parsed JSON or as text. Returns only the size of a body that is not text. */
   #body(body: Bytes, isHidden = false): unknown {
     if (body === '') return undefined
     if (isHidden || this.redaction.hidesBodies) return '***'
@@ -255,7 +260,10 @@ class StableNames {
     }
   }
 
-  /** Returns a number as an instant, if it is near the times of the entries. Other numbers are not times. */
+  /**
+   * Returns the relative time of an instant: `T+12s`. A number far from the times of the entries is not an instant, so
+   * the result is then `undefined`.
+   */
   #epoch(value: number): string | undefined {
     const isNear = value >= this.start - day && value <= this.start + 400 * day
     return Number.isInteger(value) && isNear && value > 100 * day ? this.#time(value) : undefined
@@ -266,5 +274,8 @@ class StableNames {
   }
 }
 
-/** Maximum nesting of JSON that is parsed, because this code and serializers are recursive. */
+/**
+ * Maximum nesting of JSON that is parsed. This code and test snapshots process JSON by recursion, so deeper JSON could
+ * overflow the call stack.
+ */
 const deepest = 500

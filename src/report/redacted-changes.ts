@@ -3,15 +3,14 @@ import type { KeyChange } from '../store/history/key-change.js'
 import { hidden as mark, type Redaction } from './redaction.js'
 
 /**
- * Returns the changes of a store with secrets hidden as in a trace: by their format, and by the names of keys and
- * fields.
- * The list is empty if the bodies of all requests are hidden.
+ * Returns the changes of a store with secrets hidden, as in a trace. A secret is recognized by its format, or by the
+ * name of its key or field. If the bodies of all requests are hidden, the list is empty.
  */
 export function redactedChanges(store: object, redaction: Redaction, after = 0): readonly KeyChange[] {
   return changesSince(store, redaction, after).map((change) => redactedChange(change, redaction))
 }
 
-/** Returns the changes of a store before redaction. The list is empty if the bodies of all requests are hidden. */
+/** Returns the changes of a store, not redacted yet. If the bodies of all requests are hidden, the list is empty. */
 export function changesSince(store: object, redaction: Redaction, after = 0): readonly KeyChange[] {
   return redaction.hidesBodies ? [] : (historyInternals.find(store)?.changes(after) ?? [])
 }
@@ -46,7 +45,7 @@ function hidden(value: unknown, redaction: Redaction, part?: unknown): unknown {
 }
 
 /**
- * Redacts the values in a list of alternating names and values.
+ * Hides secret values in a list such as `["user", "Ada", "password", "x"]`, in which names and values alternate.
  * @param from position of the first name: 0 in a hash, after the ID in a stream entry
  */
 function hiddenPairs(row: unknown, redaction: Redaction, from: number): unknown {

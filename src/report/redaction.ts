@@ -15,7 +15,7 @@ import { SecretTexts } from '../secrets/texts.js'
 
 export { hidden } from '../secrets/secret-shapes.js'
 
-/** Secrets to hide in addition to tokens, passwords, cookies, signing keys and signatures. */
+/** Secrets to hide. Tokens, passwords, cookies, signing keys and signatures are always hidden. */
 export interface RedactionOptions {
   /** Texts that must not appear anywhere, such as the sandbox's own tokens and keys. */
   readonly secrets?: readonly string[]
@@ -25,7 +25,7 @@ export interface RedactionOptions {
 
 type Header = readonly [name: string, value: string]
 
-/** Hides secrets in output. Stored entries stay unchanged. */
+/** Hides secrets in output. The entries in the log stay unchanged. */
 export class Redaction {
   readonly #texts: SecretTexts
   readonly #allBodies: boolean
@@ -47,12 +47,11 @@ export class Redaction {
     return this.#texts.isSecretName(name)
   }
 
-  /** Redacts any text, such as a URL, JSON or prose. All other characters stay unchanged. */
+  /** Hides the secrets in any text, such as a URL, JSON or prose. The other characters stay unchanged. */
   text(given: string): string {
     return this.#texts.text(given)
   }
 
-  /** Returns a body with secrets hidden. */
   body(bytes: Bytes, fields?: RedactedFields): Bytes {
     if (bytes === '') return bytes
     if (this.#allBodies || fields?.body === true) return latin1(hidden)
@@ -69,34 +68,34 @@ export class Redaction {
     if (hide || this.#texts.isNamed(name)) return hidden
     if (!this.isSecretName(name)) return this.text(value)
     const [head = '', claims = '', ...rest] = value.slice(0, 65_536).split('.')
-    // A redacted token stays unchanged, because a trace that was read may be written again.
+    // The token is already redacted, for example because the trace was loaded from a file. Keep it unchanged.
     if (head.startsWith('eyJ') && rest.length === 1 && claims === hidden) return value
     if (head.startsWith('eyJ') && rest.length === 1 && claims.startsWith('eyJ')) return this.#texts.token(head, claims)
     const known = /^(bearer|basic|digest)\s/i.exec(value)?.[1]
     return known === undefined ? hidden : `${known} ${hidden}`
   }
 
-  /** Returns the arguments of a command, in which secret arguments are hidden. */
+  /** Returns the arguments of a command with secrets hidden. */
   words(argv: readonly string[]): string[] {
     const secrets = secretArguments(argv, this.#texts.isSecretName)
     return argv.map((word, index) => secrets.get(index) ?? this.text(word))
   }
 
-  /** Returns whether an argument of a command is a secret. */
+  /** Returns whether a command has a secret as an argument. */
   isSecretCommand(argv: readonly string[]): boolean {
     return isSecretCommand(argv) || secretArguments(argv, this.#texts.isSecretName).size > 0
   }
 
-  /** Redacts the error message of a command, because it may quote a rejected password. */
+  /** Hides secrets in the error message of a command. For example, a message may quote a rejected password. */
   errorOf(argv: readonly string[], error: string): string {
     if (!this.isSecretCommand(argv)) return this.text(error)
     const shown = this.words(argv)
-    // An error message may repeat in upper case the text that was parsed as the name of a command.
+    // The first argument is parsed as the name of a command. An error message may quote it in upper case.
     const secrets = argv
       .filter((word, index) => shown[index] !== word && word.length > 1)
       .flatMap((word) => [word, word.toUpperCase(), word.toLowerCase()])
     const left = secrets.reduce((out, secret) => out.replaceAll(secret, hidden), error)
-    // An error message of Lua quotes part of the script.
+    // An error message of Lua quotes a part of the script.
     return this.text(isSecretScript(argv) ? left.replace(/'.*'/s, `'${hidden}'`) : left)
   }
 
@@ -104,16 +103,15 @@ export class Redaction {
     return this.#allBodies
   }
 
-  /** Returns whether the whole reply of a command is a secret, independent of its format. */
+  /** Returns whether the whole reply of a command is a secret, in any format. */
   hidesReply(argv: readonly string[]): boolean {
     return isSecretReply(argv, this.#texts.isSecretName)
   }
 
   /**
-   * Hides texts in a reply that are secrets because of the command, such as the value after a secret name. Other texts
-   * are redacted later.
-   * Only OK, numbers and nils of the reply to EXEC are shown, because each command has an entry in which its reply is
-   * redacted. The same applies to a script that takes passwords.
+   * Hides texts in a reply that only the command shows to be secret, such as the value that follows a secret name.
+   * Other secrets are hidden later. In the reply to EXEC, all texts except OK are hidden, because the entry of each
+   * command shows its own reply. The same applies to a script that takes passwords.
    */
   reply(argv: readonly string[], reply: unknown): unknown {
     if (/^exec$/i.test(argv[0] ?? '') || isSecretScript(argv))
@@ -125,7 +123,7 @@ export class Redaction {
     return this.text(url)
   }
 
-  /** Redacts the URL of a request to the store, whose path and query may contain a command. */
+  /** Hides secrets in the URL of a request to the store. Its path and query may contain a command. */
   storeUrl(url: string): string {
     const { words, parts } = commandIn(url)
     const secrets = secretArguments(words, this.#texts.isSecretName)
@@ -141,11 +139,11 @@ export class Redaction {
     return this.text(shown + url.slice(copied))
   }
 
-  /** Returns the parts of a request to one of the services, with secrets hidden. */
+  /** Returns the URL of a request with secrets hidden, and which fields of the request and of its response to hide. */
   request(entry: Extract<Entry, { type: 'request' }>): {
     url: string
     fields: RedactedFields | undefined
-    /** Fields to hide in the response to the request. */
+    /** Fields of the response that must be hidden. */
     answer: RedactedFields | undefined
   } {
     const ofStore = entry.service === 'store'
@@ -178,7 +176,8 @@ export class Redaction {
   }
 
   /**
-   * Returns whether a response of the store contains a secret after its name, as plain text, in base64, or in RESP2.
+   * Returns whether a response of the store contains a secret name followed by its value. The response is plain text,
+   * base64 or RESP2.
    */
   #tellsPairs(body: Bytes | undefined): boolean {
     if (body === undefined) return false
@@ -189,7 +188,7 @@ export class Redaction {
   }
 }
 
-/** Redaction for entries of an unknown sandbox: secrets are recognized by their names and formats. */
+/** Redaction for entries whose sandbox is unknown. It recognizes secrets only by their names and formats. */
 export const standardRedaction: Redaction = /* @__PURE__ */ new Redaction()
 
 function withoutTexts(reply: unknown): unknown {
@@ -198,8 +197,8 @@ function withoutTexts(reply: unknown): unknown {
 }
 
 /**
- * Returns the parts to hide in the response to a message of a workflow run, because the response contains results of
- * the run's steps.
+ * Returns which fields of the response to hide. The response to a message of a workflow run contains results of the
+ * run's steps, so the redaction of the message applies to it.
  */
 export function hiddenInRun({ workflowRunId, redact }: EntryOf<'attempt'>): RedactedFields | undefined {
   return workflowRunId === undefined ? undefined : redact
@@ -211,8 +210,8 @@ interface Part {
 }
 
 /**
- * Returns the command in a URL with the positions of its arguments. Arguments in the path come first, then arguments in
- * the query.
+ * Returns the command in a URL with the position of each argument. Arguments in the path come before arguments in the
+ * query.
  */
 function commandIn(url: string): { readonly words: readonly string[]; readonly parts: readonly Part[] } {
   const end = url.indexOf('#')
@@ -227,7 +226,7 @@ function commandIn(url: string): { readonly words: readonly string[]; readonly p
     const pair = whole.slice(from, to)
     if (pair === '' || /^_token(?:=|$)/.test(pair)) return []
     const equals = pair.indexOf('=')
-    // The service ignores a query parameter's value if it is empty.
+    // If the value of a query parameter is empty, the service ignores it.
     if (equals === -1 || equals === pair.length - 1) return [{ from, to: equals === -1 ? to : to - 1 }]
     return [
       { from, to: from + equals },
@@ -254,16 +253,16 @@ function partsOf(text: string, offset: number, mark: string): Part[] {
 
 const commandName = /\b(?:auth|acl|hello|migrate|config|h[a-z]{2,9}|x[a-z]{3,9}|json\.|eval|fcall|script|function)/i
 
-/** Returns the commands of a store request that may contain a secret. */
+/** Returns those commands of a store request that may contain a secret. */
 function rowsOf({ url, body }: Extract<Entry, { type: 'request' }>): readonly (readonly string[])[] {
   const { words } = commandIn(url)
   if (words.length > 0) {
     if (body === '') return [words]
-    // Arguments in the body precede arguments in the query.
+    // An argument in the body comes before the arguments in the query.
     const path = commandIn(/^[^?#]*/.exec(url)![0]).words
     return [[...path, text(body), ...words.slice(path.length)]]
   }
-  // JSON text can contain any character of a command's name as an escape.
+  // In JSON, any character of a command's name can be written as a `\u` escape.
   if (!commandName.test(body) && !body.includes('\\u')) return []
   try {
     const given: unknown = JSON.parse(text(body))

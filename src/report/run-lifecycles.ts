@@ -2,28 +2,26 @@ import { type Bytes, fromBase64, text } from '../kernel/bytes.js'
 import { parsedJson } from '../kernel/parsed-json.js'
 import type { Entry, EntryOf } from '../kernel/traffic-log.js'
 
-// Reconstructs workflow runs from the traffic log, step by step, with the reason why each step waited.
+// Reconstructs workflow runs from the traffic log, step by step. Each step has the reason why it waited.
 
 export type RunLifecycleState = 'started' | 'success' | 'failed' | 'canceled'
 
 export type StepState = 'done' | 'planned' | 'waiting' | 'running' | 'failed'
 
-/** A wait of a step for an event. */
 export interface LifecycleWait {
   readonly entry: EntryOf<'wait'>
-  /** Event that ended the wait; `undefined` while it lasts and after a timeout. */
+  /** Event that ended the wait. `undefined` while the wait lasts, and after a timeout. */
   notified?: EntryOf<'notify'>
 }
 
-/** Lifecycle of one step, reconstructed from the log. */
 export class StepLifecycle {
   plan: EntryOf<'step'> | undefined
   done: EntryOf<'step'> | undefined
   wait: LifecycleWait | undefined
   invoked: EntryOf<'invoke'> | undefined
   /**
-   * ID of the message whose deliveries run the step: the message of the previous step, of the step's plan, or of its
-   * call.
+   * ID of the message whose deliveries run the step. It is the message of the previous step, of the step's plan, or of
+   * its call.
    */
   carrier: string | undefined
 
@@ -51,7 +49,7 @@ export class StepLifecycle {
     return this.submitted?.waitTimeout === true
   }
 
-  /** The parsed step, as its endpoint submitted it. */
+  /** The step as its endpoint submitted it, parsed. */
   get submitted(): Readonly<Record<string, unknown>> | undefined {
     const message = (this.done ?? this.plan)?.messageId
     const parsed = message === undefined ? undefined : parsedJson(text(this.run.bodyOf(message)))
@@ -59,8 +57,8 @@ export class StepLifecycle {
   }
 
   /**
-   * The value that the code after the step receives, if the log contains it: event data, the response of a call, or
-   * the step's return value.
+   * The value that the workflow's code gets from the step: the data of the event, the response of the call, or the
+   * step's return value. `undefined` if the log does not contain it.
    */
   get result(): unknown {
     const out = this.done === undefined ? undefined : this.submitted?.out
@@ -71,7 +69,7 @@ export class StepLifecycle {
     return this.type === 'Call' || this.type === 'Invoke' ? withParsedBody(value) : value
   }
 
-  /** Whether the publisher redacts the body of the step. */
+  /** Whether the publisher redacts the result of the step. */
   get isHidden(): boolean {
     const message = this.done?.messageId
     return message !== undefined && this.run.publishedOf(message)?.redact?.body === true
@@ -83,10 +81,9 @@ function withParsedBody(value: unknown): unknown {
   return { ...value, body: parsedJson(value.body) ?? value.body }
 }
 
-/** Lifecycle of one run, reconstructed from the log. */
 export class RunLifecycle {
   readonly steps: StepLifecycle[] = []
-  /** IDs of the messages in the run's list, in order. */
+  /** IDs of the messages of the run, in the order of the run's list. */
   readonly messages: string[] = []
   end: EntryOf<'workflow'> | undefined
   readonly #published: ReadonlyMap<string, EntryOf<'published'>>
@@ -144,9 +141,9 @@ export class RunLifecycle {
     return step
   }
 
-  /** The last attempt of a message of the run, if it failed, with the step that it ran. */
+  /** The failed attempt that holds up the run, with the name of the step that it ran. */
   get failing(): { readonly attempt: EntryOf<'attempt'>; readonly step: string | undefined } | undefined {
-    // Later messages were canceled when the run failed, so the last failed message is the cause.
+    // When a run fails, its later messages are canceled. So the last message that failed is the cause.
     const failed = this.messages.findLast((one) => this.attemptsOf(one).at(-1)?.outcome?.state === 'FAILED')
     const last = this.attemptsOf((this.state === 'failed' ? failed : undefined) ?? this.messages.at(-1) ?? '').at(-1)
     if (last?.outcome === undefined || last.outcome.state === 'DELIVERED') return undefined
@@ -154,17 +151,16 @@ export class RunLifecycle {
     return { attempt: last, step: header?.[1] }
   }
 
-  /** Billed messages. */
   get cost(): number {
     return costOf(this)
   }
 }
 
-/** Number of billed messages by step type. Other types have the price 1. [workflow.md 11] */
+/** Number of billed messages of a step, by type of step. For all other types, it is 1. [workflow.md 11] */
 const prices: Readonly<Record<string, number>> = { Call: 2 }
 
 /**
- * Returns the number of billed messages: one per step, two per call, one more per parallel step, and one per retry.
+ * Returns the number of billed messages of a run. A step counts 1, a call 2, a parallel step 1 more, and each retry 1.
  * [workflow.md 11]
  */
 function costOf({ steps, attempts }: RunLifecycle): number {
@@ -235,7 +231,7 @@ function notified(entry: EntryOf<'notify'>, run: RunLifecycle | undefined): void
   }
 }
 
-/** Processes a call to a third party. The entry of its callback contains the name of the step. */
+/** Processes the callback of a call to a third party. Its entry contains the name of the step. */
 function called(
   callback: EntryOf<'published'>,
   runs: ReadonlyMap<string, RunLifecycle>,

@@ -11,12 +11,17 @@ const maxName = 60
 const maxResult = 80
 const maxError = 240
 const maxAttempts = 5
-/** Maximum number of steps that are all shown. In longer runs, some steps in the middle are only counted. */
+/**
+ * Maximum number of steps of a run that is shown in full. In a longer run, some steps in the middle are only counted.
+ */
 const maxSteps = 40
-/** Number of steps that are shown at each end of a long run and on each side of the step in focus. */
+/**
+ * Number of steps that are shown at the start and at the end of a long run. `around` is the number of steps before and
+ * after the focused step.
+ */
 const atTheEnds = 8
 const around = 3
-/** Maximum number of additional steps that are shown because they failed or have not ended. */
+/** Maximum number of other steps that are shown, because they failed or have not ended. */
 const maxTelling = 20
 
 /**
@@ -41,7 +46,7 @@ export function runText(run: RunLifecycle, redaction: Redaction = standardRedact
   return [head, ...lines, ...failingLines(run, from, redaction)].join('\n')
 }
 
-/** Returns the steps to show. A number in the list is the number of steps omitted there. */
+/** Returns the steps to show. A number in the list is the number of steps that are omitted there. */
 function folded(steps: readonly StepLifecycle[], focus: number | undefined): readonly (StepLifecycle | number)[] {
   if (steps.length <= maxSteps) return steps
   const at = focus === undefined ? -1 : steps.findIndex(({ pointer }) => pointer.seq === focus)
@@ -62,7 +67,10 @@ function isQuiet({ state, attempts }: StepLifecycle): boolean {
   return state === 'done' && attempts.every(({ outcome }) => outcome?.error === undefined)
 }
 
-/** Returns the instant at which a step's sleep ends, or `undefined` if the step does not sleep or the run has ended. */
+/**
+ * Returns the instant at which a sleeping step wakes up. Returns `undefined` if the step does not sleep or the run has
+ * ended.
+ */
 export function sleepEnd(step: StepLifecycle): number | undefined {
   const sleeper = step.type.startsWith('Sleep') ? (step.done ?? step.plan) : undefined
   if (sleeper === undefined || step.run.state !== 'started') return undefined
@@ -110,7 +118,7 @@ function waitText({ wait, timedOut, state }: StepLifecycle, from: number, redact
   return `waits for ${event} until ${timeSeenFrom(entry.until, from)}`
 }
 
-/** Returns lines about failed deliveries after which no step followed. */
+/** Returns lines about failed deliveries that belong to no known step. */
 function failingLines(run: RunLifecycle, from: number, redaction: Redaction): string[] {
   const { failing } = run
   if (failing === undefined) return []
@@ -134,7 +142,7 @@ function attemptLines(attempts: readonly EntryOf<'attempt'>[], from: number, red
   return more > 0 ? [...lines, `      … and ${more} more`] : lines
 }
 
-/** Returns the outcome of an attempt: the status with the error message, or the description that the queue logged. */
+/** Formats the outcome of an attempt: the status with the message of the error, or the error that the queue logged. */
 export function outcomeText({ outcome }: Pick<EntryOf<'attempt'>, 'outcome'>): string {
   const { status = 0, error = '', body = '' } = outcome ?? {}
   const thrown = messageIn(body as string)

@@ -12,24 +12,21 @@ const unsafe =
 const named: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
 /**
- * Returns a text that is safe to print on one line. Characters with an effect in a terminal are escaped, such as `\n`,
- * `\x1b` and `\u202e`.
+ * Escapes a text so that it is safe to print on one line. Characters with an effect in a terminal are written as `\n`,
+ * `\x1b` or `\u202e`.
  */
 export function plainText(given: string): string {
   return given.replace(unsafe, spelled)
 }
 
-/**
- * Returns a text that is safe to print on several lines. It is escaped as by `plainText()`, except line breaks and
- * tabs.
- */
+/** Escapes a text like `plainText()`, but keeps line breaks and tabs. It is safe to print on several lines. */
 export function multiLine(given: string): string {
   return given.replace(unsafe, (char) => (char === '\n' || char === '\t' ? char : spelled(char)))
 }
 
 /**
- * Returns a text for a terminal or a CI log. It is escaped as by `multiLine()`, and no line is a CI command.
- * GitHub runs commands with `::` at the beginning of a line or `##[` anywhere, Azure `##vso[`, TeamCity `##teamcity[`.
+ * Escapes a text like `multiLine()`, and so that no line is a command of a CI system. GitHub runs commands with `::` at
+ * the start of a line or `##[` anywhere, Azure with `##vso[`, and TeamCity with `##teamcity[`.
  */
 export function consoleText(given: string): string {
   return multiLine(given)
@@ -61,23 +58,27 @@ function spelled(char: string): string {
   return code < 0x10000 ? `\\u${code.toString(16)}` : `\\u{${code.toString(16)}}`
 }
 
-/**
- * Returns the first `most` characters of a text, escaped for printing. A longer text ends in `…` and its full length.
- */
+/** Escapes the first `most` characters of a text. If the text is longer, `…` and its full length follow. */
 export function excerpt(given: string, most: number): string {
   if (given.length <= most) return plainText(given)
   return `${plainText(cut(given, most))}… (${given.length} chars)`
 }
 
-/** Number of additional characters that are searched for secrets, so that a secret at the end is not split. */
+/**
+ * Number of characters after the limit that are also searched for secrets. Otherwise, a secret at the limit would be
+ * split and not recognized.
+ */
 const margin = 8192
 
-/** Returns the first `most` bytes, as text if they are valid text. A longer value ends in `…` and its full length. */
+/**
+ * Returns the first `most` bytes as text. If there are more bytes, `…` and their number follow. For bytes that are not
+ * text, returns only their number.
+ */
 export function excerptBytes(bytes: Bytes, most: number, redact: (given: string) => string = same): string {
   if (!readable(bytes)) return `${bytes.length} bytes that are not text`
   if (bytes.length <= most) return plainText(redact(text(bytes)))
   const start = redact(text(bytes.slice(0, most + margin) as Bytes))
-  // Redaction may have shortened the text below the limit.
+  // Redaction can make a text shorter, so that it fits.
   if (bytes.length <= most + margin && start.length <= most) return plainText(start)
   return `${plainText(cut(start, most))}… (${bytes.length} bytes)`
 }
@@ -92,8 +93,8 @@ function readable(bytes: Bytes): boolean {
 }
 
 /**
- * Returns an argument as it would be typed: without quotes if that is unambiguous, otherwise with the kind of quotes
- * that needs less escaping.
+ * Formats an argument as a user would type it: without quotes if possible, and otherwise in the quotes that need fewer
+ * escapes.
  */
 export function quoted(given: string, most: number, redact: (given: string) => string = same): string {
   const isLong = given.length > most
@@ -105,7 +106,7 @@ export function quoted(given: string, most: number, redact: (given: string) => s
   return isLong ? `${mark}${body}…${mark} (${utf8(given).length} bytes)` : mark + body + mark
 }
 
-/** Returns the first characters of a text without splitting a surrogate pair. */
+/** Cuts a text at a number of characters, but never inside a surrogate pair. */
 function cut(given: string, most: number): string {
   if (given.length <= most) return given
   const code = given.charCodeAt(most - 1)

@@ -15,20 +15,19 @@ export type DiagramStep =
       readonly from: string
       readonly to: string
       readonly text: string
-      /** Whether the response was lost. */
       readonly lost: boolean
     }
   | { readonly kind: 'note'; readonly at: number; readonly over: string; readonly text: string }
 
 export interface Diagram {
-  /** Participants in the order of their first appearance: the app first, destinations last. */
+  /** Participants in the order of their columns: the app, the services, and the destinations in order of appearance. */
   readonly participants: readonly string[]
   readonly steps: readonly DiagramStep[]
 }
 
-/** Participant that sends the requests: the code under test. */
+/** Name of the participant that sends the requests, which is the code under test. */
 const application = 'app'
-/** Maximum number of destinations with their own column. All others share one column. */
+/** Maximum number of destinations that have their own column. All other destinations share one column. */
 const maxDestinations = 4
 const otherDestinations = 'other destinations'
 
@@ -75,12 +74,12 @@ export function diagramOf(entries: readonly Entry[], redaction: Redaction): Diag
       add(note(entry.at, 'store', `by the test: ${excerpt(commandLine(entry.argv, redaction), 60)}`), entry.seq)
     } else if (entry.type === 'command' && entry.cause === undefined) connectionSteps(entry, add, redaction)
   }
-  // A response is placed after all entries that were logged before it.
+  // Sort the steps, because a response comes after all entries that were logged before it.
   steps.sort((a, b) => a.order - b.order)
   return { participants: participantsOf(steps), steps: steps.map(({ order, ...step }) => step) }
 }
 
-/** Adds a command of a connection, for which no request exists. */
+/** Adds a command that arrived over a connection. There is no request for it. */
 function connectionSteps(entry: EntryOf<'command'>, add: Add, redaction: Redaction): void {
   const told = excerpt(commandLine(entry.argv, redaction), 70)
   add({ kind: 'arrow', at: entry.at, from: application, to: 'store', text: told }, entry.seq)
@@ -188,13 +187,16 @@ function commandsByRequest(entries: readonly Entry[]): ReadonlyMap<number, Entry
   return commands
 }
 
-/** Returns a function that names the column of a URL: host and path, without parts that differ between deliveries. */
+/**
+ * Returns a function that names the column of a URL: its host and path. The query is omitted, because it may differ
+ * between deliveries.
+ */
 function destinationNames(entries: readonly Entry[], redaction: Redaction): (url: string) => string {
   const names = new Map<string, string>()
   for (const entry of entries) {
     if ((entry.type !== 'attempt' && entry.type !== 'outbound') || names.has(entry.url)) continue
     const shown = redaction.url(entry.url)
-    // The name of an external host's column has no path, because the path is shown with each request.
+    // Each arrow to an external host shows the path of its request. So the name of the column contains only the host.
     const name = entry.type === 'outbound' ? hostOf(shown) : hostAndPath(shown)
     const taken = new Set(names.values())
     const known = taken.has(name)
@@ -231,8 +233,8 @@ function participantsOf(steps: readonly DiagramStep[]): string[] {
 }
 
 /**
- * Returns the position of a response in the diagram: after all entries that were logged before it. If two end together,
- * the one that started later comes first.
+ * Returns the position of a response: after all entries that were logged before it. If two requests end together, the
+ * response to the later request comes first.
  */
 function ending(entry: { readonly seq: number; readonly endedAfterSeq?: number }): number {
   const after = entry.endedAfterSeq ?? entry.seq

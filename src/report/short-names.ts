@@ -5,8 +5,7 @@ import { plainText } from './safe-text.js'
 const shortest = 7
 
 /**
- * Returns a function that shortens message IDs. A short name has as many characters as are needed to distinguish the
- * IDs in the entries.
+ * Returns a function that shortens message IDs. The short names are long enough to distinguish all IDs in the entries.
  */
 export function shortNames(entries: readonly Entry[]): (messageId: string) => string {
   const ids = new Set<string>()
@@ -20,7 +19,7 @@ export function shortNames(entries: readonly Entry[]): (messageId: string) => st
 
 /**
  * Returns the number of characters that distinguish all IDs.
- * @param sorted the IDs in order, so that IDs with a common prefix are adjacent
+ * @param sorted the IDs in sorted order, because then IDs with a common prefix are adjacent
  */
 function distinctLength(sorted: readonly string[]): number {
   let longest = shortest

@@ -11,7 +11,7 @@ export function timeOf(at: number): string {
   return iso(at).slice(-13, -1)
 }
 
-/** Returns a time as seen from another one. It includes the date only if the two are on different days. */
+/** Formats a time relative to another time. The date is included only if the two times are on different days. */
 export function timeSeenFrom(at: number, from: number): string {
   return dateOf(at) === dateOf(from) ? timeOf(at) : `${dateOf(at)} ${timeOf(at)}`
 }

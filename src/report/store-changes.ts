@@ -4,16 +4,15 @@ import { type Redaction, standardRedaction } from './redaction.js'
 import { excerpt, quoted } from './safe-text.js'
 import { dateOf, timeOf } from './shown-times.js'
 
-/** A store that can be compared with a dump, as `sandbox.store` can. */
+/** A store that can be compared with an earlier dump, such as `sandbox.store`. */
 export interface ComparableStore {
   dump(): unknown
   diff(before: never): StoreDiff
 }
 
 /**
- * Records in each attempt how the store changed between the attempt's start and end. The changes can include effects of
- * other deliveries.
- * Recording is off by default, because every attempt copies the whole store.
+ * Records in each attempt how the store changed between the attempt's start and end. Other deliveries may have made
+ * some of the changes. Recording is off by default, because each attempt then copies the whole store.
  * @returns a function that stops recording
  */
 export function watchStore(traffic: TrafficLog, store: ComparableStore): () => void {
@@ -40,7 +39,7 @@ interface Dumped {
 
 const linesShown = 20
 
-/** Returns one line per changed key: added, removed, or with another value or TTL. */
+/** Returns one line per changed key. The key was added or removed, or its value or TTL is different. */
 export function storeChangeLines(change: StoreDiff, redaction: Redaction = standardRedaction): string[] {
   const word = (given: unknown): string => quoted(asText(given), 60, (text) => redaction.text(text))
   const shown = ({ type, value, ...rest }: Dumped): string =>

@@ -9,13 +9,13 @@ export interface TextDiagramOptions {
   readonly width?: number
 }
 
-/** Width of `09:00:12.000` and two spaces. */
+/** Width of the margin: a time such as `09:00:12.000` and two spaces. */
 const margin = 14
 const widestLane = 26
 const narrowestLane = 9
 
 /**
- * Returns entries as a sequence diagram of plain text, with time running downwards.
+ * Returns entries as a sequence diagram in plain text. Later entries are further down.
  * @example
  * 2030-01-01           app                     queue              shop.test/orders
  *                       │                        │                        │
@@ -76,7 +76,10 @@ class Drawing {
     this.lines.push('', ...this.#shortened.map(([head, name]) => `${head} is ${name}`))
   }
 
-  /** Returns the heading of a column: the end of a long name. Headings that would be equal get a number. */
+  /**
+   * Returns the heading of a column. A long name is cut at its start. If two headings would be equal, one gets a
+   * number.
+   */
   #head(name: string): string {
     const room = this.#lane - 1
     if (name.length <= room) return name
@@ -88,7 +91,7 @@ class Drawing {
     return head
   }
 
-  /** Returns the new time and the elapsed time, for the margin. */
+  /** Moves the diagram to a time. Adds a row with the elapsed time, and returns the text for the margin. */
   #moveTo(at: number): string {
     const before = this.#at
     if (before === at) return ''
@@ -134,7 +137,7 @@ class Drawing {
     })
   }
 
-  /** Returns a row in which all columns contain only their lifeline. */
+  /** Returns a row with only the vertical lines of all columns. */
   #row(label: string, lifeline = '│'): string[] {
     const row = [...label.padEnd(margin)]
     for (const x of this.#x.values()) write(row, x, lifeline)
@@ -154,7 +157,7 @@ function write(row: string[], at: number, text: string): void {
   })
 }
 
-/** Splits a text into lines with fewer than `room` characters, at spaces where possible. */
+/** Splits a text into lines that are shorter than `room`, at spaces where possible. */
 function wrapped(text: string, room: number): string[] {
   const most = Math.max(10, room - 1)
   const lines: string[] = []

@@ -2,31 +2,34 @@ import type { Entry } from '../kernel/traffic-log.js'
 import { describeEntry, type EntryDescription, type EntryWording } from './describe.js'
 import { type Nesting, nestingOf, type Repetitions, repetitionsOf, repetitionText } from './nesting.js'
 
-/** A selection of the most relevant entries. */
+/** A choice of the entries that a timeline shows. */
 export interface Choice {
-  /** Number of entries that were omitted before an entry, by its `seq`. */
+  /** Number of entries that were omitted directly before an entry. The key is the `seq` of that entry. */
   readonly leftOut: ReadonlyMap<number, number>
   /** Returns whether only the first line of an entry is shown. */
   readonly isBrief: (entry: Entry) => boolean
 }
 
-/** Facts about the entries of a report. */
+/** Facts that the caller of a timeline already knows. */
 export interface RenderContext {
-  /** Parents of the entries, if the caller knows more entries than it shows. */
+  /** Parents of the entries. Needed if the timeline does not contain all entries of the log. */
   readonly nesting?: Nesting
   readonly repetitions?: Repetitions
-  /** Returns the displayed name of a message. Default: the shortest name that distinguishes the shown messages. */
+  /**
+   * Returns the name by which a message is shown. Default: the shortest name that distinguishes the messages in the
+   * timeline.
+   */
   readonly name?: (messageId: string) => string
-  /** Selection of entries. Default: all entries that do not repeat others. */
+  /** The entries to show. Default: all entries that do not repeat others. */
   readonly choice?: Choice
-  /** Errors of handlers that the report has already printed, in the format of details. */
+  /** Handler errors that the report has already printed, in the format of the timeline. */
   readonly thrown?: Iterable<string>
 }
 
-/** Beginning of the note of an attempt whose handler threw. */
+/** Beginning of an attempt's note if the handler threw an error. */
 export const threw = 'the handler threw '
 
-/** Describes entries in order. It does not repeat a reason for waiting or an error that it has already described. */
+/** Describes entries in order. It omits an error or a reason for waiting that it has already described. */
 export class TimelineWriter {
   readonly nesting: Nesting
   readonly #repetitions: Repetitions
@@ -43,7 +46,7 @@ export class TimelineWriter {
 
   /**
    * Describes an entry.
-   * @param isBrief whether only the first line is printed; later entries then repeat reasons that it omits
+   * @param isBrief whether only the first line is printed. A later entry then shows the reasons that are omitted here
    */
   report(entry: Entry, isBrief = false): EntryDescription {
     const { head, details } = describeEntry(

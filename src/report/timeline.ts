@@ -15,18 +15,24 @@ import { type RenderContext, TimelineWriter } from './timeline-writer.js'
 export interface TimelineOptions {
   /** Number of bytes of a body that are shown, 0 for none. Default: 80. */
   readonly bodies?: number
-  /** `full` shows complete message IDs. Default: `short`, as many characters as distinguish them. */
+  /**
+   * Form of message IDs. `full`: complete IDs. `short` (default): as many characters as are needed to distinguish the
+   * IDs.
+   */
   readonly ids?: 'short' | 'full'
   /**
-   * Whether to show keyspace events that repeat the effect of a command. Default: false, so that only `expired` and
-   * `evicted` are shown.
+   * Whether to show keyspace events that only repeat the effect of a command. Default: `false`, which shows only
+   * `expired` and `evicted`.
    */
   readonly keyspace?: boolean
-  /** Maximum number of entries, of which the last ones are shown. Default: no limit. */
+  /** Maximum number of entries. If there are more, the last ones are shown. Default: no limit. */
   readonly limit?: number
   /** Additional names of JSON fields and query parameters that contain secrets. `body` hides all bodies. */
   readonly redact?: readonly string[]
-  /** `seq` of an entry that `limit` must not omit. The shown range ends shortly after this entry. */
+  /**
+   * `seq` of an entry that must be shown in spite of `limit`. The shown range has it near the middle if there are
+   * enough later entries.
+   */
   readonly around?: number
 }
 
@@ -35,7 +41,7 @@ function checkValues({ ids, ...numbers }: TimelineOptions): void {
   for (const name of ['bodies', 'limit', 'around'] as const) {
     const number: unknown = numbers[name]
     if (number === undefined || (typeof number === 'number' && number >= 0)) continue
-    throw new TypeError(`timeline(): ${name} must be a number from 0 (got ${shownValue(number)}).`)
+    throw new TypeError(`timeline(): ${name} must be 0 or a positive number (got ${shownValue(number)}).`)
   }
   if (ids === undefined || ids === 'short' || ids === 'full') return
   throw new TypeError(
@@ -116,12 +122,12 @@ export function timeline(
   return lines.join('\n')
 }
 
-/** Returns whether the queues of both regions have entries. Only then does the timeline show regions. */
+/** Returns whether there are entries of queues in both regions. Otherwise, the timeline does not show regions. */
 function areTwoRegions(entries: readonly Entry[]): boolean {
   return entries.some(({ region }) => region !== undefined) && entries.some((one) => !one.region && isRegional(one))
 }
 
-/** Returns whether an entry adds information. An entry that repeats an adjacent entry does not. */
+/** Returns whether an entry adds information. For example, a keyspace entry usually repeats the effect of a command. */
 export function isNews(entry: Entry, before: Entry | undefined, keyspace: boolean): boolean {
   switch (entry.type) {
     case 'keyspace':
@@ -151,9 +157,8 @@ function windowOf(entries: readonly Entry[], options: TimelineOptions): [from: n
 }
 
 /**
- * Returns the number of causes above each entry, for its indentation.
- * A cause that is not in the list is not counted. All attempts of one message have the same level, although each
- * attempt results from the one before.
+ * Returns the level of each entry, which is the number of causes above it. A cause counts only if it is in the list.
+ * Each attempt of a message results from the previous attempt, but all attempts have the same level.
  */
 export function depthsOf(
   entries: readonly Entry[],

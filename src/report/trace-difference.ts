@@ -13,19 +13,19 @@ import type { Traffic } from './traffic-view.js'
 /** One difference between two traces. */
 export type EntryDiff =
   | {
-      /** Only the first trace has the entry. */
+      /** The entry exists only in the first trace. */
       readonly kind: 'removed'
       /** Entry of the first trace. */
       readonly before: Entry
     }
   | {
-      /** Only the second trace has the entry. */
+      /** The entry exists only in the second trace. */
       readonly kind: 'added'
       /** Entry of the second trace. */
       readonly after: Entry
     }
   | {
-      /** Both traces have an entry about the same subject, but the fields differ. */
+      /** Both traces have an entry with the same subject, but some fields differ. */
       readonly kind: 'changed'
       /** Entry of the first trace. */
       readonly before: Entry
@@ -47,17 +47,17 @@ export interface FieldChange {
 
 /** The difference between two traces. */
 export interface TraceDiff {
-  /** Whether both traces are equal, so that `context` and `changes` are empty. */
+  /** Whether the traces are equal. If so, `context` and `changes` are empty. */
   readonly equal: boolean
   /** Differences between the two sandboxes, such as `seed`. */
   readonly context: readonly FieldChange[]
-  /** Entries that only one trace has, and entries with different fields, in their order. */
+  /** Entries that only one trace has, and entries whose fields differ, in order. */
   readonly changes: readonly EntryDiff[]
 }
 
 /**
- * Returns the differences between two traces.
- * Entries with the same subject are paired, in order. Entry numbers, renamed IDs and the start date are ignored.
+ * Compares two traces. Entries with the same subject are compared with each other, in order. Differences in entry
+ * numbers, IDs and the start date are ignored.
  * @example
  * const before = loadTrace(readFileSync('before.json', 'utf8'))
  * expect(diffTraces(before, sandbox.traffic).equal).toBe(true)
@@ -86,7 +86,9 @@ export function diffTraces(before: Traffic, after: Traffic): TraceDiff {
 interface Readable {
   readonly entry: Entry
   readonly plain: TraceEntry
-  /** Subject of the entry, without IDs. Entries with the same key are candidates for a pair. */
+  /**
+   * Text that identifies the subject of the entry, without IDs. Two entries can form a pair if their keys are equal.
+   */
   readonly key: string
   readonly start: number
 }
@@ -103,14 +105,14 @@ function readable(view: Traffic): Readable[] {
 
 const idShape = /\b(?:msg|scd|wfr|jwt)_[A-Za-z0-9_]{10,}|\b\d{13}-\d+\b/g
 
-/** Names of the fields that identify the subject of an entry. IDs are excluded. */
+/** Fields that together identify the subject of an entry. Fields with IDs are excluded. */
 const tellingFields =
   'type service method url argv event key kind retried resource name change point fault decision move'.split(' ')
 
 function keyOf(plain: TraceEntry): string {
   const parts = tellingFields.map((name) => {
     const value = plain[name]
-    // Only the name and the key of a command identify it, because other arguments may have changed.
+    // A command is identified by its name and its first argument. Its other arguments may differ between the traces.
     return name === 'argv' && Array.isArray(value) ? value.slice(0, 2) : value
   })
   if (plain.type === 'message') parts.push(plain.state)
@@ -118,8 +120,8 @@ function keyOf(plain: TraceEntry): string {
 }
 
 /**
- * Pairs entries in order, by a longest common subsequence of their keys (Myers' greedy algorithm). Other entries stay
- * unpaired.
+ * Pairs entries of two traces. The pairs are a longest common subsequence of their keys, found with Myers' greedy
+ * algorithm. Other entries stay unpaired.
  */
 function paired(old: readonly Readable[], now: readonly Readable[]): [Readable | undefined, Readable | undefined][] {
   let head = 0
@@ -138,7 +140,10 @@ function paired(old: readonly Readable[], now: readonly Readable[]): [Readable |
   return [...first, ...middle, ...same(old.length - tail, old.length)]
 }
 
-/** Maximum number of differences for which entries are paired. Beyond it, entries are reported as removed and added. */
+/**
+ * Maximum number of differences for which entries are paired. With more differences, all entries between the equal ends
+ * count as removed and added.
+ */
 const maxEdits = 2000
 
 function shortestEdit(
@@ -189,7 +194,7 @@ function walked(
   return pairs.reverse()
 }
 
-/** IDs of one trace with their counterparts in the other trace. Once two IDs are paired, they stay paired. */
+/** Pairs of IDs, one from each trace. After an ID has been paired, it can have no other counterpart. */
 class Renaming {
   readonly #there = new Map<string, string>()
   readonly #back = new Map<string, string>()
@@ -205,7 +210,7 @@ class Renaming {
   }
 }
 
-/** Returns an entry with times relative to the start of the trace, and without entry numbers. */
+/** Returns an entry without numbers of entries, and with times relative to the start of its trace. */
 function comparable({ plain, start }: Readable): unknown {
   const { seq, cause, endedAfterSeq, ...rest } = plain
   return { ...rest, at: plain.at - start, ...relative(rest, start) }
@@ -232,7 +237,7 @@ type Plain = Record<string, unknown>
 
 function compare(path: string, before: unknown, after: unknown, into: FieldChange[], names: Renaming): void {
   if (typeof before === 'string' && typeof after === 'string') {
-    // Equal texts are recorded as well, because they pair equal IDs.
+    // Call this for equal texts, too: their equal IDs become pairs.
     if (sameText(before, after, names)) return
   } else if (before === after) return
   if (isHeaders(path, before) && isHeaders(path, after)) {
@@ -257,7 +262,8 @@ function compare(path: string, before: unknown, after: unknown, into: FieldChang
 }
 
 /**
- * Returns an object or list to compare field by field. A body is parsed as JSON. Returns `undefined` for other values.
+ * Returns a value whose fields can be compared one by one. A JSON body is parsed. Returns `undefined` if the value has
+ * no fields.
  */
 function structure(path: string, value: unknown): Plain | undefined {
   if (typeof value === 'object' && value !== null) return value as Plain
@@ -276,7 +282,7 @@ function isHeaders(path: string, value: unknown): value is HeaderList {
   return /(?:^|\.)headers$/.test(path) && Array.isArray(value)
 }
 
-/** Returns headers without signatures, because signatures depend on IDs and times. */
+/** Returns headers without signatures. Signatures differ between traces, because they depend on IDs and times. */
 function headerMap(headers: HeaderList): Plain {
   return Object.fromEntries(
     headers.filter(([name]) => !/-signature$/i.test(name)).map(([name, value]) => [name.toLowerCase(), value]),

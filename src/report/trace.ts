@@ -35,9 +35,8 @@ export interface Trace {
 }
 
 /**
- * An entry as JSON: the fields of its type.
- * Byte strings are text or `{ base64 }`, simple strings of a reply are `{ status }`, and integers beyond 2^53 are `{
- * integer }`.
+ * An entry as JSON, with the fields of its type. In it, bytes are text or `{ base64 }`, simple strings of a reply are
+ * `{ status }`, and integers beyond 2^53 are `{ integer }`.
  */
 export type TraceEntry = {
   /** Type of the entry, such as `attempt`. */
@@ -81,7 +80,7 @@ export class EntryWriter {
 
   entry(entry: Entry): TraceEntry {
     const { type, seq, at, cause, region } = entry
-    // 0 means no cause in entry types whose field is required.
+    // Some types of entries require a cause. In them, 0 means that there is none.
     const stamp = { type, seq, at, ...(cause !== undefined && cause > 0 && { cause }), ...(region && { region }) }
     return { ...stamp, ...definedFields(this.#fields(entry)) }
   }
@@ -244,7 +243,7 @@ export class EntryWriter {
     }
   }
 
-  /** Returns an entry that has no bodies. Its fields stay unchanged, except secrets in texts. */
+  /** Converts an entry without bodies. Its fields stay unchanged, but secrets in texts are hidden. */
   #other(entry: Entry): Plain {
     const { type, seq, at, cause, ...rest } = entry as Entry & Plain
     return this.#json(rest) as Plain
@@ -256,8 +255,8 @@ export class EntryWriter {
     if (Array.isArray(value)) return value.map((item) => this.#json(item))
     if (typeof value !== 'object' || value === null) return value
     if (value instanceof Set) return [...value].map((item) => this.#json(item))
-    // A captured field can be named `__proto__`.
-    // An assignment would set the prototype; `Object.fromEntries` creates a field.
+    // A captured field may be named `__proto__`. Assigning it would set the prototype of the object, but
+    // `Object.fromEntries` creates an ordinary field.
     return Object.fromEntries(
       Object.entries(value)
         .filter(([, field]) => field !== undefined && typeof field !== 'function')
@@ -273,7 +272,7 @@ export class EntryWriter {
     fields?: RedactedFields,
   ): PortableString | { readonly cut: PortableString; readonly size: number } {
     if (body.length <= this.bodies) return portableString(this.redaction.body(body, fields))
-    // Text beyond the limit is redacted as well, so that no secret is split. An incomplete last character is dropped.
+    // Redact some text after the limit, too. Otherwise, a secret at the limit would be split and not recognized.
     const start = this.redaction.body(body.slice(0, this.bodies + 8192) as Bytes, fields)
     return { cut: portableString(wholeChars(start.slice(0, this.bodies) as Bytes)), size: body.length }
   }
@@ -294,7 +293,7 @@ function hiddenNames(fields: RedactedFields | undefined): object | undefined {
   return { body: fields.body, allHeaders: fields.allHeaders, headers: [...fields.headers] }
 }
 
-/** Drops the last character if its other bytes were cut off. */
+/** Removes the last character if some of its bytes are missing. */
 function wholeChars(bytes: Bytes): Bytes {
   let end = bytes.length
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {

@@ -1,34 +1,35 @@
 import type { ComparableStore } from './store-changes.js'
 
-/** Facts about a sandbox that reports of its entries need. */
+/** Facts about a sandbox that reports about its traffic need. */
 export interface TrafficContext {
   /** The sandbox's seed. Failure messages tell you how to repeat a run with it. */
   readonly seed?: number | string
   readonly now?: () => number
   /** Prefix of the service's own headers in the sandbox's dialect: `Service-`. */
   readonly headerPrefix?: string
-  /** Base URLs of the services. Hints use them to detect a wrong URL. */
+  /** Base URLs of the services. With them, hints detect requests to a wrong URL. */
   readonly addresses?: Readonly<Record<string, unknown>>
-  /** Returns the sandbox's tokens and keys, which no output shows. */
+  /** Returns the sandbox's tokens and keys, which must be hidden in all output. */
   readonly secrets?: () => readonly string[]
-  /** Returns more facts that explain failures, such as handler errors and unused faults. */
+  /** Returns an object with more facts for explaining failures, such as handler errors and unused faults. */
   readonly world?: () => object
   /** Store that `recordStoreChanges()` compares. */
   readonly store?: ComparableStore
-  /** Returns whether the host's timers, including `Date`, have followed the clock. */
+  /** Returns whether the timers of the host, including `Date`, have ever followed the sandbox's clock. */
   readonly followed?: () => boolean
   /**
-   * Returns a message that names the handlers that wait in virtual time while the clock does not move, or `undefined`.
+   * Returns a message that names the handlers that wait for virtual time while the clock does not move. Returns
+   * `undefined` if there are none.
    */
   readonly waits?: () => string | undefined
-  /** Returns the present billed totals of the store. Each mark stores them. */
+  /** Returns the current billed totals of the store. Every mark stores them. */
   readonly spend?: () => StoreCostTotals
 }
 
 /** Billed totals of the store: commands, and bytes of their arguments and replies. */
 export interface StoreCostTotals {
   /**
-   * Number of commands, including those in pipelines, transactions and scripts; a transaction counts two more.
+   * Number of commands. Commands in pipelines, transactions and scripts count, too, and a transaction counts two more.
    * [store.md 4]
    */
   readonly commands: number

@@ -22,9 +22,9 @@ import { type TimelineOptions, timeline } from './timeline.js'
 import { type Trace, type TraceOptions, traceOf } from './trace.js'
 import type { StoreCostTotals, TrafficContext } from './traffic-context.js'
 
-/** A position in the log, after all entries that exist when it is created. */
+/** A position in the log. It is after all entries that existed when the mark was created. */
 export type TrafficMark = number & {
-  /** Marker for the compiler, which no value has at run time. */
+  /** Type marker for the compiler. It does not exist at run time. */
   readonly __mark?: never
 }
 
@@ -38,7 +38,7 @@ export type EntryPattern<T extends EntryType = EntryType> = {
 
 /** Options of `traffic.diagram()`. */
 export interface DiagramOptions extends TextDiagramOptions {
-  /** `mermaid` returns source text for documents that support Mermaid. Default: `text`. */
+  /** `text` (default): plain text. `mermaid`: source text for documents that render Mermaid. */
   readonly format?: 'text' | 'mermaid'
   /** Additional names that contain secrets. `body` hides all bodies. */
   readonly redact?: readonly string[]
@@ -80,7 +80,7 @@ export class Traffic {
 
   /** @internal */
   readonly context: TrafficContext
-  /** Billed totals of the store at each mark. @internal */
+  /** Billed totals that the store had at each mark. @internal */
   readonly costs: Map<TrafficMark, StoreCostTotals>
   readonly #traffic: TrafficLog
   readonly #after: number
@@ -107,7 +107,7 @@ export class Traffic {
   }
 
   /**
-   * Returns the public view of an internal log, for code that has only that log, such as a matcher for the store.
+   * Returns the public view of an internal log. Some code has only the internal log, such as a matcher for the store.
    * @internal
    */
   static of(traffic: object): Traffic | undefined {
@@ -115,7 +115,7 @@ export class Traffic {
   }
 
   /**
-   * Returns this object. A remote sandbox has the same method, so code can use it with both.
+   * Returns this object. The traffic of a remote sandbox has the same method, so the same code works with both.
    * @example const { entries } = await sandbox.traffic.snapshot()
    */
   snapshot(): this {
@@ -156,15 +156,15 @@ export class Traffic {
   }
 
   /**
-   * Returns one message as a tree: the entries that led to it, the entries about it, and the entries that resulted from
-   * these.
+   * Returns one message as a tree: the entries that led to the message, the entries about it, and the entries that
+   * these caused.
    * @throws TypeError when the argument is a type of entries instead of an ID
    * @example console.log(String(sandbox.traffic.tree(message.id)))
    */
   tree(messageId: string): CausalTree {
     if (this.#traffic.forMessage(messageId).length === 0 && /^[a-z-]+$/.test(messageId)) {
       throw new TypeError(
-        `traffic.tree(): no message ${JSON.stringify(messageId)}. Use the ID of a message, or traffic.ofType() for the type of an entry.`,
+        `traffic.tree(): the argument must be the ID of a message (got ${JSON.stringify(messageId)}). For a type of entry, use traffic.ofType().`,
       )
     }
     return causalTree(this.entries, messageId, { redaction: this.redaction() })
@@ -260,7 +260,8 @@ export class Traffic {
   }
 
   /**
-   * Calls a listener for every new entry, and again when a request gets its response or an attempt ends.
+   * Calls a listener for every new entry. If the entry is a request or an attempt, calls the listener again when the
+   * request gets its response or the attempt ends.
    * @returns a function that unsubscribes it
    * @example
    * const stop = sandbox.traffic.subscribe(({ seq, type }) => console.log(seq, type))
@@ -283,9 +284,8 @@ export class Traffic {
   }
 
   /**
-   * Records in every later attempt how the store changed while it ran: added and removed keys, changed values and
-   * TTLs.
-   * Each attempt then copies the whole store.
+   * Records how the store changes during each later attempt: added and removed keys, changed values and TTLs. Each
+   * attempt then copies the whole store, which takes time.
    * @returns a function that stops recording
    * @throws TypeError when the traffic belongs to no store, such as the traffic of a trace
    * @example
@@ -362,7 +362,7 @@ export class Traffic {
     return traceOf(this.entries, this.context, this.redaction(options.redact), options)
   }
 
-  /** Returns the trace that `toTrace()` returns, for `JSON.stringify()`. */
+  /** Returns the same trace as `toTrace()`. `JSON.stringify()` calls this method. */
   toJSON(): Trace {
     return this.toTrace()
   }
@@ -387,12 +387,12 @@ export class Traffic {
 const diagramFormats: readonly string[] = ['text', 'mermaid']
 
 /**
- * Checks that entries of a type can have the fields of a pattern.
+ * Checks that an entry of this type can have the fields in a pattern.
  * @throws TypeError when they cannot; the message suggests the nearest name
  */
 function checkEntryPattern(caller: string, wanted: EntryPattern): void {
   const type: unknown = wanted?.type
-  // `fits()` throws a more helpful error for a pattern without fields.
+  // A pattern without fields gets a more helpful error from `fits()`.
   if (typeof wanted === 'object' && wanted !== null && Object.keys(wanted).length === 0) return
   if (typeof type !== 'string' || !Object.hasOwn(entryFields, type)) {
     const types = Object.keys(entryFields)

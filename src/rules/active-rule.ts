@@ -11,7 +11,6 @@ import { windowEnd } from './rule-schema.js'
 const noMatch: FaultMatch = {}
 const minute = 60_000
 
-/** A fault rule with its counters. */
 export class ActiveRule implements Indexed {
   readonly points: readonly InjectionPoint[]
   readonly definition: FaultDefinition
@@ -19,13 +18,16 @@ export class ActiveRule implements Indexed {
   readonly until: number | undefined
   matched = 0
   struck = 0
-  /** Number of random draws so far, for `chance`. */
+  /** Number of random draws for `chance` so far. */
   drawn = 0
   askedBefore = 0
-  /** Number of times that the rule would have matched if an earlier rule had not ended the evaluation. */
+  /**
+   * Number of events that met all conditions of the rule but did not reach it, because an earlier rule ended the
+   * evaluation.
+   */
   preceded = 0
   takenDownBefore = 0
-  /** Conditions of the rule and of its fault. */
+  /** Conditions of the rule, and additional conditions of its fault. */
   readonly wanted: FaultMatch
   readonly #from: number | undefined
   readonly #cron: CronExpression | undefined
@@ -60,7 +62,7 @@ export class ActiveRule implements Indexed {
     }
   }
 
-  /** Returns whether the rule is injected into an event, and updates its counters. */
+  /** Returns whether the fault of the rule must be injected into an event. Updates the counters. */
   strikesAt(facts: FaultFacts, now: number): boolean {
     const { skip = 0, times, every = 1, chance } = this.rule
     if (!this.#fits(facts, now)) return false
@@ -75,12 +77,15 @@ export class ActiveRule implements Indexed {
     return true
   }
 
-  /** Counts a match that an earlier rule prevented. */
+  /**
+   * Counts an event that did not reach the rule, because an earlier rule ended the evaluation. The event counts only if
+   * it meets all conditions of the rule and the rule was never injected.
+   */
   precede(facts: FaultFacts, now: number): void {
     if (this.struck === 0 && this.#fits(facts, now)) this.preceded++
   }
 
-  /** Returns whether all conditions of the rule hold, regardless of its counters. */
+  /** Returns whether an event matches all conditions of the rule. Ignores the counters. */
   #fits(facts: FaultFacts, now: number): boolean {
     if (this.#from !== undefined && now < this.#from) return false
     if (this.until !== undefined && now >= this.until) return false

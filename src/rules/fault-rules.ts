@@ -17,7 +17,7 @@ export interface FaultsOptions {
   readonly now: () => number
   readonly random: Random
   readonly traffic: Pick<TrafficLog, 'append'>
-  /** Name of the sandbox, for `match: { tenant }`. */
+  /** Name of the sandbox, with which `match: { tenant }` is compared. */
   readonly tenant?: string | undefined
 }
 
@@ -59,16 +59,18 @@ export interface UnusedFault {
 /** Maximum number of rules in one sandbox. Every injection point may have to evaluate all of them. */
 export const maxRules = 10_000
 
-/** Internal members of `Faults`, which other code of this package uses. They are hidden from users. */
+/** Members of `Faults` for other code of this package. They are hidden from users. */
 export interface FaultsInternals {
-  /** Changes the name of the sandbox for new rules. Existing rules keep the earlier name. */
+  /**
+   * Sets the name of the sandbox that rules will compare with `tenant`. Rules that already exist keep the earlier name.
+   */
   rename(tenant: string | undefined): void
-  /** Returns whether the rules were added by a call of `add()` with this number and not cleared since. */
+  /** Returns whether `add()` was called with this number, and its rules were not cleared since. */
   hasAdded(number: number): boolean
 }
 
 export const faultsInternals: Internals<Faults, FaultsInternals> = internals('faults')
-/** Internal data of a handle: the number of its `add()` call, beginning with 1. */
+/** Number of the `add()` call that returned the handle, beginning with 1. */
 export const handleInternals: Internals<FaultHandle, { readonly number: number }> = internals('fault-handle')
 
 export type FaultsEffects = MethodEffects<
@@ -130,8 +132,8 @@ export class Faults {
    */
   add(rules: FaultRule | readonly FaultRule[] | undefined, options: { readonly location?: string } = {}): FaultHandle {
     checkOptionNames('faults.add()', options, { location: true })
-    // The stack is read only when `location` is needed.
-    // A replay passes the recorded error, so the location stays the same.
+    // Reading a stack is slow, so keep the error and read its stack only when `location` is needed. A replay passes the
+    // same error, so the location stays the same.
     const place: Error | string = options.location ?? new Error('declared here')
     const [given] = this.#inputs.record('add', rules, { location: place })
     const list = givenRules(given)
@@ -156,7 +158,12 @@ export class Faults {
     return handle
   }
 
-  /** Removes the rules that one call of `add()` added. A replay calls this method by its name. @internal */
+  /**
+   * Removes the rules that one call of `add()` added. The journal records this method by its name, and a replay calls
+   * it.
+   * @internal
+   * @internal
+   */
   removeAdded(number: number): void {
     this.#inputs.record('removeAdded', number)
     for (const rule of this.#added.get(number) ?? []) this.#disarm(rule)
@@ -176,7 +183,7 @@ export class Faults {
       if (typeof which?.remove !== 'function') {
         throw new TypeError('faults.remove(): the argument must be a handle from faults.add() or the name of a rule.')
       }
-      // `which.remove()` records the input.
+      // `remove()` of the handle records this call, so it must not be recorded here.
       which.remove()
       return
     }
@@ -253,7 +260,7 @@ export class Faults {
   }
 
   /**
-   * @param asked rules that were already evaluated for this event; the call adds the rules that it evaluates
+   * @param asked rules that were already evaluated for this event; this method adds the rules that it evaluates
    * @internal
    */
   injections(point: InjectionPoint, facts: FaultFacts, asked?: Set<ActiveRule>): readonly Injection[] | undefined {
@@ -276,7 +283,8 @@ export class Faults {
   }
 
   /**
-   * Counts the matches of a point's rules that are skipped, because a rule of an earlier point ended the evaluation.
+   * For each rule of a point, counts the event if it matches the rule. Called when a rule of an earlier point has ended
+   * the evaluation, so these rules are skipped.
    */
   #passOver(point: InjectionPoint, facts: FaultFacts, asked: ReadonlySet<ActiveRule>): void {
     const index = this.activeByPoint[point]
@@ -286,8 +294,8 @@ export class Faults {
   }
 
   /**
-   * Counts the matches of rules that are skipped, because the rule with this `ordinal` at the same point ended the
-   * evaluation.
+   * For each later rule of the same point, counts the event if it matches the rule. Called when the rule with this
+   * `ordinal` has ended the evaluation, so later rules are skipped.
    */
   #precede(candidates: readonly ActiveRule[], facts: FaultFacts, { ordinal }: ActiveRule): void {
     const now = this.#options.now()
@@ -323,7 +331,7 @@ export class Faults {
     for (const point of armed.points) {
       const index = this.activeByPoint[point]
       index?.delete(armed)
-      // Services check only points that have an entry, so an empty index is deleted.
+      // A service assumes that each point in this object has rules. So delete the index of a point without rules.
       if (index?.size === 0) delete this.activeByPoint[point]
     }
     this.#changed(armed.rule.fault.kind)

@@ -4,16 +4,17 @@ import { type Bytes, utf8 } from '../kernel/bytes.js'
 import { globMatcher } from '../kernel/glob.js'
 import { headerOf } from '../kernel/http.js'
 
-/** Returns whether a rule's `match` holds. */
+/** Returns whether an event matches one condition of a rule. */
 export type Predicate = (facts: FaultFacts) => boolean
 
-/** Returns one fact. Computes the costly facts only if the fact is not among the others. */
+/** Returns one fact. If the fact is not set, calls `more()`, which computes costly facts. */
 export function factOf<F extends Exclude<keyof FaultFacts, 'more'>>(facts: FaultFacts, name: F): FaultFacts[F] {
   return facts[name] ?? facts.more?.()[name]
 }
 
 /**
- * Returns one predicate for each given field of `match`. A field does not match if the event does not have its fact.
+ * Returns one predicate for each field of `match`. An event that does not have a fact does not match the field for this
+ * fact.
  */
 export function predicatesOf(
   match: FaultMatch & { readonly reads?: true },

@@ -3,14 +3,16 @@ import { normalUrl, withoutCase, withoutQuery } from '../kernel/address-pattern.
 import { utf8 } from '../kernel/bytes.js'
 import { factOf } from './matching.js'
 
-/** A rule that can be looked up by its conditions. */
+/** A rule for which an index can be built. */
 export interface Indexed {
   readonly ordinal: number
   readonly match: FaultMatch
 }
 
 interface Dimension {
-  /** Returns the only value or prefix that a rule accepts, or `undefined` if the rule accepts several or any. */
+  /**
+   * Returns the value or prefix that an event must have to match the rule. Returns `undefined` if several values match.
+   */
   readonly wanted: (match: FaultMatch) => string | undefined
   readonly given: (facts: FaultFacts) => readonly (string | undefined)[]
   /** Whether `wanted` returns a prefix. */
@@ -19,7 +21,7 @@ interface Dimension {
 
 const urlsOf = (facts: FaultFacts): readonly (string | undefined)[] => [facts.url, factOf(facts, 'destination')]
 
-/** Dimensions by which rules are indexed, the most selective first. */
+/** Facts by which rules are indexed. The fact that excludes most rules comes first. */
 const dimensions: readonly Dimension[] = [
   { wanted: ({ messageId }) => messageId, given: (facts) => [factOf(facts, 'messageId')] },
   {
@@ -57,10 +59,10 @@ function withAndWithoutQuery(url: string | undefined): readonly string[] {
   return whole === bare ? [whole] : [whole, bare]
 }
 
-/** The rules that have a value in one dimension, by that value. */
+/** The rules that accept only one value or prefix of a fact, by that value or prefix. */
 class Drawer<R> {
   readonly #buckets = new Map<string, R[]>()
-  /** Number of values of each length; only for prefixes. */
+  /** Number of different prefixes of each length. A lookup tries only these lengths. */
   readonly #lengths = new Map<number, number>()
 
   constructor(readonly dimension: Dimension) {}
@@ -103,10 +105,12 @@ class Drawer<R> {
 
 /** The rules of one injection point, with an index that skips most rules that cannot match. */
 export class RuleIndex<R extends Indexed> {
-  /** Number of lookups since the index was created, which is how often an event reached this point. */
+  /** Number of lookups, which is the number of events that reached this point since the index was created. */
   asked = 0
   readonly #rules = new Set<R>()
-  /** Rules that have no value in any dimension, so every lookup returns them. */
+  /**
+   * Rules that accept several values of each fact, so that no index can exclude them. Every lookup returns these rules.
+   */
   readonly #open: R[] = []
   readonly #drawers: Drawer<R>[] = []
 
@@ -136,7 +140,7 @@ export class RuleIndex<R extends Indexed> {
     else this.#drawers.find((drawer) => drawer.dimension === dimension)?.delete(dimension.wanted(rule.match)!, rule)
   }
 
-  /** Returns the rules that may match, in the order in which they were added. */
+  /** Returns the rules that may match an event, oldest first. */
   candidates(facts: FaultFacts): readonly R[] {
     if (this.#drawers.length === 0) return this.#open
     const buckets = new Set<R[]>()

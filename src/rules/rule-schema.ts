@@ -23,7 +23,7 @@ const count = (least: number, sentence: string): v.GenericSchema<number> =>
   v.pipe(v.number(sentence), v.integer(sentence), v.minValue(least, sentence))
 const text = v.pipe(v.string('must be a string'), v.minLength(1, 'must be a non-empty string'))
 
-/** Schema of one end of a period: a duration after the rule was added, or an instant. */
+/** Schema of `from` and `until`: a duration after the rule was added, or an instant. */
 const windowTime = v.pipe(
   v.union(
     [v.number(), v.string()],
@@ -46,7 +46,10 @@ function absoluteTime(time: string): number {
   }
 }
 
-/** Returns one end of a period in milliseconds since the epoch. @param added instant at which the rule was added */
+/**
+ * Returns the instant of `from` or `until` in milliseconds.
+ * @param added instant at which the rule was added
+ */
 export function windowEnd(time: number | string, added: number): number {
   if (typeof time === 'number') return added + time
   const span = parseDuration(time)
@@ -152,7 +155,7 @@ export const faultRuleSchema: () => v.GenericSchema<FaultRule> = once(
     ) as v.GenericSchema<FaultRule>,
 )
 
-/** Yields a message for each conflict between fields that are valid individually. */
+/** Yields a message for each pair of fields that conflict, although each field is valid. */
 function* impossible(
   rule: FaultRule,
 ): Generator<readonly [field: 'until' | 'chance' | 'fault' | 'phase' | 'match', sentence: string]> {

@@ -2,7 +2,6 @@ import type { FaultRule } from '../faults/fault.js'
 import type { InjectionPoint } from '../faults/points.js'
 import { plural } from '../kernel/plural.js'
 
-/** A rule that was never injected, with its counters. */
 export interface UnusedRule {
   readonly rule: FaultRule
   readonly points: readonly InjectionPoint[]
@@ -10,22 +9,28 @@ export interface UnusedRule {
   readonly match: object
   /** `file:line:column` of the code that added the rule, or `''` if unknown. */
   readonly line: string
-  /** Number of events that reached its injection points since the rule was added. */
+  /** Number of events that reached an injection point of the rule since the rule was added. */
   readonly reached: number
   /** Number of times that all conditions held, before the counters were applied. */
   readonly matched: number
-  /** Number of times that the rule would have matched if an earlier rule had not ended the evaluation. */
+  /**
+   * Number of events that met all conditions of the rule but did not reach it, because an earlier rule ended the
+   * evaluation.
+   */
   readonly preceded: number
-  /** Whether a service was down in the meantime. Requests that the service refused then did not reach any point. */
+  /**
+   * Whether a service was down since the rule was added. Requests that a service refuses while it is down reach no
+   * injection point.
+   */
   readonly wasDown: boolean
 }
 
 interface Words {
   readonly one: string
   readonly many: string
-  /** Participle that follows `was` in a message, such as `made`. */
+  /** Participle for a message such as "no request was sent". */
   readonly happens: string
-  /** Possible reason why no such event occurred. */
+  /** Possible reason why no event reached the injection point. */
   readonly none: string
 }
 
@@ -60,7 +65,7 @@ const words: Readonly<Record<InjectionPoint, Words>> = {
     one: 'callback',
     many: 'callbacks',
     happens: 'attempted',
-    none: `no message asked for one, or ${moveTime}`,
+    none: `no message has a callback URL, or ${moveTime}`,
   },
   'stats.request': {
     one: 'statistics request',
@@ -97,20 +102,23 @@ const words: Readonly<Record<InjectionPoint, Words>> = {
     one: 'context.call()',
     many: 'context.call() requests',
     happens: 'made',
-    none: `no run reached one, or ${moveTime}`,
+    none: `no run reached a context.call(), or ${moveTime}`,
   },
   'workflow.wait': {
     one: 'wait of a workflow',
     many: 'waits of workflows',
     happens: 'requested',
-    none: `no run reached one, or ${moveTime}`,
+    none: `no run reached a wait, or ${moveTime}`,
   },
 }
 
 const since = 'after it was added'
 const orFix = 'Fix the rule or remove it.'
 
-/** Returns why a rule was never injected and a suggestion. Only the counters of the rule are used. */
+/**
+ * Returns a message with the reason why a rule was never injected, and a suggestion. It uses only the counters of the
+ * rule, not the log.
+ */
 export function unusedMessage(unused: UnusedRule): string {
   const { rule, points, line } = unused
   const name = rule.name === undefined ? '' : ` ${JSON.stringify(rule.name)}`

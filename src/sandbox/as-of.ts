@@ -2,25 +2,25 @@ import type { InputColumns, InputJournal } from '../kernel/input-journal.js'
 import type { Entry, TrafficLog } from '../kernel/traffic-log.js'
 import type { JournalCut } from './past.js'
 
-/** A position in the journal, with the data that shows log entries as they were at that position. */
+/** A position in the journal, and the data that is needed to show log entries as they were at that position. */
 export interface PastView {
   /** Virtual time in milliseconds since the epoch. */
   readonly at: number
   /** `seq` of the latest entry at that position. */
   readonly seq: number
-  /** The latest clock move before that position, if its entry may have changed since. */
+  /** Fields that the entry of the latest clock move had at that position, if the entry may have changed since. */
   readonly move: Move | undefined
-  /** `seq` of the entries that were open at that position. Set only if that position is the end of the journal. */
+  /** `seq` of each entry that had no end at that position. Set only if the position is the end of the journal. */
   readonly open: ReadonlySet<number> | undefined
 }
 
-/** A clock move's entry, with the fields that were different at the past position. */
+/** The entry of a clock move, and the values that its fields had at the past position. */
 interface Move {
   readonly seq: number
   readonly was: { readonly count: number; readonly to?: number; readonly endedAfterSeq?: number }
 }
 
-/** Returns the view of a journal position, which may be the present end of the journal. */
+/** Returns the data for a journal position. The position may be the end of the journal, which is the present. */
 export function asOf(
   { end, at }: JournalCut,
   { inputs, attach: stand }: InputJournal,
@@ -32,8 +32,8 @@ export function asOf(
 }
 
 /**
- * Returns the latest clock move, if its entry may have changed after the position. Consecutive moves without other
- * inputs share one entry, and a running move changes its entry when it ends.
+ * Returns the latest clock move before a position, if its entry may have changed since. The entry of a running move
+ * changes when the move ends, and when another move follows without inputs between them.
  */
 function moveBefore(
   end: number,
@@ -50,7 +50,7 @@ function moveBefore(
   if (input === undefined) return undefined
   const isNew = input.log < latest && traffic.get(input.log + 1)?.type === 'clock'
   const seq = isNew ? input.log + 1 : input.log
-  // The move has ended and a later entry follows, so no later move can change this entry.
+  // The move had ended and another entry followed it. Its entry cannot have changed since.
   if (ended !== undefined && seq !== latest) return undefined
   let moves = 1
   for (; input !== undefined && input.log >= seq; input = inputs.get(--index)) {
@@ -60,7 +60,7 @@ function moveBefore(
   return { seq, was: { count: moves, ...ended } }
 }
 
-/** Returns an entry as it was at a position: without an end that was recorded later. */
+/** Returns an entry as it was at a position. If the entry ended later, the result has no response or outcome. */
 export function entryAsOf(entry: Entry, { at, seq, move, open }: PastView): Entry {
   if (entry.seq === move?.seq && entry.type === 'clock') {
     const { to: _, endedAfterSeq: __, ...rest } = entry
@@ -68,7 +68,8 @@ export function entryAsOf(entry: Entry, { at, seq, move, open }: PastView): Entr
   }
   const { endedAfterSeq = 0, to = endOf(entry) ?? at } = entry as Ended
   if (endedAfterSeq <= seq && to <= at && open?.has(entry.seq) !== true) return entry
-  // A proxy, unlike a copy, does not read the fields of entries that the caller ignores.
+  // A copy would read all fields of the entry, and some fields are computed when they are read. A proxy reads only
+  // fields that the caller reads.
   return new Proxy(entry, { get: (told, name) => (ends.has(name) ? undefined : Reflect.get(told, name, told)) })
 }
 

@@ -8,12 +8,11 @@ import { parseRetryExpression } from '../queue/settings/retry-expression.js'
 import { timeline } from '../report/timeline.js'
 import type { SandboxParts } from './sandbox-parts.js'
 
-/** Checks the invariants of a sandbox's engines. */
 export function checkSandboxInvariants(sandbox: SandboxParts, options: InvariantOptions): InvariantReport {
   return examinedBy(sandbox, (world) => assertInvariantsOf(world, options))
 }
 
-/** Checks each region separately. */
+/** Checks each region alone. */
 export function examinedBy(sandbox: SandboxParts, check: (world: CheckedSandbox) => InvariantReport): InvariantReport {
   const { queues, traffic } = sandbox
   const isOne = queues.length === 1
@@ -29,7 +28,10 @@ export function examinedBy(sandbox: SandboxParts, check: (world: CheckedSandbox)
   }
 }
 
-/** Returns the log entries to check for one region. Entries of the data store are checked only with the home region. */
+/**
+ * Returns the log entries with which a region is checked. Entries of the data store belong to no region, so only the
+ * home region is checked with them.
+ */
 function seenIn({ traffic }: Queue, isHome: boolean): readonly Entry[] {
   const { entries } = traffic
   return isHome ? entries : entries.filter(({ type }) => type !== 'command' && type !== 'keyspace')
@@ -55,7 +57,7 @@ function worldOf(sandbox: SandboxParts, face: Queue, entries: readonly Entry[]):
   }
 }
 
-/** Formats a timeline of the given entries and all other entries about the same messages. */
+/** Formats a timeline of the given entries. It also contains all other entries about their messages. */
 export function timelineAround({ traffic }: SandboxParts, entries: readonly Entry[]): string {
   const told = new Set(entries)
   for (const entry of entries) {

@@ -57,7 +57,7 @@ import { homeRegionOf, type Region, type RegionPlan, Regions } from './regions.j
 import type { SandboxDump } from './sandbox-dump.js'
 import { type SandboxOptions, signatureWindowOf } from './sandbox-options.js'
 
-/** Parts of a sandbox that each reset or load creates again. */
+/** The parts of a sandbox that a reset or load replaces. */
 export interface SandboxCore {
   readonly clock: Clock
   readonly random: Random
@@ -71,31 +71,33 @@ export interface SandboxCore {
   readonly regions: Regions
   readonly stats: Stats
   readonly exchange: Exchange
-  /** Inputs of the sandbox, or `undefined` without a journal. */
+  /** Recorded inputs, or `undefined` if the sandbox has no journal. */
   readonly journal: InputJournal | undefined
   readonly start: CoreState
-  /** Memory that the log and the journal use. */
+  /** Account of the memory that the log and the journal use. */
   readonly kept: Account
-  /** Runs store commands and logs them. */
   readonly executions: LoggedStore
-  /** Changes of the stored values over time. */
+  /** Earlier values of the data store, with the times at which they changed. */
   readonly history: StoreHistory
-  /** Starts the recording of inputs in the journal, after all parts have been created. */
+  /** Starts recording inputs. Called after all parts have been created. */
   begin(): void
 }
 
-/** Initial state of a core. */
+/** State with which a core begins. */
 export interface CoreState {
   readonly startAt?: Instant | undefined
-  /** Number of earlier loads. It makes new IDs differ from the IDs in the loaded dumps. */
+  /**
+   * Number of dumps that were loaded before. IDs depend on this number, so that new IDs differ from the IDs in the
+   * dumps.
+   */
   readonly loads?: number
-  /** Options of the sandbox from which the core was forked, if it is a fork. */
+  /** If the core is a fork: options of the original sandbox. */
   readonly options?: SandboxOptions
-  /** The loaded dump, and the instant at which it continues. */
+  /** The dump to load, and the instant from which time continues. */
   readonly loaded?: { readonly dump: SandboxDump; readonly goesOn: number }
 }
 
-/** Settings that all cores of a sandbox share, one core after the other. */
+/** Settings that stay the same when a reset or load replaces the core. */
 export interface CorePlan {
   readonly options: SandboxOptions
   readonly dialect: Dialect
@@ -106,27 +108,27 @@ export interface CorePlan {
   readonly tokens: SandboxTokens
   readonly hints: Hints
   readonly gate: Gate
-  /** Sends a request to the present core. */
+  /** Sends a request to the present core of the sandbox. */
   readonly answer: (request: Request) => Promise<Response>
-  /** Warnings that have already been printed, because each warning is printed only once. */
+  /** Warnings that were already printed and must not be printed again. */
   readonly heard: Set<string>
   readonly elsewhere: ExternalStore | undefined
   /** Messages about blocked requests to real hosts. */
   readonly strays: () => readonly string[]
   readonly explainToken: ExplainsToken
-  /** For a fork: the account of the memory that all forks share. */
+  /** Memory account that all forks of a sandbox share. Set only if this sandbox is a fork. */
   readonly forks: Account | undefined
-  /** Limits the memory for responses of destinations, on a server. */
+  /** Limit of the memory for responses of destinations. Set only on a server. */
   readonly room: RoomForResponses | undefined
 }
 
 /**
- * Creates a data store outside this process.
- * @param own service of the built-in store, which the external store wraps
+ * Returns a data store outside this process.
+ * @param own service of the built-in store, which the returned service wraps
  */
 export type ExternalStore = (own: Service<RestStore, User>) => {
   readonly service: Service<RestStore, User>
-  /** Replaces the built-in store behind `sandbox.store`. */
+  /** Replaces the store behind `sandbox.store`. */
   attach(store: Store): void
 }
 
@@ -145,7 +147,8 @@ function warnOf({ onWarning: warn = toConsole }: SandboxOptions): Warn {
 }
 
 /**
- * Printed warnings by function that receives them, so that a process with many sandboxes prints each warning only once.
+ * Warnings that were already printed, by the function that receives warnings. A process with many sandboxes therefore
+ * prints each warning only once.
  */
 const heardBy = new WeakMap<Warn, Set<string>>()
 
@@ -201,7 +204,7 @@ export function createCore(plan: CorePlan, start: CoreState = {}): SandboxCore {
   }
 }
 
-/** Parts of the core that all other parts need. */
+/** Parts of the core that must exist before the other parts are created. */
 interface Base {
   readonly clock: Clock
   readonly random: Random
@@ -209,7 +212,7 @@ interface Base {
   readonly kept: Account
   readonly traffic: TrafficLog
   readonly journal: InputJournal | undefined
-  /** Source of tokens and keys that are created later; `undefined` if the sandbox has no secret. */
+  /** Random source for tokens and keys that are created later; `undefined` if the sandbox has no secret. */
   readonly draws: Random | undefined
 }
 
@@ -244,7 +247,7 @@ function journalOf(clock: Clock, traffic: TrafficLog): InputJournal {
   return new InputJournal(positionOf(clock), traffic, traffic.share(journalShare))
 }
 
-/** Parts that connect the sandbox to other hosts, and the fault rules. */
+/** Fault rules, and the parts through which the sandbox reaches other hosts. */
 type Outside = Pick<SandboxCore, 'destinations' | 'outbound' | 'faults'>
 
 function outsideOf(plan: CorePlan, { clock, random, traffic, journal }: Base): Outside {
@@ -315,7 +318,7 @@ function gatewayOf(
   })
 }
 
-/** Data of the sandbox that reports need in addition to its log. */
+/** Data that reports need in addition to the log. */
 function contextOf(
   { options, dialect, addresses, tokens, strays }: CorePlan,
   clock: Clock,
@@ -416,14 +419,15 @@ function destinationsOf(
     unhandled: policy.unhandledDestination,
     followRedirects: policy.followRedirects,
   })
-  // The queue can deliver to this sandbox, because a publish can have a store command or a publish as its destination.
+  // A message can have a command of the store or a publish as its destination. So the queue must be able to deliver to
+  // the services of this sandbox.
   for (const address of new Set([addresses.store, addresses.queue, ...Object.values(addresses.regions)])) {
     destinationsInternals.of(destinations).serveOwn(`${address}/*`, answer, room === undefined ? undefined : 'in turn')
   }
   return destinations
 }
 
-/** Parts that the regions of a sandbox share. */
+/** Parts of the core that both regions use. */
 interface Shared extends Base, Outside {
   readonly story: (runId: string) => string
 }

@@ -27,7 +27,7 @@ export interface SandboxTokens {
   readonly mgmtKey: string
 }
 
-/** Explicit credentials, and the secret and the name from which the other credentials are derived. */
+/** Credentials that the user set. All other credentials are derived from the secret and the name. */
 export interface CredentialOptions {
   readonly name?: string | undefined
   readonly secret?: string
@@ -36,9 +36,8 @@ export interface CredentialOptions {
 }
 
 /**
- * Tokens and signing keys by label.
- * Each token is derived from its label, so a label must never change. This is why labels differ from the names of the
- * options.
+ * Tokens and signing keys by label. Each credential is derived from its label, so a label must not change even if an
+ * option is renamed. This is why labels differ from the names of the options.
  */
 interface SandboxCredentials {
   readonly storeToken: string
@@ -53,7 +52,7 @@ interface SandboxCredentials {
 
 type Label = keyof SandboxCredentials
 
-/** Option that holds the credential of each label. */
+/** Name of the option for the credential of each label. */
 const placeOf: Readonly<
   Record<Label, readonly ['tokens', keyof SandboxTokens] | readonly ['signingKeys', keyof SigningKeyPair]>
 > = {
@@ -74,7 +73,7 @@ function givenAs(label: Label, options: CredentialOptions): string | undefined {
 
 const [firstUser] = devUsers
 
-/** Public credentials, the defaults of a server that only the local machine can reach. */
+/** Public credentials. A server uses them by default if only the local machine can reach it. */
 const defaults: SandboxCredentials = {
   storeToken: 'c3R1bnRkb3VibGU6c3RhbmRhcmQgdG9rZW4gb2YgdGhlIHN0b3Jl',
   readonlyToken: 'c3R1bnRkb3VibGU6cmVhZC1vbmx5IHRva2VuIG9mIHRoZSBzdG9yZQ==',
@@ -137,11 +136,11 @@ function credentialOf(label: Label, options: CredentialOptions): string {
   if (label === 'signingKey' || label === 'nextSigningKey') return `sig_${base58Id(secretRandom(proof), 28)}`
   const text = toBase64Url(proof)
   if (label !== 'queueToken' && label !== 'queueReadonlyToken') return text
-  // The workflow SDK reads the user from the token, and rejects a token without a name. [queue.md 10]
+  // The workflow SDK reads the name of the user from the token, and rejects a token without a name. So the token
+  // contains a name even if the sandbox has none. [queue.md 10]
   return toBase64(utf8(JSON.stringify({ UserID: name || 'defaultUser', Password: text })))
 }
 
-/** Returns the initial tokens of a sandbox. */
 export function tokensOf(given: CredentialOptions): SandboxTokens {
   return {
     store: credentialOf('storeToken', given),
@@ -158,9 +157,9 @@ export function signingKeysOf(given: CredentialOptions): SigningKeyPair {
 }
 
 /**
- * Returns the signing keys of the other region. They are derived from the secret; without a secret, they are public
- * defaults.
- * A token is valid in both regions, unless `policy.homeRegion` names the only region that accepts it.
+ * Returns the signing keys of the other region. With a secret, they are derived from the secret. Without a secret, they
+ * are public defaults. Tokens, unlike signing keys, are valid in both regions, unless `policy.homeRegion` names the
+ * only region that accepts them.
  */
 export function awayKeysOf(given: CredentialOptions): SigningKeyPair {
   const { secret, name = '' } = given
@@ -173,7 +172,7 @@ export function awayKeysOf(given: CredentialOptions): SigningKeyPair {
   return { current: key('signingKey'), next: key('nextSigningKey') }
 }
 
-/** Returns all credentials as explicit options, for another sandbox. */
+/** Returns all credentials in the form of options, so that another sandbox can have the same credentials. */
 export function credentialsOf(given: CredentialOptions): {
   readonly tokens: SandboxTokens
   readonly signingKeys: SigningKeyPair
@@ -181,22 +180,21 @@ export function credentialsOf(given: CredentialOptions): {
   return { tokens: tokensOf(given), signingKeys: signingKeysOf(given) }
 }
 
-/** Returns all credentials by label. */
 function labeled(given: CredentialOptions): Readonly<Record<string, string>> {
   return Object.fromEntries(labels.map((label) => [label, credentialOf(label, given)]))
 }
 
 /**
- * Returns the random source for credentials that are created later. It cannot be predicted without the secret.
- * Returns `undefined` if there is no secret; the seed then determines these credentials.
+ * Returns the random source for credentials that are created later. A client without the secret cannot predict them.
+ * Returns `undefined` if there is no secret. Those credentials then depend on the seed.
  */
 export function secretDraws({ secret, name = '' }: CredentialOptions): Random | undefined {
   return secret === undefined ? undefined : secretRandom(derived(secret, 'draws', name))
 }
 
 /**
- * Returns a fingerprint that is equal in dumps of sandboxes with the same initial credentials, and does not reveal the
- * credentials. Returns `undefined` if there is no secret.
+ * Returns a fingerprint of the initial credentials, for dumps. Two sandboxes with the same credentials have the same
+ * fingerprint, which does not reveal the credentials. Returns `undefined` if there is no secret.
  */
 export function sealOf(given: CredentialOptions): string | undefined {
   const { secret, name = '' } = given
@@ -215,9 +213,9 @@ export function checkSecret(secret: string | undefined): void {
 }
 
 /**
- * Returns the dump of another sandbox with the credentials of the loading sandbox, which has a secret.
- * The loading sandbox keeps its own tokens, because the tokens in the dump may be public. Users keep their rules
- * without passwords and need new tokens.
+ * Replaces the credentials in a dump of another sandbox by the credentials of the sandbox that loads the dump and has a
+ * secret. The tokens in the dump may be public, so they must not become valid. Store users keep their rules but lose
+ * their passwords, so they need new tokens.
  */
 export function withoutCredentials(
   dump: SandboxDump,

@@ -8,8 +8,8 @@ import {
 import { recordInternal } from './sandbox-internals.js'
 
 /**
- * Replaces the handlers of a fork by the handlers in its options.
- * @param inputs recorded inputs, which name the handlers to remove
+ * Replaces the handlers that a fork inherited by the handlers in its options.
+ * @param inputs recorded inputs; they show which handlers the fork inherited
  */
 export function replaceDestinations(
   fork: { readonly destinations: Destinations },
@@ -26,14 +26,17 @@ export function replaceDestinations(
   }
 }
 
-/** Returns the URL patterns that recorded calls registered. */
+/** Methods that register a handler, a response or a recorder. */
+const registering: ReadonlySet<keyof Destinations> = new Set<keyof Destinations>(['on', 'respond', 'record'])
+
+/** Returns the URL patterns for which recorded calls registered a handler, response or recorder. */
 function patternsOf(inputs: InputColumns): ReadonlySet<string> {
   const patterns = new Set<string>()
   for (let index = 0; index < inputs.length; index++) {
     const { kind, what } = inputs.get(index)!
     if (kind !== 'direct' || what[0] !== 'destinations') continue
-    const [method, pattern] = what[1] as readonly [string, string | URL]
-    if (method === 'on' || method === 'answer' || method === 'record') patterns.add(String(pattern))
+    const [method, pattern] = what[1] as readonly [keyof Destinations, string | URL]
+    if (registering.has(method)) patterns.add(String(pattern))
   }
   return patterns
 }

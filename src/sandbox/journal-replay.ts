@@ -33,28 +33,34 @@ import type { Past } from './past.js'
 import type { SandboxParts } from './sandbox-parts.js'
 
 /**
- * Number of consecutive host pauses without any activity after which a sandbox is idle, if no recorded input is left.
+ * Number of consecutive host pauses in which nothing happens. After the last recorded input, the sandbox is then
+ * assumed to be idle.
  */
 const quietPauses = 3
-/** Number of microtasks for which a replay waits for its sandbox before it gives the host a turn. */
+/**
+ * Number of microtasks for which a replay waits until the sandbox reaches a position. After them, the host gets a turn.
+ */
 const quickTurns = 100
-/** Number of turns of the host for which a replay waits for its sandbox before it fails. */
+/**
+ * Maximum number of turns of the host for which a replay waits until the sandbox reaches a position. After them, the
+ * replay fails.
+ */
 export const maxTurns = 2_000
 
 /** Work outside the sandbox, such as a handler, that has begun but not ended. */
 interface OpenWork {
   readonly task: Task
-  /** Sleeps of the work, the latest last. */
+  /** Sleeps of the work, oldest first. */
   sleeps: { readonly until: number; readonly over: Promise<unknown> }[]
-  /** Controller that ends the sleeps. */
+  /** Ends all sleeps of the work when it is aborted. */
   wake: AbortController
-  /** Runs the work again after another process has taken over the sandbox. */
+  /** Work to run again, if another process has taken over the sandbox. */
   readonly run: OutsideWork
   rouse?: (() => void) | undefined
   end(value: unknown): void
 }
 
-/** A replayed request. In the recording, its client may have aborted it or left its stream. */
+/** A request that was replayed. In the recording, its client may have aborted the request or left its stream. */
 interface MadeRequest {
   readonly abort: AbortController
   reader?: ReadableStreamDefaultReader<Uint8Array>
@@ -71,22 +77,25 @@ export class JournalReplay implements JournalPlayer {
   readonly #inputs: InputColumns
   readonly #clock: Rewind
   readonly #open = new Map<number, OpenWork>()
-  /** Outcomes that open work has in the recording after the start of the fork, by number of the work. */
+  /** What work that is in flight at the start of the fork does later in the recording, by number of the work. */
   readonly #foretold = new Map<number, readonly KnownOutcome[]>()
   readonly #goesOn = new Set<number>()
   readonly #requests: MadeRequest[] = []
-  /** Numbers of the requests whose clients had disconnected before processing began. */
+  /** Numbers of the requests whose clients had disconnected before the requests were processed. */
   readonly #gone: ReadonlySet<number>
   readonly #calls: AbortController[] = []
-  /** Blocked commands by number of the command; `undefined` for commands that did not block. */
+  /** Blocked commands, by number of the command. `undefined` for a command that did not block. */
   readonly #commands: (Blocked | undefined)[] = []
   #next = 0
-  /** Number of calls of outside work that may begin without a recorded return. */
+  /**
+   * Number of calls of outside work whose return need not be recorded: these calls had not returned when the recording
+   * ended.
+   */
   #mayEnter = 0
-  /** First divergence inside a call from the sandbox. It is stored, because the sandbox may catch the error. */
+  /** First divergence during a call that the sandbox made. The sandbox may catch the error, so it is stored here. */
   #strayed: unknown
 
-  /** @param journal journal of the new sandbox, which records the replayed inputs as its past */
+  /** @param journal journal of the new sandbox; after the replay, it contains the replayed inputs */
   constructor(sandbox: SandboxParts, journal: InputJournal, inputs: InputColumns) {
     this.#sandbox = sandbox
     this.#journal = journal
@@ -97,10 +106,10 @@ export class JournalReplay implements JournalPlayer {
   }
 
   /**
-   * Replays the inputs of a past, then makes the sandbox a fork.
-   * @param end index of the first input that is not replayed
-   * @param last position of the recorded sandbox after its last input
-   * @param at instant of the clock at the end
+   * Replays the inputs before a past position, and then makes the sandbox a fork.
+   * @param end index of the first input after the position
+   * @param last position at which the recorded sandbox is now
+   * @param at virtual time at the end of the replay
    * @param entries log of the recorded sandbox
    */
   async play({ end, entered, attach: last, at, entries, fork }: Omit<Past, 'start' | 'inputs'>): Promise<void> {
@@ -114,7 +123,7 @@ export class JournalReplay implements JournalPlayer {
     this.#compare(entries)
     this.#clock.moveTo(at)
     this.#journal.resume(this.#inputs.first(this.#next))
-    // A later fork of this fork needs the recorded outcomes of all open work.
+    // A fork of this fork replays the same work, so the journal must contain the recorded outcomes.
     const forked = { ...fork, foretold: this.#foretell() }
     this.#journal.note('forked', forked)
     this.#fork(forked)
@@ -127,12 +136,13 @@ export class JournalReplay implements JournalPlayer {
   }
 
   /**
-   * Replays all inputs and continues in place of the process that had the sandbox.
-   * Requests that this process was serving end. Outside work that has not ended runs again under the same number.
+   * Replays all inputs and continues in place of the process that had the sandbox. Requests that the other process was
+   * serving end. Outside work that has not ended runs again under the same number.
    */
   async adopt(): Promise<void> {
     await this.#playTo(this.#inputs.length)
-    // Effects of the last input may be missing in the journal, so recording begins before they happen.
+    // The other process may have stopped before it recorded all effects of the last input. So recording begins before
+    // these effects happen.
     this.#journal.resume(this.#inputs)
     await this.#rest()
     this.#check()
@@ -154,7 +164,7 @@ export class JournalReplay implements JournalPlayer {
     }
   }
 
-  /** Waits until the effects of the replayed inputs have ended. */
+  /** Waits until the replayed inputs have no more effects. */
   async #rest(): Promise<void> {
     for (let quiet = 0, turn = 0; quiet < quietPauses && turn < maxTurns; turn++) {
       const { log, ended, timers } = this.#journal.attach
@@ -164,7 +174,7 @@ export class JournalReplay implements JournalPlayer {
     }
   }
 
-  /** Ends the clock move and the sleeps of open work. They belonged to the process that had the sandbox. */
+  /** Ends the clock move and the sleeps of open work, because the process that started them has lost the sandbox. */
   #changeHands(): void {
     this.#clock.end()
     for (const open of this.#open.values()) {
@@ -174,7 +184,7 @@ export class JournalReplay implements JournalPlayer {
     }
   }
 
-  /** Closes connections. They are outside the sandbox, so they do not continue in a fork. */
+  /** Closes all connections. The clients are outside the sandbox, so their connections cannot continue in a fork. */
   #disconnect(): void {
     const { engine, connections } = storeInternals.of(this.#sandbox.store)
     connections?.close()
@@ -185,7 +195,8 @@ export class JournalReplay implements JournalPlayer {
     for (let turn = 0; this.#next < end; turn++) {
       this.#check()
       const input = this.#inputs.get(this.#next)!
-      // The position must not change between this check and the replay of the input, so neither of them awaits.
+      // No `await` between this check and the replay of the input: the position of the sandbox must not change in
+      // between.
       if (!this.#inputs.isFromWork(this.#next) && this.#isReached(input, turn)) {
         turn = -1
         this.#next++
@@ -208,7 +219,7 @@ export class JournalReplay implements JournalPlayer {
     for (const [work, steps] of foretold) this.#foretold.set(work, steps)
   }
 
-  /** Returns the outcomes that the recording has for the work that is open now. */
+  /** Returns what the open work does later in the recording. */
   #foretell(): ForkChanges['foretold'] {
     const foretold = new Map<number, KnownOutcome[]>()
     for (const work of this.#open.keys()) {
@@ -240,7 +251,7 @@ export class JournalReplay implements JournalPlayer {
     this.#foretold.clear()
   }
 
-  /** Begins outside work. Inputs that were recorded before the call returned are replayed within the call. */
+  /** Begins outside work. Replays the inputs that arrived in the recording before the work returned. */
   startWork(work: number, task: Task, run: OutsideWork): unknown {
     try {
       return this.#begins(work, task, run)
@@ -262,7 +273,7 @@ export class JournalReplay implements JournalPlayer {
     this.#open.set(work, { task, sleeps: [], wake: new AbortController(), run, end })
     for (;;) {
       const input = this.#inputs.get(this.#next)
-      // The work forked the sandbox before its call returned.
+      // In the recording, the work forked the sandbox before it returned.
       if (input?.kind === 'forked') return promise
       if (input === undefined) {
         if (this.#mayEnter-- > 0) return promise
@@ -279,10 +290,10 @@ export class JournalReplay implements JournalPlayer {
   }
 
   /**
-   * Returns whether the sandbox has reached a recorded position.
+   * Returns whether the sandbox is at a recorded position.
    * @param stand the recorded position
-   * @param turn number of turns of the host that the replay has waited
-   * @throws Error when the sandbox has passed the position, or did not reach it in time
+   * @param turn number of turns of the host for which the replay has waited
+   * @throws Error when the sandbox is beyond the position, or did not reach the position in time
    */
   #isReached(stand: JournalInput | JournalPosition, turn: number): boolean {
     const now = this.#journal.attach
@@ -295,14 +306,14 @@ export class JournalReplay implements JournalPlayer {
   }
 
   /**
-   * Compares when entries ended. Work that sleeps ends when the clock moves, so the same inputs could end that work at
-   * another instant.
+   * Checks that each entry ended at the same instant as in the recording. The number of ended entries can be equal
+   * although the instants differ: work that sleeps ends when the clock moves.
    */
   #compare(entries: readonly Entry[]): void {
     const there = new Map(entries.map((entry) => [entry.seq, entry]))
     for (const entry of this.#sandbox.traffic.entries) {
       const was = there.get(entry.seq)
-      // The entry of a clock move is not compared, because later moves can change it.
+      // Skip clock moves, because a later move can change the entry of an earlier one.
       if (was === undefined || entry.type === 'clock' || was.at !== entry.at || endOf(entry) === undefined) continue
       const [now, then] = [endOf(entry), endOf(was)]
       if (now !== then)
@@ -319,7 +330,7 @@ export class JournalReplay implements JournalPlayer {
   readonly #plays: { readonly [K in InputKind]: (what: InputKinds[K]) => void } = {
     request: (kept) => this.#request(kept),
     aborted: (number) => this.#requests[number]?.abort.abort(),
-    // The input `request` already made this request without a client.
+    // The request of this client was already sent when the input `request` was replayed.
     gone: nothing,
     left: (number) => void this.#requests[number]?.reader?.cancel().catch(nothing),
     call: ({ caller, gone, ...kept }) => {
@@ -395,7 +406,7 @@ export class JournalReplay implements JournalPlayer {
       if (answer instanceof Promise) void answer.then(read, failed)
       else read(answer)
     } catch {
-      // The request failed in the recording as well.
+      // In the recording, the request failed in the same way.
       failed()
     }
   }
@@ -427,7 +438,7 @@ export class JournalReplay implements JournalPlayer {
     }
   }
 
-  /** Ends open work with its recorded outcome at the recorded instant. Work without a recorded end does not end. */
+  /** Lets open work sleep and end at the recorded instants. Work without a recorded end never ends. */
   async #goOnWith(work: number, open: OpenWork, steps: readonly KnownOutcome[]): Promise<void> {
     for (const step of steps) {
       await this.#until(step.at, open)
@@ -438,8 +449,8 @@ export class JournalReplay implements JournalPlayer {
   }
 
   /**
-   * Waits until an instant of virtual time. If no recorded sleep of the work ends then, a new sleep wakes it.
-   * Effects that the work had in the meantime are not repeated.
+   * Waits until an instant at which the work continued in the recording. If none of its sleeps ends at that instant,
+   * adds a sleep that does. What the work did in the meantime is not repeated.
    */
   async #until(at: number, open: OpenWork): Promise<void> {
     const { clock } = this.#sandbox
@@ -463,7 +474,10 @@ export class JournalReplay implements JournalPlayer {
   }
 }
 
-/** Kinds of inputs that can occur while other work runs, in most cases because the host decides when. */
+/**
+ * Kinds of inputs that the host can cause at any time, also while the sandbox works. The replay of such an input need
+ * not be at exactly the recorded position.
+ */
 const unordered: ReadonlySet<InputKind> = new Set(['aborted', 'gone', 'left', 'rested', 'awake'])
 
 function follow(target: unknown, step: CallPath[number]): unknown {
@@ -478,8 +492,8 @@ function callOf({ method, url, headers, body }: JournaledRequest, signal: AbortS
 }
 
 /**
- * Reads and discards a response stream, as the recorded client did. Returns its reader, or `undefined` without a
- * stream.
+ * Reads a response stream and discards its content, as the client in the recording did. Returns the reader, or
+ * `undefined` if the body is not a stream.
  */
 function readAway({ body }: RawResponse): ReadableStreamDefaultReader<Uint8Array> | undefined {
   if (body === null || typeof body === 'string') return undefined
@@ -491,7 +505,10 @@ function readAway({ body }: RawResponse): ReadableStreamDefaultReader<Uint8Array
   return reader
 }
 
-/** Returns when an entry ended and which entry preceded that end, as text. Returns `undefined` for an open entry. */
+/**
+ * Returns a text with the instant at which an entry ended and the number of the entry before that end. Returns
+ * `undefined` if the entry has not ended.
+ */
 function endOf(entry: Entry): string | undefined {
   const { endedAfterSeq, response: answer, outcome } = entry as Ended
   const at = answer?.at ?? outcome?.at
@@ -507,12 +524,12 @@ interface Ended {
 function nothing(): void {}
 
 function positionText({ at, log, ended, timers }: JournalPosition): string {
-  return `at entry ${log} with ${ended} ended and ${timers} timers at ${iso(at)}`
+  return `at entry ${log}, with ${ended} ended entries and ${timers} timers, at ${iso(at)}`
 }
 
 function divergence(how: string): Error {
   return new Error(
-    `Can't go back: the replay of this sandbox differs from what happened (${how}). ` +
+    `Can't go back: the replay of this sandbox differs from the recording (${how}). ` +
       'Remove changes that the journal does not record, such as your own timers on sandbox.clock, or report a bug.',
   )
 }

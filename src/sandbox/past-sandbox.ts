@@ -10,13 +10,19 @@ import type { StoreEngine } from '../store/store-engine.js'
 import { entryAsOf, type PastView } from './as-of.js'
 import type { ForkOptions } from './past.js'
 
-/** Source of a view of the past. @template Fork type of the forks, a sandbox */
+/**
+ * Data from which a view of the past is built.
+ * @template Fork type of the forks, a sandbox
+ */
 interface PastSource<Fork = unknown> {
   readonly asOf: PastView
   readonly history: StoreHistory
   readonly traffic: Traffic
   fork(options: Omit<ForkOptions, 'at'>): Promise<Fork>
-  /** Checks that the past is still available. @throws Error when it is not */
+  /**
+   * Checks that this past instant can still be read.
+   * @throws Error when the sandbox was reset or loaded since, or when its journal was discarded
+   */
   check(): void
 }
 
@@ -39,7 +45,10 @@ export class PastSandbox<Fork = unknown> {
     this.#told = told
   }
 
-  /** The traffic log at that instant. An entry that was still open then has no response or outcome. */
+  /**
+   * The traffic log at that instant. An entry that had no response or outcome at that instant has none here, even if it
+   * got one later.
+   */
   get traffic(): Traffic {
     const { asOf, traffic } = this.#told
     const entries = traffic.entries.filter(({ seq }) => seq <= asOf.seq).map((entry) => entryAsOf(entry, asOf))

@@ -18,7 +18,10 @@ export type PastInstant =
       readonly seq: number
     }
 
-/** A journal position that a client keeps. It always names the same position, and is rejected after a reset or load. */
+/**
+ * A journal position for clients of a server. It names the same position even after time has moved. It is rejected
+ * after a reset or load.
+ */
 export interface JournalPoint {
   /** Number of resets and loads before the position. */
   readonly world: number
@@ -37,7 +40,7 @@ export interface ForkOptions {
    * a fork sends nothing.
    */
   readonly fetch?: typeof globalThis.fetch
-  /** Hosts that `fetch` may reach. Default: those of the original sandbox. */
+  /** Hosts to which `fetch` may send deliveries. Default: the hosts of the original sandbox. */
   readonly deliverTo?: DeliveryHosts
   /**
    * Name of the fork, for rules with `match: { tenant }`. The URLs of the fork stay the same. Default: the name of the
@@ -46,21 +49,21 @@ export interface ForkOptions {
   readonly name?: string
 }
 
-/** A journal position with the inputs before it. */
+/** A journal position and the data that a replay up to this position needs. */
 export interface Past {
   readonly start: CoreState
   readonly inputs: InputColumns
   /** Index of the first input after the position. */
   readonly end: number
-  /** Number of outside calls that had begun but not returned after the last of these inputs. */
+  /** Number of calls of outside work that had begun and not returned at the position. */
   readonly entered: number
-  /** Present position of the sandbox. */
+  /** Position at which the sandbox is now. */
   readonly attach: JournalPosition
   /** Virtual time at the position. */
   readonly at: number
-  /** Traffic log of the sandbox. */
+  /** Entries of the sandbox's traffic log. */
   readonly entries: readonly Entry[]
-  /** Changes that turn the replayed sandbox into a fork. */
+  /** Settings in which the fork differs from the original sandbox. */
   readonly fork: Omit<ForkChanges, 'foretold'>
 }
 
@@ -73,7 +76,7 @@ interface JournalSource {
   readonly clock: Clock
 }
 
-/** A `PastInstant`, a position that a client keeps, or `undefined` for now. */
+/** Argument of `fork()` and `asOf()`. A client sends a `JournalPoint`. `undefined` means now. */
 type ForkPointInput = PastInstant | JournalPoint | undefined
 
 const optionNames: Readonly<Record<keyof ForkOptions, true>> = {
@@ -86,7 +89,7 @@ const optionNames: Readonly<Record<keyof ForkOptions, true>> = {
 
 /**
  * Checks the options of a fork.
- * @param without name of an option that is not allowed
+ * @param without name of an option that the caller does not accept
  * @throws TypeError when an option is unknown or when an instant is passed instead of `{ at }`
  */
 export function checkFork(options: ForkOptions, without?: keyof ForkOptions): void {
@@ -134,7 +137,7 @@ export function cutAt(given: ForkPointInput, { journal, traffic, clock }: Journa
     )
   }
   let end = endOf(inputs, (input) => input.at > at)
-  // A clock move that starts at this instant belongs to the time after it.
+  // If a clock move started exactly at this instant, the position must be before the move.
   while (inputs.get(end - 1)?.kind === 'moving') end--
   return { end: inputs.between(end), at }
 }
@@ -200,10 +203,11 @@ function afterEntry(
     throw new RangeError(`seq must be the number of a log entry, from ${first} to ${latest} (got ${seq}).`)
   }
   let end = endOf(inputs, ({ log }) => log >= seq)
-  // One input can write several entries. The position must be after all of them.
+  // One input can write several entries. The position must be after the last of these entries.
   const last = inputs.get(end)?.log ?? latest
   const at = inputs.get(end - 1)?.at ?? begunAt
-  // Include later inputs of the same instant that ended something without writing an entry.
+  // At the same instant, further inputs may have followed that wrote no entry but ended an entry. They belong to the
+  // time before the position.
   for (let next = inputs.get(end); next?.at === at && next.kind !== 'moving'; next = inputs.get(++end)) {
     if ((inputs.get(end + 1)?.log ?? latest) > last) break
   }
@@ -211,8 +215,8 @@ function afterEntry(
 }
 
 /**
- * Returns the number of inputs before the first one that matches. The search assumes that all later inputs match as
- * well.
+ * Returns the index of the first input for which `isAfter` returns true. For all later inputs, `isAfter` must return
+ * true as well.
  */
 function endOf(inputs: InputColumns, isAfter: (input: JournalInput) => boolean): number {
   let [low, high] = [0, inputs.length]

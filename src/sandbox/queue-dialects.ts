@@ -3,7 +3,10 @@ import { QueueDialect, type QueueDialects } from '../queue/settings/queue-dialec
 
 const known = new WeakMap<Dialect, QueueDialects>()
 
-/** Returns the dialects of a queue: one per dialect, and a fallback for requests that use no dialect's names. */
+/**
+ * Returns the dialects that the queue knows: one per set of names, and a fallback for requests without names of any
+ * dialect.
+ */
 export function queueDialectsOf(dialect: Dialect): QueueDialects {
   const before = known.get(dialect)
   if (before !== undefined) return before

@@ -73,7 +73,10 @@ function shiftedRun(run: DumpedRun, by: number): DumpedRun {
   }
 }
 
-/** Moves counters by whole intervals, so that the counters of the present minute and day still belong to the present. */
+/**
+ * Moves each counter by whole intervals. Counters of the present minute or day still belong to the present minute or
+ * day afterwards.
+ */
 function shiftedCounts(dump: LedgerDump, from: number, to: number): LedgerDump {
   const rings = dump.rings.map(([interval, rows]) => {
     const by = Math.floor(to / interval) - Math.floor(from / interval)
@@ -82,13 +85,13 @@ function shiftedCounts(dump: LedgerDump, from: number, to: number): LedgerDump {
   return { ...dump, rings }
 }
 
-/** Returns the given fields of a row that are present, each moved by `by` milliseconds. */
+/** Returns only the named fields of `row` that are present, each moved by `by` milliseconds. */
 function moveOf<T extends object, K extends keyof T>(row: T, by: number, ...names: readonly K[]): Partial<Pick<T, K>> {
   const present = names.filter((name) => row[name] !== undefined)
   return Object.fromEntries(present.map((name) => [name, (row[name] as number) + by])) as Partial<Pick<T, K>>
 }
 
-/** Returns the instant at which a loaded sandbox continues. */
+/** Returns the instant from which a sandbox continues after it has loaded a dump. */
 export function resumption(
   { now: then }: SandboxDump,
   { at, clock, now }: { readonly at: Instant | undefined; readonly clock: ClockMode | undefined; readonly now: number },

@@ -18,17 +18,19 @@ export interface Region {
   readonly service: Service
 }
 
-/** Settings for building a region. */
+/** Settings with which a region is created. */
 export interface RegionPlan {
   readonly name: QueueRegion
   /**
-   * Suffix of the names of the region's random streams. The home region has no suffix, so that its draws do not depend
-   * on the use of a second region.
+   * Text that is added to the names of the region's random streams. It is empty for the home region, so that the draws
+   * of the home region do not change when the second region is used.
    */
   readonly stream: string
-  /** Log to which the region writes. */
   readonly traffic: TrafficLog
-  /** Returns the log of the region's queue. With two regions, it does not contain entries of the other region. */
+  /**
+   * Returns the log that the region's queue reads. After the second region was created, this log has no entries of the
+   * other region.
+   */
   readonly read: () => TrafficLog
   readonly keys: SigningKeyPair
 }
@@ -41,7 +43,6 @@ export function homeRegionOf({ homeRegion }: ResolvedPolicy): QueueRegion {
   return queueRegions.find((name) => name === homeRegion) ?? defaultRegion
 }
 
-/** Returns the other region. */
 export function awayFrom(home: QueueRegion): QueueRegion {
   return queueRegions.find((name) => name !== home)!
 }
@@ -64,7 +65,7 @@ export class Regions {
   readonly #build: (plan: RegionPlan) => Region
   readonly #traffic: TrafficLog
   readonly #keysOf: (name: QueueRegion) => SigningKeyPair
-  /** Called with the log of each region when the second region is created. */
+  /** Called when the second region is created, once per region, with the log of that region. */
   onSplit: (log: TrafficLog) => void = () => {}
   #away: Region | undefined
   #homeView: TrafficLog | undefined
@@ -97,7 +98,6 @@ export class Regions {
     return this.#away
   }
 
-  /** Returns the current signing keys of a region. */
   keysIn(name: QueueRegion): SigningKeyPair {
     return this.used.find((region) => region.name === name)?.engine.keys.pair() ?? this.#keysOf(name)
   }

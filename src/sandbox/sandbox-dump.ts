@@ -68,7 +68,8 @@ const shape: v.GenericSchema<unknown, SandboxDump> = v.pipe(
     regions: v.exactOptional(v.record(v.picklist(queueRegions), queueSchema)),
     counted: ledgerSchema,
   }),
-  // Readers of version 1 ignore regions, so they would lose the queue of the other region.
+  // Code that knows only version 1 ignores `regions`. It would lose the queue of the other region, so a dump with two
+  // regions must have version 2.
   v.forward(
     v.check(
       ({ version, regions }) => (version === 2) === (regions !== undefined),
@@ -96,7 +97,7 @@ export function checkDump(given: unknown, home?: QueueRegion): asserts given is 
       reason: `${home} must not be in regions, because it is the home region of this sandbox: set policy.homeRegion`,
     })
   }
-  // Counters from another version of this package are skipped when loading, so their format does not matter.
+  // A load skips counters of another version of this package, so only counters of this version are checked.
   for (const [interval, rows] of areOurs(counted.tallies) ? counted.rings : []) {
     const [ahead] = rows.find(([number]) => number > Math.floor(now / interval)) ?? []
     if (ahead === undefined) continue
@@ -132,7 +133,6 @@ export function queuesOf({ home, used }: Regions): Pick<SandboxDump, 'queue' | '
   return others.length === 0 ? { queue } : { queue, regions: Object.fromEntries(others) }
 }
 
-/** Loads a dump into a new core. */
 export function loadInto({ store, stats, regions }: Parts, dump: SandboxDump): void {
   const { engine } = storeInternals.of(store)
   store.load(dump.store)

@@ -15,7 +15,7 @@ export function environmentOf(
 }
 
 /**
- * Returns the URL for clients of the Redis protocol. Its user name is the name of the tenant, which is omitted for
+ * Returns the URL for clients of the Redis protocol. Its user name is `{tenant}/default`, or `default` for the tenant
  * `main`.
  */
 function redisUrlOf({ options: { urls, name = 'main' }, tokens }: SandboxParts): { REDIS_URL?: string } {

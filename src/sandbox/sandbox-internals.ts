@@ -4,24 +4,31 @@ import type { ExplainsToken } from '../protocol/gateway.js'
 import type { CoreState } from './core.js'
 import type { JournalPoint, PastInstant } from './past.js'
 
-/** Origin of the present core of a sandbox. */
+/** How the present core of a sandbox began. */
 export interface SandboxOrigin {
-  /** Number of earlier cores, each of which a reset or load replaced. */
+  /** Number of resets and loads before it. */
   readonly world: number
   readonly start: CoreState
 }
 
-/** Internal members of a sandbox, which other code of this package uses. They are hidden from users. */
+/** Members of a sandbox for other code of this package. They are hidden from users. */
 export interface SandboxInternals {
-  /** Returns the journal of the present core, or `undefined` without one. */
+  /** Returns the journal, or `undefined` if the sandbox has none. */
   journal(): InputJournal | undefined
   beginning(): SandboxOrigin
-  /** Returns the journal position of an instant, for clients. The position stays the same when time moves. */
+  /**
+   * Returns the journal position of an instant, for a client that uses the position later. The position stays the same
+   * when time moves.
+   */
   placeOf(instant: PastInstant): JournalPoint
-  /** Sets the function that explains why a token was rejected, for the note in the request's entry. */
+  /**
+   * Sets the function that explains why a token was rejected. The explanation becomes a note in the entry of the
+   * request.
+   */
   explainTokens(explain: ExplainsToken | undefined): void
   /**
-   * Makes a new sandbox continue in place of another one, with the same instant, log and future.
+   * Makes a new sandbox continue in place of another one: with the same time and log, and with the same work still to
+   * do.
    * @param prepare function that is called with the new journal before the first input is replayed
    * @throws Error when the replay of the inputs diverges
    */
@@ -31,9 +38,9 @@ export interface SandboxInternals {
 export const sandboxInternals: Internals<object, SandboxInternals> = internals('sandbox')
 
 /**
- * Makes a change without a method of the public objects, and records it as an input.
- * @param change function that makes the change; it is called with the sandbox, or with the new sandbox in a replay, and
- * must change nothing else
+ * Makes a change for which the sandbox has no public method, and records the change as an input.
+ * @param change function that makes the change; a replay calls it again with another sandbox, so it must change only
+ * the sandbox that it gets
  */
 export function recordInternal<S extends object, T>(sandbox: S, change: (sandbox: S) => T): T {
   sandboxInternals

@@ -90,9 +90,9 @@ const optionNames: Readonly<Record<keyof SandboxOptions, true>> = {
 
 /**
  * Checks the names of options.
- * @param called call for the message
- * @param who subject of the message
- * @param more further options that the caller accepts
+ * @param called name of the call in the message, such as `createSandbox()`
+ * @param who subject of the message, such as `A sandbox`
+ * @param more names of additional options that the caller accepts
  * @throws TypeError when an option is unknown; the message suggests the nearest name
  */
 export function checkNames(options: object, called = 'createSandbox()', who = 'A sandbox', more: object = {}): void {
@@ -137,14 +137,14 @@ export interface LoadOptions {
 }
 
 /**
- * Returns the period in which signatures are valid. Receivers compare it with system time, so only a real clock has
- * `real` by default.
+ * Returns the period in which signatures are valid. Receivers compare this period with system time. Only the time of a
+ * real clock is system time, so only a real clock has `real` as its default.
  */
 export function signatureWindowOf({ signatureWindow, clock }: SandboxOptions): SignatureWindow {
   return signatureWindow ?? (clock === 'real' ? 'real' : 'wide')
 }
 
-/** Names in nested options. The compiler rejects a missing name. */
+/** Names of the options inside other options. The compiler reports a name that is missing here. */
 const nestedNames: {
   readonly urls: Readonly<Record<keyof UrlOptions, true>>
   readonly tokens: Readonly<Record<keyof SandboxTokens, true>>
@@ -157,7 +157,7 @@ const nestedNames: {
 
 /**
  * Checks the names and values of nested options.
- * @throws TypeError when one is invalid; the message suggests the nearest name
+ * @throws TypeError when a name or value is invalid; the message suggests the nearest name
  */
 export function checkNested(options: SandboxOptions): void {
   for (const [option, names] of Object.entries(nestedNames) as [keyof typeof nestedNames, object][]) {
@@ -181,9 +181,10 @@ export function checkNested(options: SandboxOptions): void {
 }
 
 /**
- * Merges options. Values of `before` take precedence. Neither argument is changed.
- * Nested options are merged one level deep, so that a token of the queue does not remove the token of the data store.
- * The limits of a policy are merged as well, because `--policy queueLimits.maxRetries=5` sets one limit at a time.
+ * Merges options. If both arguments have an option, the value of `before` wins. Neither argument is changed. Options
+ * inside `urls`, `tokens`, `signingKeys` and `policy` are merged one by one, so that a token of the queue does not
+ * remove the token of the data store. The limits in `policy.queueLimits` are merged in the same way, because `--policy
+ * queueLimits.maxRetries=5` sets one limit at a time.
  */
 export function mergedOptions<T extends SandboxOptions>(options: T, before: T): T {
   const merged = { ...options, ...before }
@@ -202,7 +203,7 @@ const hosts = ['loopback', 'none', 'any']
 const areTexts = (list: unknown): boolean => Array.isArray(list) && list.every((item) => typeof item === 'string')
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 
-/** Checks of the options that no other code validates before use. */
+/** Checks of those options that are not checked anywhere else before they are used. */
 const values: {
   readonly [Name in keyof SandboxOptions]?: readonly [
     fits: (value: unknown) => boolean,

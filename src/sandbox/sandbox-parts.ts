@@ -12,7 +12,10 @@ import type { Store } from '../store/direct-store.js'
 import type { SandboxTokens } from './credentials.js'
 import type { SandboxOptions } from './sandbox-options.js'
 
-/** The parts of a sandbox as a type, for modules that must not import `Sandbox`, which implements it. */
+/**
+ * The parts of a sandbox as a type. `Sandbox` implements it. Modules that must not import `Sandbox` use this type
+ * instead.
+ */
 export interface SandboxParts {
   readonly options: SandboxOptions
   readonly tokens: SandboxTokens

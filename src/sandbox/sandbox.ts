@@ -102,19 +102,22 @@ export class Sandbox {
   readonly #disposals: (() => void)[] = []
   readonly #renewals = new Set<(by: 'reset' | 'load') => void>()
   #world: SandboxCore
-  /** Memory account that all forks of the sandbox share. A fork uses the account of its original sandbox. */
+  /** Account of the memory of all forks. A fork uses the account of its original sandbox. */
   #forks: Account
   #isFork = false
   readonly #strays = new Set<string>()
   #explainToken: ExplainsToken | undefined
   /** Number of resets and loads. */
   #renewed = 0
-  /** Number of dumps that were loaded, including loads before the loaded dumps were created. */
+  /**
+   * Number of loads in the whole history of the state. If a loaded dump came from a sandbox that had loaded dumps,
+   * these loads count too.
+   */
   #loads = 0
 
   /**
-   * @param hints next steps in messages, which differ for clients of a server
-   * @param elsewhere function that creates the data store, if it is outside this process
+   * @param hints advice in messages, which is different for clients of a server
+   * @param elsewhere function that creates the data store, if the data store is outside this process
    * @param room limit of the memory for responses of destinations, on a server
    * @internal
    */
@@ -200,7 +203,7 @@ export class Sandbox {
   #regionAt(given: QueueRegion): Region {
     const { regions, journal } = this.#world
     const region = checkedRegion(given)
-    // The first use of a region is recorded, because dumps contain the region from then on.
+    // A dump contains a region only if the region was used. So the first use of a region is an input.
     if (!regions.used.some(({ name }) => name === region)) journal?.note('direct', [['queueIn', region]])
     return regions.at(region)
   }
@@ -285,7 +288,7 @@ export class Sandbox {
 
   #fetch(input: Request | string | URL, init: RequestInit | undefined): Promise<Response> {
     const world = this.#world
-    // A request that waits during a reset or load is processed by the core to which it was sent.
+    // After a reset or load, the old core must still process the requests that were sent to it and are waiting.
     const exchange = (call: RawRequest): RawResponse | Promise<RawResponse> =>
       world === this.#world ? this.exchange(call) : world.exchange(call)
     return fetchThrough(this.#gate, exchange, input, init)
@@ -326,7 +329,7 @@ export class Sandbox {
 
   /**
    * Resets the sandbox to its start: same seed and start time, nothing stored, nothing pending. Objects that were read
-   * from it before are outdated.
+   * from the sandbox before, such as its clock, are outdated.
    * @example
    * sandbox.store.run('SET', 'greeting', 'hello')
    * sandbox.reset()
@@ -371,14 +374,14 @@ export class Sandbox {
     const dump = rebaseTime ? shiftedTo(given, goesOn) : given
     if (this.options.clock === 'real') rejectAhead(dump, goesOn)
     const loads = dump.loads + 1
-    // The dump is copied, because the caller may change it and a fork loads it again.
+    // Copy the dump: the caller may change it, and a fork needs it again.
     const loaded = { dump: JSON.parse(JSON.stringify(dump)) as SandboxDump, goesOn }
     const world = this.#filled({ startAt: dump.now, loads, loaded })
     this.#loads = loads
     this.#replace(world, 'load')
   }
 
-  /** Creates a new core and loads the dump, if `start` has one. */
+  /** Creates a new core. If `start` has a dump, loads the dump. */
   #filled(start: CoreState, options?: SandboxOptions): SandboxCore {
     const world = this.#build(start, options)
     if (start.loaded !== undefined) {
@@ -439,7 +442,7 @@ export class Sandbox {
     const { journal, start, traffic } = this.#world
     const stand = journal!.attach
     const { length } = journal!.inputs
-    // A fork keeps at least this part of the original journal in memory, in proportion to the replayed inputs.
+    // Estimate of the journal that the fork keeps: the part of the original journal that has been replayed.
     this.#checkForks(length === 0 ? 0 : (journal!.held * end) / length)
     const { destinations, fetch, deliverTo: deliver, name = this.options.name } = options
     const { fetch: _, startAt, ...own } = this.options
@@ -493,7 +496,7 @@ export class Sandbox {
   }
 
   /**
-   * Checks that a new fork fits into the memory of all forks.
+   * Checks that the forks of this sandbox have enough memory left for a new fork.
    * @param bytes estimated size of the new fork
    * @throws Error when all forks together would exceed their limit
    */
@@ -537,8 +540,8 @@ export class Sandbox {
   }
 
   /**
-   * Creates a new core and replays a recording into it. Warnings of the replay are dropped, because the original
-   * sandbox has printed them.
+   * Creates a new core and replays a recording into it. The original sandbox has already printed all warnings of the
+   * recording, so warnings of the replay are dropped.
    */
   async #played(start: CoreState, options: SandboxOptions, play: (world: SandboxCore) => Promise<void>): Promise<void> {
     let isQuiet = true
@@ -548,7 +551,8 @@ export class Sandbox {
     }
     disposeCore(this.#world)
     this.#world = this.#filled(start, { ...options, onWarning: told })
-    // The gate must not close during a replay, because only an app that awaits responses in a loop needs its pauses.
+    // The gate closes so that an app that awaits responses in a loop cannot block the host. A replay has no such app,
+    // so the gate must stay open.
     const { every } = this.#gate
     this.#gate.every = Number.POSITIVE_INFINITY
     try {
@@ -562,8 +566,8 @@ export class Sandbox {
   }
 
   /**
-   * Returns the object that matchers read: the sandbox itself, or a copy of a remote sandbox. Code that calls it works
-   * with both.
+   * Returns the object that matchers read. A sandbox returns itself, and a remote sandbox returns a copy, so the same
+   * code works with both.
    * @example expect(await sandbox.snapshot()).toBeIdle()
    */
   snapshot(): this {
@@ -612,7 +616,7 @@ export class Sandbox {
   }
 
   /**
-   * Registers a callback that is called after each reset or load. Returns a function that removes it.
+   * Registers a callback that is called after each reset or load. Returns a function that removes the callback.
    * @example
    * const stop = sandbox.onReset((by) => console.log(by))
    * sandbox.reset() // prints 'reset'
@@ -629,7 +633,8 @@ export class Sandbox {
   }
 
   /**
-   * Adds a message about a blocked request to a real host. Adapters call it; it is bound, so that it can be passed on.
+   * Adds a message about a blocked request to a real host. Adapters call this function. It is bound to the sandbox, so
+   * that it can be passed on.
    * @internal
    */
   readonly noteStray: (sentence: string) => void = (sentence) => void this.#strays.add(sentence)

@@ -9,9 +9,9 @@ import type { StepContext } from './stage.js'
 import type { PublishStep, RequestStep, ScheduleStep } from './step-values.js'
 import { type MessageContent, type MessageOptions, type ScenarioHeaders, settingsOf } from './values.js'
 
-// Implementations of scenario steps that are too long for the table of steps.
+// Steps of scenarios whose implementation is too long for the table of steps.
 
-/** Publishes the message of a step, `times` times. */
+/** Publishes the message of a step. If the step has `times`, publishes it that often. */
 export function publish(given: PublishStep, stage: StepContext): void {
   const { times } = given
   const ids: string[] = []
@@ -41,7 +41,7 @@ function numbered<T>(value: T, n: number): T {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, numbered(item, n)])) as T
 }
 
-/** Creates the schedule of a step or of the initial state. */
+/** Creates the schedule of a step, or a schedule of the initial state. */
 export function createSchedule(given: ScheduleStep, sandbox: Sandbox): void {
   const { id, cron, to, queue, paused, body, bodyBase64, headers, ...options } = given
   const call = messageCall(
@@ -82,7 +82,7 @@ function bytesOf(body: unknown): Bytes {
   return utf8(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body))
 }
 
-/** Returns the pending messages of the publish steps with this name. */
+/** Returns the pending messages that publish steps with the name `who` have published. */
 export function messagesOf(who: string, { sandbox, messages }: StepContext): readonly Message[] {
   return (messages.get(who) ?? []).flatMap((id) => sandbox.queue.getMessage(id) ?? [])
 }
@@ -118,7 +118,7 @@ export function setPaused(id: string, paused: boolean, sandbox: Sandbox): void {
   })
 }
 
-/** Sends a request as an app would and checks the response. Moves time until the response arrives. */
+/** Sends an HTTP request like an app and checks the response. While it waits for the response, virtual time moves. */
 export async function request(given: RequestStep, stage: StepContext): Promise<void> {
   const { sandbox } = stage
   const address = { store: sandbox.urls.store, queue: sandbox.urls.queue, stats: sandbox.urls.mgmt }
@@ -161,8 +161,8 @@ export const maxWait = 86_400_000
 export const maxTimers = 10_000
 
 /**
- * Moves time from timer to timer until the work is done. Returns `undefined` if it does not end within a day of
- * virtual time.
+ * Moves time to one timer after another until the work is done. Returns `undefined` if the work takes more than a day
+ * of virtual time.
  */
 async function untilSettled<T>(work: Promise<T>, { clock }: Sandbox): Promise<T | undefined> {
   let isDone = false
@@ -204,7 +204,7 @@ function parsed(answer: string): unknown {
   }
 }
 
-/** Returns whether a value contains everything that is expected. Objects may have more fields. */
+/** Returns whether a value is equal to what is expected. Objects may have additional fields. */
 function holds(received: unknown, expected: unknown): boolean {
   if (Array.isArray(expected)) {
     return (

@@ -14,11 +14,11 @@ import {
 } from './expectations.js'
 import { checkRecorded } from './recorded.js'
 
-/** State of a play against which an expectation is evaluated. */
+/** State of a play that an expectation is evaluated against. */
 interface ExpectationContext {
   readonly sandbox: Sandbox
   readonly messages: ReadonlyMap<string, readonly string[]>
-  /** URLs of recorded destinations at which code under test responds instead of the record. */
+  /** URLs of destinations whose recorded responses are not played, because code under test responds at these URLs. */
   readonly underTest: ReadonlySet<string>
 }
 
@@ -92,13 +92,14 @@ function patternJudge(expected: string, judgeOf: Evaluator) {
 
 function verdictOf(expected: string, verdict: Verdict, not: boolean): ExpectationVerdict {
   if (verdict.pass !== not) return { holds: true, expected }
-  // Omit the call and the timeline from the explanation. The call makes sense only in a test, and a play prints the
-  // timeline once.
+  // Use only the explanation. The failure of a matcher also contains the matcher call, which makes sense only in a
+  // test, and the timeline, which a play prints once.
   return { holds: false, expected, explanation: verdictText(verdict.failure(not)) }
 }
 
 /**
- * Replaces the field `message`, a name in the scenario, with a matcher for the IDs that the messages have in this play.
+ * Replaces the field `message`, which is a name in the scenario. The new field matches the IDs of the messages that
+ * were published under this name.
  */
 function withIds(
   pattern: Readonly<Record<string, unknown>>,

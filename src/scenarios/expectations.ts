@@ -13,7 +13,7 @@ export interface ExpectationVerdict {
   readonly explanation?: string
 }
 
-/** Fields of an entry or a message, all of which must match. `*` in URLs matches any characters. */
+/** Fields of a log entry or a message. All of them must match. `*` in a URL matches any characters. */
 export type Pattern = Readonly<Record<string, unknown>>
 
 /** Types of log entries that a sequence may contain. */
@@ -30,28 +30,31 @@ export type SequenceType =
   | 'flow-control'
 
 export interface CountedExpectation {
-  /** Exact number. Default: one or more. */
+  /** Exact number of matches. Default: one or more. */
   readonly times?: number
-  /** Only messages that were published under this name. */
+  /** Name of a publish step. Only its messages count. */
   readonly message?: string
 }
 
 export interface ExpectationValues {
-  /** Entries that occur in this order in the traffic log, possibly with others between them. */
+  /** Entries that occur in the traffic log in this order. Other entries may be between them. */
   readonly sequence: readonly (Pattern & { readonly type: SequenceType })[]
   /** Fields of a message that was accepted. */
   readonly published: Pattern & CountedExpectation
-  /** Fields of a message that ended: delivered, unless `state` is another state. */
+  /** Fields of a message that has ended. It was delivered, unless the field `state` names another state. */
   readonly delivered: Pattern & CountedExpectation
-  /** Recorded failure that the code under test must not repeat. Without code under test, the record is played back. */
+  /**
+   * Failure that production recorded. The code under test must not fail in this way again. Without code under test, the
+   * recorded responses are played.
+   */
   readonly recorded: {
-    /** Name of the publish step. */
+    /** Name of the publish step whose message failed in production. */
     readonly message: string
     /** Recorded status of each attempt; 0 if there was no response. */
     readonly attempts: readonly number[]
     /** Recorded end state. */
     readonly state: string
-    /** Beginning of the last recorded response. */
+    /** Beginning of the body of the last recorded response. */
     readonly response?: string
     /** Recorded error of an attempt without a response. */
     readonly error?: string
@@ -68,9 +71,9 @@ export interface ExpectationValues {
   readonly outboundRequest: Pattern & Pick<CountedExpectation, 'times'>
   /** URL, and exact number of deliveries that reached it, regardless of their responses. */
   readonly reached: { readonly url: string; readonly times: number }
-  /** Command that the store ran for an app, not for a step. */
+  /** Command that the store ran for an app. Commands of scenario steps do not count. */
   readonly executed: { readonly argv: readonly (string | number)[]; readonly times?: number }
-  /** Name and properties of a key that the store contains, or does not contain if `absent` is set. */
+  /** Name and properties of a key in the store. With `absent`, the store must not contain the key. */
   readonly key: {
     readonly name: string
     readonly absent?: true
@@ -82,11 +85,11 @@ export interface ExpectationValues {
   readonly deadLetters: number
   /** Exact number of pending messages. */
   readonly pending: number
-  /** State in which only schedules are pending. */
+  /** `true`: nothing is pending except schedules. */
   readonly idle: true
-  /** Time that the clock shows: ISO text or milliseconds since the epoch. */
+  /** Time of the clock: ISO text or milliseconds since the epoch. */
   readonly time: string | number
-  /** Names of invariants that hold, or `true` for all invariants. */
+  /** Names of invariants that must hold. `true` means all invariants. */
   readonly invariants: true | readonly string[]
 }
 
@@ -96,11 +99,11 @@ export type Expectation = {
   readonly [K in ExpectationName]: { readonly [P in K]: ExpectationValues[K] }
 }[ExpectationName]
 
-/** One row of the table of expectations. The function that evaluates it is in `evaluate.ts`. */
+/** Entry of the table of expectations. The function that evaluates the expectation is in `evaluate.ts`. */
 export interface ExpectationKind<T> {
   readonly summary: string
   readonly example: T
-  /** Returns the schema. It is created on first use, so that importing the package is fast. */
+  /** Returns the schema. The schema is created at the first call, which keeps importing the package fast. */
   readonly schema: () => v.GenericSchema
 }
 
@@ -193,7 +196,7 @@ const outboundPattern: Entries = {
   handlerRuns: count,
 }
 
-/** Fields that a step of a sequence may have, by the type of its log entry. */
+/** Schemas of the fields that an entry of a sequence may have, for each type of log entry. */
 export const sequencePatterns: { readonly [T in SequenceType]: Entries } = {
   request: requestPattern,
   command: {
@@ -225,7 +228,7 @@ export const sequencePatterns: { readonly [T in SequenceType]: Entries } = {
 const counted = (entries: Entries): v.GenericSchema =>
   v.strictObject({
     times: v.exactOptional(v.pipe(count, v.description('Exact number. Default: one or more.'))),
-    message: v.exactOptional(v.pipe(name, v.description('Only messages that were published under this name.'))),
+    message: v.exactOptional(v.pipe(name, v.description('Name of a publish step. Only its messages count.'))),
     ...optional(entries),
   })
 
@@ -237,7 +240,7 @@ const sequenceStep = once(
         v.strictObject({
           type: v.literal(type),
           ...('to' in entries && {
-            message: v.exactOptional(v.pipe(name, v.description('A message that was published under this name.'))),
+            message: v.exactOptional(v.pipe(name, v.description('Name of the publish step of the message.'))),
           }),
           ...optional(entries),
         }),
@@ -245,10 +248,9 @@ const sequenceStep = once(
     ),
 )
 
-/** All expectations of scenarios. */
 export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKind<ExpectationValues[K]> } = {
   sequence: {
-    summary: 'These entries occur in this order in the traffic log, possibly with others between them.',
+    summary: 'These entries occur in the traffic log in this order. Other entries may be between them.',
     example: [
       { type: 'attempt', to: 'https://shop.test/orders', status: 503 },
       { type: 'attempt', status: 200 },
@@ -261,20 +263,20 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
     schema: () => counted(publishedPattern),
   },
   delivered: {
-    summary: 'A matching message ended: delivered unless `state` is another state.',
+    summary: 'A matching message has ended. It was delivered, unless `state` names another state.',
     example: { to: 'https://shop.test/orders', attempts: [503, 200] },
     schema: () => counted(deliveredPattern),
   },
   recorded: {
     summary:
-      'The code under test delivers what failed when it was recorded, and no longer returns the recorded failure; without code under test the record is played back.',
+      'The code under test no longer fails as recorded, and the message is delivered. Without code under test, the recorded responses are played.',
     example: { message: 'order', attempts: [500, 500], state: 'FAILED', response: 'boom' },
     schema: () =>
       v.strictObject({
         message: v.pipe(name, v.description('Name of the publish step.')),
         attempts: v.pipe(v.array(count), v.description('Recorded status of each attempt; 0 if there was no response.')),
         state: v.pipe(state, v.description('Recorded end state.')),
-        response: v.exactOptional(v.pipe(text, v.description('Beginning of the last recorded response.'))),
+        response: v.exactOptional(v.pipe(text, v.description('Beginning of the body of the last recorded response.'))),
         error: v.exactOptional(v.pipe(text, v.description('Recorded error of an attempt without a response.'))),
       }),
   },
@@ -335,17 +337,17 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
       }),
   },
   reached: {
-    summary: 'This many deliveries reached the destination, regardless of their responses.',
+    summary: 'Exactly this number of deliveries reached the destination, regardless of their responses.',
     example: { url: 'https://shop.test/orders', times: 2 },
     schema: () => v.strictObject({ url: text, times: count }),
   },
   executed: {
-    summary: 'The store ran this command for an app, not for a step.',
+    summary: 'The store ran this command for an app. Commands of scenario steps do not count.',
     example: { argv: ['INCR', 'charges'], times: 1 },
     schema: () => v.strictObject({ argv: scenarioArgv, times: v.exactOptional(count) }),
   },
   key: {
-    summary: 'The store contains this key, or does not.',
+    summary: 'The store contains this key. With `absent`, the store does not contain it.',
     example: { name: 'stock', value: '2' },
     schema: () =>
       v.strictObject({
@@ -361,7 +363,7 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
   idle: { summary: 'Only schedules are pending.', example: true, schema: () => yes },
   time: { summary: 'The clock shows this time.', example: '2030-01-01T00:02:40Z', schema: () => scenarioInstant },
   invariants: {
-    summary: 'The invariants of the engine hold: all of them, or those named.',
+    summary: 'The invariants hold: all of them, or those with these names.',
     example: ['no-lost-message'],
     schema: () => v.union([yes, v.array(v.picklist(invariants.map((invariant) => invariant.name)))]),
   },
@@ -379,7 +381,6 @@ export const oneExpectation: () => v.GenericSchema = once(() =>
 export const expectations: () => v.GenericSchema = once(() => v.union([oneExpectation(), v.array(oneExpectation())]))
 export const expectationList: () => v.GenericSchema = once(() => v.array(oneExpectation()))
 
-/** Returns the name and the value of an expectation. */
 export function expectationOf(
   expectation: Expectation,
 ): readonly [ExpectationName, ExpectationValues[ExpectationName]] {

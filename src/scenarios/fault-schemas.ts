@@ -7,7 +7,7 @@ import { once } from '../kernel/once.js'
 import { faultRuleSchema, ruleProblems } from '../rules/rule-schema.js'
 import { type SchemaCheck, schemaChecks } from './problems.js'
 
-// Schemas of fault rules and scripts in scenarios. They use the checks and the error messages of the fault catalog.
+// Schemas of fault rules and scripts in scenarios. The fault catalog provides their checks and error messages.
 
 export const ruleList: () => v.GenericSchema = once(() => v.array(rule()))
 export const rules: () => v.GenericSchema = once(() => v.union([rule(), ruleList()]))
@@ -18,7 +18,6 @@ const rule = once((): v.GenericSchema => {
   return schema
 })
 
-/** Returns the schema of a script step for deliveries. */
 export const scriptStep: () => v.GenericSchema = once(() => {
   const schema = stepSchema()
   schemaChecks.set(schema, stepProblems as SchemaCheck)
@@ -26,7 +25,6 @@ export const scriptStep: () => v.GenericSchema = once(() => {
 })
 export const script: () => v.GenericSchema = once(() => v.array(scriptStep()))
 
-/** Returns the schema of a script step for outbound requests. */
 const callStep = once((): v.GenericSchema => {
   const fault = v.pipe(
     faultSchema(),

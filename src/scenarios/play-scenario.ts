@@ -30,28 +30,31 @@ import type { Scenario } from './written-scenario.js'
 /** Options of `playScenario()`. */
 export interface PlayOptions {
   /**
-   * Registers the code under test: handlers of destinations, connections. Called after the initial state was created.
-   * A handler at the URL of a destination with `recorded` replaces the recorded responses.
+   * Registers the code under test, such as handlers of destinations and connections. It is called after the initial
+   * state was created. If the scenario has recorded responses for the URL of a handler, the handler responds instead.
    */
   readonly setup?: (sandbox: Sandbox) => void | Promise<void>
-  /** Seed that replaces the one of the scenario. */
+  /** Seed that is used instead of the seed of the scenario. */
   readonly seed?: number | string
-  /** Further options of the sandbox. Options that the scenario sets take precedence. */
+  /** Options of the sandbox. If the scenario sets the same option, the scenario takes precedence. */
   readonly sandbox?: SandboxOptions
   /**
-   * Returns whether code outside the play responds at a URL. Scripts and responses of the scenario for these URLs are
-   * ignored.
+   * Returns whether code outside the play responds at a URL. For such URLs, the scripts and responses of the scenario
+   * are ignored.
    */
   readonly elsewhere?: (url: string) => boolean
-  /** Returns the file, line and column of a value of the scenario, given by its path: `outage.yaml:7:5`. */
+  /**
+   * Returns the position of a value in the scenario file, such as `outage.yaml:7:5` with line and column. `place` is
+   * the path of the value.
+   */
   readonly lineOf?: (place: ValuePath) => string
   /** Whether unhandled deliveries, unused script steps and unused faults fail the play. Default: true. */
   readonly strict?: boolean
-  /** Stops the play, which rejects with the reason of the signal. */
+  /** Signal that stops the play. The play then rejects with the reason of the signal. */
   readonly signal?: AbortSignal
 }
 
-/** Names of all options of a play, for functions that accept these and further options. */
+/** Names of the options of a play. Functions that take additional options use this list. */
 export const playOptionNames: OptionNames<PlayOptions> = {
   setup: true,
   seed: true,
@@ -62,17 +65,17 @@ export const playOptionNames: OptionNames<PlayOptions> = {
   signal: true,
 }
 
-/** Returns only the options of a play, for functions that accept these and further options. */
+/** Returns the options that belong to a play and omits all others. Functions that take additional options use this. */
 export function playOptionsOf(options: PlayOptions): PlayOptions {
   return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(playOptionNames, name)))
 }
 
-/** @throws TypeError when an option of its sandbox is unknown */
+/** @throws TypeError when an option in `sandbox` is unknown */
 export function checkPlayOptions({ sandbox }: PlayOptions): void {
   if (sandbox !== undefined) checkOptions(sandbox)
 }
 
-/** Result of one check, with its location in the scenario. */
+/** Result of one check, with the location of the check in the scenario. */
 export interface PlayCheck extends ExpectationVerdict {
   /** Location in the scenario: `expect[0].delivered`, `steps[2].request`, or `faults`. */
   readonly path: string
@@ -86,9 +89,9 @@ export interface PlayResult {
   readonly seed: number | string
   /** Whether all checks hold. */
   readonly holds: boolean
-  /** Results of all expectations, and failed checks of steps, deliveries, scripts and fault rules. */
+  /** Results of all expectations, and the failed checks of steps, deliveries, scripts and fault rules. */
   readonly checks: readonly PlayCheck[]
-  /** The sandbox at the end of the play: its store, queue and traffic can be read. Its clock is stopped. */
+  /** Sandbox at the end of the play. Its clock is stopped, but its store, queue and traffic log can be read. */
   readonly sandbox: Sandbox
   /** Virtual time at the end of the play, in milliseconds since the epoch. */
   readonly endedAt: number
@@ -102,7 +105,8 @@ export interface PlayResult {
    */
   timeline(): string
   /**
-   * Returns the checks as text: one line each, and an explanation of each that does not hold.
+   * Returns the results of the checks as text, with one line per check. A check that does not hold also has an
+   * explanation.
    * @example
    * const play = await playScenario(scenarios.flappingDestination)
    * expect(play.holds, play.verdict()).toBe(true)
@@ -138,15 +142,15 @@ export async function playScenario(given: Scenario, options: PlayOptions = {}): 
   }
 }
 
-/** Number of steps after which the play yields to the event loop, so that a long play does not block it. */
+/** Number of steps after which a long play lets other work of the event loop run. */
 const stepsPerPause = 20
 
 class Player implements StepContext {
   readonly messages = new Map<string, string[]>()
-  /** URLs of recorded destinations at which code under test responds instead. */
+  /** URLs of destinations whose recorded responses are not played, because code under test responds at these URLs. */
   underTest: ReadonlySet<string> = new Set()
   readonly #findings: PlayCheck[] = []
-  /** Notes for the verdict text, which do not affect whether the play holds. */
+  /** Notes for the text of the verdict. They have no effect on the result of the play. */
   readonly #notes: string[] = []
   #place = ''
   #at: ValuePath = []
@@ -199,7 +203,7 @@ class Player implements StepContext {
     }
   }
 
-  /** @returns whether the next step may run */
+  /** @returns `false` if the step failed, so that no further step runs */
   async #perform(step: ScenarioStep, index: number): Promise<boolean> {
     const [name, value] = stepOf(step)
     this.#at = ['steps', index, name]
@@ -241,9 +245,9 @@ class Player implements StepContext {
   }
 
   /**
-   * Reports handlers of `setup` that were never called because a script was used for every delivery. This may be
-   * intended, so it is only a note.
-   * @param own handlers of the scenario itself
+   * Adds a note for each handler of `setup` that was never called, because script steps responded to all deliveries.
+   * This may be intended, so the play can still hold.
+   * @param own handlers that the scenario itself registers
    */
   #nameShadowed(own: ReadonlySet<unknown>): void {
     const { destinations, traffic } = this.sandbox
@@ -251,8 +255,8 @@ class Player implements StepContext {
       const matched = new AddressPattern(pattern)
       const left = destinations.unused.find((one) => one.pattern === matched.text)?.steps.length ?? 0
       const attempts = traffic.ofType('attempt').filter(({ url }) => matched.matches(url))
-      // Each delivery uses one script step, except one with an injected fault. So more deliveries than used steps means
-      // that a handler or fault responded.
+      // A delivery uses one script step, unless a fault rule responds. If there were more deliveries than used steps, a
+      // handler or a fault rule has responded, so add no note.
       if (attempts.length > script.length - left) continue
       const urls = new Set(attempts.map(({ url }) => url))
       const shadowed = [...urls].filter((url) => {
@@ -267,8 +271,9 @@ class Player implements StepContext {
   }
 
   /**
-   * Reports handlers of outbound requests that were never called because a script was used for every request.
-   * @param own handlers of the scenario itself
+   * Adds a note for each handler of outbound requests that was never called, because script steps responded to all
+   * requests.
+   * @param own handlers that the scenario itself registers
    */
   #nameShadowedHosts(own: ReadonlySet<unknown>): void {
     const { outbound, traffic } = this.sandbox
@@ -277,8 +282,8 @@ class Player implements StepContext {
       const route = parsedPattern(text)
       const left = outbound.unused.find(({ pattern }) => pattern === text)?.steps.length ?? 0
       const met = traffic.ofType('outbound').filter(({ method, url }) => isFor(route, method, url))
-      // Each outbound request uses one script step, except one with an injected fault. So more requests than used steps
-      // means that a handler or fault responded.
+      // An outbound request uses one script step, unless a fault rule responds. If there were more requests than used
+      // steps, a handler or a fault rule has responded, so add no note.
       if (met.length > script.length - left) continue
       const counts = new Map<string, number>()
       for (const { method, url } of met) {
@@ -295,11 +300,14 @@ class Player implements StepContext {
 
   #noteShadow(place: ValuePath, what: string): void {
     this.#notes.push(
-      `${placeText(place)}: the script was used for ${what}, so the handler that setup registered was never called`,
+      `${placeText(place)}: the script responded to ${what}, so the handler that setup registered was never called`,
     )
   }
 
-  /** Adds failed checks for unhandled deliveries, unused script steps and unused faults, which also fail a test. */
+  /**
+   * Adds a failed check for each unhandled delivery, unused script step and unused fault. In a test, they fail the test
+   * in the same way.
+   */
   #judgeLeftovers(): void {
     const { destinations, traffic } = this.sandbox
     for (const explanation of destinations.unhandled) {

@@ -2,23 +2,26 @@ import type * as v from 'valibot'
 import { safeParse } from 'valibot'
 import { nearestName } from '../kernel/nearest-name.js'
 
-/** Path into a value: `['steps', 2, 'publish', 'to']`. */
+/** Path of a value within another value: `['steps', 2, 'publish', 'to']`. */
 export type ValuePath = readonly (string | number)[]
 
-/** A problem at one location in a scenario. The message does not contain the location. */
+/** Problem of one value in a scenario. `place` is the path of the value. The message does not contain this path. */
 export interface ScenarioProblem {
   readonly place: ValuePath
   readonly sentence: string
-  /** Whether the problem is the name of the field at this location, and not its value. */
+  /** Whether the name of the field is wrong, and not its value. */
   readonly ofName?: boolean
-  /** Shorter path to print before the message, if the message already contains the rest of the path. */
+  /**
+   * Path to print before the message, if it is shorter than `place`. The message then contains the remaining part of
+   * the path.
+   */
   readonly called?: ValuePath
 }
 
-/** Checks the value of one schema and returns its problems with their messages. */
+/** Check of a value, which replaces the messages of a schema. Returns the problems of the value. */
 export type SchemaCheck = (value: unknown) => readonly { readonly path: ValuePath; readonly sentence: string }[]
 
-/** Schemas whose problems get their messages from a separate check. */
+/** Checks by schema. If a value does not match such a schema, the messages come from its check. */
 export const schemaChecks: Map<v.GenericSchema, SchemaCheck> = new Map()
 
 type Schema = v.GenericSchema & {
@@ -36,17 +39,17 @@ type Issue = v.BaseIssue<unknown>
 const maxProblems = 20
 
 /**
- * Returns the problems that a schema finds with a value, with a suggestion for each misspelled name. Empty if the
- * value is valid.
+ * Returns the problems of a value that does not match a schema. A misspelled name gets a suggestion. Returns an empty
+ * list if the value is valid.
  */
 export function problemsOf(schema: v.GenericSchema, value: unknown, place: ValuePath = []): readonly ScenarioProblem[] {
-  // For a large value, report only the first problem, because thousands of mistakes would produce ten times as many
-  // issues.
+  // For a large value, report only the first problem. With thousands of mistakes, the schema library would create ten
+  // times as many issues.
   const result = safeParse(schema, value, { abortEarly: isLarge(value) })
   if (result.success) return []
   const asked = new Set<string>()
   const problems: ScenarioProblem[] = []
-  // Create messages only for problems that are reported, because creating them is expensive.
+  // Create messages only for the problems that are returned, because creating a message is expensive.
   for (const issue of result.issues) {
     if (problems.length >= maxProblems) break
     const expert = expertFor(schema as Schema, issue, value)
@@ -65,7 +68,7 @@ export function problemsOf(schema: v.GenericSchema, value: unknown, place: Value
 
 const largest = 5000
 
-/** Returns whether a value has more than `largest` fields and items, which is more than people write by hand. */
+/** Returns whether a value has more fields and items than `largest`. Such a value is usually generated. */
 function isLarge(value: unknown): boolean {
   const open = [value]
   let count = 0
@@ -80,10 +83,7 @@ function isLarge(value: unknown): boolean {
   return false
 }
 
-/**
- * Returns the problems found by a check of `schemaChecks`, if the issue is in a part of the value that has such a
- * check.
- */
+/** Returns the problems that a check in `schemaChecks` finds, if the issue is in a value that has such a check. */
 function expertFor(
   root: Schema,
   issue: Issue,
@@ -126,13 +126,16 @@ function problemsOfIssue(root: Schema, issue: Issue, above: ValuePath): readonly
   return [{ place, sentence: issue.message.endsWith('.') ? issue.message : `${issue.message}.` }]
 }
 
-/** Returns the options of a union, including those of nested unions. */
+/** Returns the options of a union. A nested union is replaced with its options. */
 function optionsWithin(union: Schema | undefined): readonly Schema[] {
   const options = ((union?.options ?? []) as readonly Schema[]).map(inner)
   return options.flatMap((option) => (option.type === 'union' ? optionsWithin(option) : [option]))
 }
 
-/** Returns the problems of the most likely option of a union. The union itself reports only that no option matches. */
+/**
+ * Returns the problems of a value that matches no option of a union. The option that the author most likely meant
+ * determines them.
+ */
 function problemsOfUnion(union: Schema | undefined, issue: Issue, place: ValuePath): readonly ScenarioProblem[] {
   const options = optionsWithin(union)
   const { input } = issue
@@ -189,7 +192,7 @@ function throughOptions(at: Schema, key: string | number): Schema | undefined {
   return undefined
 }
 
-/** Returns a schema without the wrappers that make a field optional. */
+/** Returns the inner schema of an optional field. Wrappers such as `v.optional()` are removed. */
 function inner(schema: Schema): Schema {
   let at = schema
   while (at.wrapped !== undefined) at = at.wrapped
@@ -202,12 +205,11 @@ function entriesOf(schema: Schema | undefined): Readonly<Record<string, Schema>>
   return Object.assign({}, ...options.map((option) => inner(option).entries ?? {})) as Record<string, Schema>
 }
 
-/** Returns the values that valibot expects, from `("a" | "b")`. */
+/** Returns the possible values from the `expected` text of a valibot issue, such as `("a" | "b")`. */
 function optionsOf(expected: string | null): readonly string[] {
   return [...(expected ?? '').matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word]) => word!)
 }
 
-/** Returns a message about an unknown name, with a suggestion. */
 export function unknownName(name: string, known: readonly string[]): string {
   const near = nearestName(name, known)
   return `there is no ${JSON.stringify(name)}. ${near === undefined ? `Use one of ${known.join(', ')}.` : `Did you mean ${JSON.stringify(near)}?`}`

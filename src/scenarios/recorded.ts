@@ -9,18 +9,19 @@ import type { ExpectationValues, ExpectationVerdict } from './expectations.js'
 import { register } from './scenario.js'
 import type { Scenario } from './written-scenario.js'
 
-// Recorded responses of production, and their comparison with the code under test. A record is played back only if no
-// code responds at its URL. The expectation `recorded` checks whether the recorded failure still occurs.
+// Plays the responses that production recorded, and compares them with those of the code under test. Recorded responses
+// are played only at URLs where no code responds. The expectation `recorded` checks whether the recorded failure still
+// occurs.
 
 type Recorded = ExpectationValues['recorded']
 
-/** Maximum number of characters of a recorded response that a scenario keeps for the comparison. */
+/** Number of characters of a recorded response that a scenario keeps for comparison. */
 export const maxRecordedReplyBytes = 300
 
 /**
- * Finds the recorded destinations at which code responds.
- * Call it before the code under test is registered, and call the returned function afterwards. That function registers
- * the records where no code responds, and returns the URLs at which code responds.
+ * Finds out at which recorded destinations code responds. Call this function before the code under test is registered,
+ * and the returned function afterwards. The returned function registers the recorded responses where no code responds.
+ * It returns the other URLs, at which code responds.
  */
 export function beforeRecords(
   { destinations = [] }: Scenario,
@@ -39,14 +40,14 @@ export function beforeRecords(
       const isAnswered = isElsewhere(url) || (now !== undefined && now !== before)
       if (!isAnswered) register(destination, sandbox)
       else underTest.add(url)
-      // The scripted faults of the scenario apply to the code under test, too.
+      // Faults in the script of the scenario also apply to the code under test.
       if (isAnswered && !isElsewhere(url) && script.length > 0) registered.script(url, script as never)
     }
     return underTest
   }
 }
 
-/** Evaluates the expectation `recorded`: for code under test, or for a record that was played back. */
+/** Evaluates the expectation `recorded`, either for code under test or for recorded responses that were played. */
 export function checkRecorded(
   recorded: Recorded,
   ids: readonly string[],
@@ -56,7 +57,7 @@ export function checkRecorded(
   const url = sandbox.traffic.ofType('published').find(({ messageId }) => messageId === ids[0])?.url ?? ''
   const then = `recorded for ${recorded.message}: ${courseOf(recorded)}`
   if (!underTest.has(url))
-    return playedBack(recorded, ids, sandbox, `${then}; played back because no code responds at ${url}`)
+    return playedBack(recorded, ids, sandbox, `${then}; played because no code responds at ${url}`)
   const expected = `${then}. Expected in this run: the app accepts the message`
   for (const id of ids) {
     const now = sandbox.traffic
@@ -81,7 +82,7 @@ function playedBack(
   return { holds: false, expected, explanation: withoutTimeline(failureText(failure), failure.replay) }
 }
 
-/** How the code under test failed, with the attempt that shows it. */
+/** Failure of the code under test, and the attempt that shows the failure. */
 interface Wrong {
   readonly attempt: AttemptEntry | undefined
   readonly ordinal: number
@@ -117,7 +118,7 @@ function explained(recorded: Recorded, url: string, { attempt, ordinal, verdict 
   return `${then}\nNow:       the code under test, at attempt ${ordinal}: ${answer}${how}. ${verdict}`
 }
 
-/** Returns a summary of the recorded attempts, such as `500 "boom", 4 attempts, a dead letter`. */
+/** Returns a summary of the attempts in production, such as `500 "boom", 4 attempts, a dead letter`. */
 function courseOf({ attempts, state, response, error }: Recorded): string {
   const end = ends[state] ?? state
   const last = attempts.at(-1)

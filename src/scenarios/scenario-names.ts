@@ -5,7 +5,7 @@ import { stepOf } from './scenario-steps.js'
 import type { ScenarioStep, StepValues } from './step-values.js'
 import type { Scenario } from './written-scenario.js'
 
-/** Names that exist at one point of a scenario, by kind of resource. */
+/** Names that are defined at one point of a scenario, by kind of resource. */
 interface KnownNames {
   readonly messages: Set<string>
   readonly urlGroups: Set<string>
@@ -26,7 +26,7 @@ const nouns: Readonly<Record<Kind, string>> = {
   faults: 'fault rule',
 }
 
-/** Steps whose value is a name that must exist, with the kind of resource that it names. */
+/** Steps whose value is a name. A resource of this kind and name must exist at that point. */
 const references: { readonly [K in keyof StepValues]?: Kind } = {
   cancel: 'messages',
   deliverNow: 'messages',
@@ -44,7 +44,10 @@ const references: { readonly [K in keyof StepValues]?: Kind } = {
   removeFaults: 'faults',
 }
 
-/** Returns problems for names in steps and expectations that do not exist, and for an empty scenario. */
+/**
+ * Returns a problem for each name that steps or expectations use and that does not exist. Also reports an empty
+ * scenario.
+ */
 export function nameProblems(scenario: Scenario): readonly ScenarioProblem[] {
   const problems: ScenarioProblem[] = []
   const { given = {}, faults = [], steps = [], expect = [] } = scenario
@@ -62,8 +65,8 @@ export function nameProblems(scenario: Scenario): readonly ScenarioProblem[] {
   }
   const makesRequests = steps.some((step) => 'request' in step)
   const missing = (kind: Kind, name: string, place: ValuePath): void => {
-    // An HTTP request of the scenario may create any resource. If there is one, check only names of messages and
-    // faults, which it cannot create.
+    // A step that sends an HTTP request may create any resource. If there is one, check only names of messages and
+    // fault rules, because a request cannot define these names.
     if (known[kind].has(name) || (makesRequests && kind !== 'messages' && kind !== 'faults')) return
     const near = nearestName(name, known[kind])
     const names = [...known[kind]]

@@ -34,13 +34,14 @@ import {
 } from './values.js'
 
 /**
- * One row of the table of steps. The table is the only source of the format, its JSON schema and its documentation.
+ * Entry of the table of steps. The format of scenarios, their JSON schema and their documentation are all derived from
+ * this table.
  */
 export interface StepKind<T> {
   readonly summary: string
-  /** Example of the step's value, for the documentation. */
+  /** Example value of the step for the documentation. */
   readonly example: T
-  /** Returns the schema. It is created on first use, so that importing the package is fast. */
+  /** Returns the schema. The schema is created at the first call, which keeps importing the package fast. */
   readonly schema: () => v.GenericSchema
   run(value: T, stage: StepContext): unknown
 }
@@ -63,10 +64,9 @@ export const scheduleEntries: Readonly<Record<string, v.GenericSchema>> = {
 const named = (about: string): v.GenericSchema =>
   v.pipe(v.string(), v.minLength(1, 'must not be empty'), v.description(about))
 
-/** All steps of scenarios. */
 export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = {
   publish: {
-    summary: 'Publishes a message, or several.',
+    summary: 'Publishes one message or several.',
     example: { to: 'https://shop.test/orders', as: 'order', body: { id: 42 }, retries: 3 },
     schema: () =>
       v.strictObject({
@@ -81,7 +81,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
           v.pipe(
             positive,
             v.maxValue(100_000, 'must be at most 100000'),
-            v.description('Number of messages; {n} in strings is the number of each.'),
+            v.description('Number of messages. In strings, {n} is replaced with the number of the message.'),
           ),
         ),
         ...messageEntries,
@@ -89,7 +89,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     run: publish,
   },
   request: {
-    summary: 'Sends an HTTP request to one of the services, as an app would.',
+    summary: 'Sends an HTTP request to one of the services, in the same way as an app.',
     example: { service: 'queue', path: '/v2/keys', status: 200 },
     schema: () =>
       v.strictObject({
@@ -99,7 +99,9 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
         headers: v.exactOptional(headers),
         body: v.exactOptional(json),
         token: v.exactOptional(v.picklist(['standard', 'read-only', 'none'])),
-        status: v.exactOptional(v.pipe(count, v.description('Expected status; 0 if the connection must break.'))),
+        status: v.exactOptional(
+          v.pipe(count, v.description('Expected status. 0 means that the connection must break.')),
+        ),
         response: v.exactOptional(
           v.pipe(v.unknown(), v.description('Expected response: a string, or fields of its JSON.')),
         ),
@@ -107,7 +109,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     run: request,
   },
   command: {
-    summary: 'Runs a command of the store, as the test itself.',
+    summary: 'Runs a command of the store. It counts as a command of the test, not of an app.',
     example: ['SET', 'stock', 3],
     schema: () => scenarioArgv,
     run(argv, { sandbox }) {
@@ -116,19 +118,19 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     },
   },
   advance: {
-    summary: 'Moves time by a duration and runs what is due.',
+    summary: 'Moves time by a duration and runs all timers in it.',
     example: '5m',
     schema: () => duration,
     run: (by, { sandbox }) => sandbox.clock.advance(by),
   },
   advanceTo: {
-    summary: 'Moves time to an instant and runs what is due.',
+    summary: 'Moves time to an instant and runs all timers up to it.',
     example: '2030-01-02T03:00:00Z',
     schema: () => scenarioInstant,
     run: (at, { sandbox }) => sandbox.clock.advanceTo(at),
   },
   drain: {
-    summary: 'Runs until only schedules are left; with `maxTimers`, at most that many timers.',
+    summary: 'Moves time until only schedules are left. With `maxTimers`, at most this number of timers runs.',
     example: true,
     schema: () => v.union([yes, v.strictObject({ maxTimers: positive })]),
     run: (how, { sandbox }) => sandbox.clock.drain(how === true ? {} : { maxTimers: how.maxTimers }),
@@ -222,7 +224,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     run: (key, { sandbox }) => recordInternal(sandbox, ({ queue }) => engineOf(queue).flow.resume(key)),
   },
   pinFlowControl: {
-    summary: 'Fixes the limits of a flow-control key, so that messages do not change them.',
+    summary: 'Pins the limits of a flow-control key, so that messages cannot change them.',
     example: { key: 'payments', parallelism: 2, rate: 10, period: '1m' },
     schema: () =>
       v.strictObject({
@@ -259,7 +261,7 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
     run: (_, { sandbox }) => sandbox.store.resetPassword(),
   },
   addFaults: {
-    summary: 'Adds fault rules; their time windows begin now.',
+    summary: 'Adds fault rules. Their time windows are relative to this step.',
     example: { name: 'outage', on: 'queue.delivery', fault: { kind: 'status', status: 503 } },
     schema: () => rules(),
     run: (given, stage) => stage.sandbox.faults.add(given, { location: stage.lineOf() }),
@@ -280,7 +282,6 @@ export const stepKinds: { readonly [K in StepName]: StepKind<StepValues[K]> } = 
 
 export const stepNames: readonly StepName[] = Object.keys(stepKinds) as StepName[]
 
-/** Returns the name and the value of a step. */
 export function stepOf(step: ScenarioStep): readonly [StepName, StepValues[StepName]] {
   const [entry] = Object.entries(step)
   return entry as [StepName, StepValues[StepName]]

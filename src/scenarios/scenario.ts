@@ -78,7 +78,7 @@ const timedAnswer = (): v.GenericSchema =>
           fitsSpan((span) => span <= maxSpan),
           'must be at most 1e12 milliseconds',
         ),
-        v.description('Time until the response, in virtual time.'),
+        v.description('Virtual time from the request to the response.'),
       ),
     ),
   })
@@ -89,11 +89,18 @@ const destinationSchema = (): v.GenericSchema =>
     script: v.exactOptional(
       v.pipe(
         script(),
-        v.description('Steps for the first deliveries, one each; a number is the status of a response.'),
+        v.description(
+          'Steps for the first deliveries. Each delivery uses up one step. A number is the status of a response.',
+        ),
       ),
     ),
     recorded: v.exactOptional(
-      v.pipe(script(), v.description('What production returned; played while no code under test responds at the URL.')),
+      v.pipe(
+        script(),
+        v.description(
+          'Responses that production recorded. They are played unless code under test responds at the URL.',
+        ),
+      ),
     ),
     response: v.exactOptional(
       v.pipe(timedAnswer(), v.description('Response to all other deliveries. Default: status 200.')),
@@ -106,7 +113,9 @@ const callSchema = (): v.GenericSchema =>
     script: v.exactOptional(
       v.pipe(
         outboundScript(),
-        v.description('Steps for the first requests, one each; a number is the status of a response.'),
+        v.description(
+          'Steps for the first requests. Each request uses up one step. A number is the status of a response.',
+        ),
       ),
     ),
     response: v.exactOptional(
@@ -123,28 +132,37 @@ export const scenarioSchema: () => v.GenericSchema = once(() =>
     seed: v.exactOptional(v.pipe(v.union([v.number(), v.string()]), v.description('Seed of all random decisions.'))),
     startAt: v.exactOptional(v.pipe(scenarioInstant, v.description('Virtual time at the start.'))),
     dialect: v.exactOptional(v.picklist(dialectNames)),
-    policy: v.exactOptional(v.pipe(policySchema(), v.description('Choices that public sources leave open.'))),
+    policy: v.exactOptional(
+      v.pipe(policySchema(), v.description('Policies that differ from their defaults, by name.')),
+    ),
     given: v.exactOptional(v.pipe(givenSchema(), v.description('Initial state.'))),
-    destinations: v.exactOptional(v.pipe(v.array(destinationSchema()), v.description('URLs that deliveries go to.'))),
+    destinations: v.exactOptional(
+      v.pipe(v.array(destinationSchema()), v.description('Destinations of deliveries, and how they respond.')),
+    ),
     outbound: v.exactOptional(
-      v.pipe(v.array(callSchema()), v.description('External hosts that the app sends requests to.')),
+      v.pipe(
+        v.array(callSchema()),
+        v.description('External hosts to which the app sends requests, and how they respond.'),
+      ),
     ),
     faults: v.exactOptional(
       v.pipe(ruleList(), v.description('Fault rules, in the order in which they are evaluated.')),
     ),
-    steps: v.exactOptional(v.pipe(v.array(stepSchema()), v.description('What happens, in order.'))),
-    expect: v.exactOptional(v.pipe(expectationList(), v.description('What must hold at the end.'))),
+    steps: v.exactOptional(
+      v.pipe(v.array(stepSchema()), v.description('Steps of the scenario, which run in this order.')),
+    ),
+    expect: v.exactOptional(v.pipe(expectationList(), v.description('Expectations that must hold at the end.'))),
   }),
 )
 
-/** Returns all problems of a scenario; empty if it can be played. */
+/** Returns all problems of a scenario. Empty if the scenario can be played. */
 export function scenarioProblems(given: unknown): readonly ScenarioProblem[] {
   const problems = problemsOf(scenarioSchema(), given)
   if (problems.length > 0) return problems
   return [...dumpProblems(given as Scenario), ...nameProblems(given as Scenario)]
 }
 
-/** Returns a problem for each key of the initial `store` dump that cannot be loaded. */
+/** Returns a problem for each key in the `store` dump of the initial state that cannot be loaded. */
 function dumpProblems({ given }: Scenario): readonly ScenarioProblem[] {
   const { keys } = (given?.store ?? { keys: [] }) as { keys: readonly DumpedKey[] }
   return keys.flatMap((dumped, index) => {
@@ -196,7 +214,7 @@ export function checkedScenario(given: unknown, called: string = calledBy(given)
   throw new TypeError(`${called} is invalid. Fix these problems:\n${lines.map((line) => `  ${line}`).join('\n')}`)
 }
 
-/** Returns a copy as plain JSON data, without fields that are `undefined`. */
+/** Returns a copy that contains only JSON data. Fields that are `undefined` are omitted. */
 function asPlainData(given: unknown, called: string): unknown {
   const odd = oddValue(given, '', 0)
   if (odd !== undefined) throw new TypeError(`${called} must be plain data, but ${odd}.`)
@@ -217,7 +235,6 @@ function oddValue(value: unknown, path: string, depth: number): string | undefin
   return undefined
 }
 
-/** Returns the sandbox options of a scenario. */
 export function sandboxOptionsOf(scenario: Scenario): SandboxOptions {
   const { seed, startAt, dialect, policy, given } = scenario
   return {
@@ -229,14 +246,17 @@ export function sandboxOptionsOf(scenario: Scenario): SandboxOptions {
   }
 }
 
-/** Loads the search engine if the initial state uses search; returns `undefined` if nothing must be loaded. */
+/**
+ * Loads the search engine if the initial state of the scenario uses search. Returns `undefined` if nothing must be
+ * loaded.
+ */
 export function loadGiven({ given }: Scenario): Promise<void> | undefined {
   const words = (given?.commands ?? []).flat().map(String)
-  // A dump may contain search indexes, and their languages determine what must be loaded.
+  // Search the dump, too: it may contain search indexes, whose languages determine what must be loaded.
   return searchLoading(given?.store === undefined ? words : [...words, JSON.stringify(given.store)])
 }
 
-/** Creates the initial state. */
+/** Creates the initial state of the sandbox. */
 export function applyGiven(scenario: Scenario, sandbox: Sandbox): void {
   const { store, commands, urlGroups, queues, schedules, flowControl } = scenario.given ?? {}
   if (store !== undefined) sandbox.store.load(store as never)
@@ -258,8 +278,8 @@ export function applyGiven(scenario: Scenario, sandbox: Sandbox): void {
 }
 
 /**
- * Registers the destinations of a scenario, except for recorded ones and those at which code outside the play
- * responds.
+ * Registers the destinations of a scenario. Omits destinations with recorded responses, and those at which code outside
+ * the play responds.
  */
 export function prepareDestinations(scenario: Scenario, sandbox: Sandbox, isElsewhere: (url: string) => boolean): void {
   for (const destination of scenario.destinations ?? []) {
@@ -268,7 +288,8 @@ export function prepareDestinations(scenario: Scenario, sandbox: Sandbox, isElse
 }
 
 /**
- * Registers a destination of the scenario. It uses up the script first, then the record, and then sends the response.
+ * Registers a destination of the scenario. Its deliveries first use up the steps of `script`, then those of `recorded`.
+ * After that, `response` is sent.
  */
 export function register(
   { url, script, recorded, response: answer = {} }: ScenarioDestination,
@@ -283,7 +304,6 @@ export function register(
     if (steps !== undefined && steps.length > 0) sandbox.destinations.script(url, steps as never)
 }
 
-/** Registers the external hosts of a scenario. */
 export function prepareOutbound({ outbound = [] }: Scenario, sandbox: Sandbox): void {
   for (const { url, script = [], response: answer = {} } of outbound) {
     const { delay = 0, status = 200, headers, body } = answer

@@ -11,13 +11,13 @@ export interface PublishStep extends MessageOptions, MessageContent {
   readonly as?: string
   /** Name of the FIFO queue. */
   readonly queue?: string
-  /** Number of messages; `{n}` in strings is the number of each. Default: 1. */
+  /** Number of messages. In strings, `{n}` is replaced with the number of the message. Default: 1. */
   readonly times?: number
 }
 
 /** A scenario step that creates a schedule. */
 export interface ScheduleStep extends MessageOptions, MessageContent {
-  /** ID of the schedule. If it exists, the schedule is replaced. */
+  /** ID of the schedule. An existing schedule with this ID is replaced. */
   readonly id: string
   /** Cron expression of five fields, optionally after a time zone: `CRON_TZ=Europe/Berlin 0 3 * * *`. */
   readonly cron: string
@@ -25,27 +25,29 @@ export interface ScheduleStep extends MessageOptions, MessageContent {
   readonly to: string
   /** Name of the FIFO queue. */
   readonly queue?: string
-  /** Whether the schedule is paused. Default: unchanged, and `false` for a new schedule. */
+  /** Whether the schedule is paused. Default: `false` for a new schedule, otherwise unchanged. */
   readonly paused?: boolean
 }
 
 /** A scenario step that sends an HTTP request. */
 export interface RequestStep {
-  /** Service that the request is sent to. */
+  /** Service to which the request is sent. */
   readonly service: 'store' | 'queue' | 'stats'
   /** Path below the base URL of the service. */
   readonly path: string
   /** HTTP method of the request. Default: `POST` with a body, otherwise `GET`. */
   readonly method?: string
-  /** Further headers of the request. The step sets `authorization`, and `content-type` for a JSON body. */
+  /**
+   * Additional headers of the request. The step itself sets `authorization`, and `content-type` if the body is JSON.
+   */
   readonly headers?: ScenarioHeaders
   /** Body of the request: a string, or a value that becomes JSON. Default: no body. */
   readonly body?: unknown
-  /** Token of the request. Default: `standard`. */
+  /** Kind of the token that the request contains. Default: `standard`. */
   readonly token?: 'standard' | 'read-only' | 'none'
-  /** Expected status; 0 if the connection must break. */
+  /** Expected status. 0 means that the connection must break. */
   readonly status?: number
-  /** Fields that the JSON of the response must have. */
+  /** Expected response: a string, or fields that its JSON must contain. */
   readonly response?: unknown
 }
 
@@ -64,15 +66,15 @@ export interface FlowControlStep {
 export interface StepValues {
   /** Message that is published, once or several times. */
   readonly publish: PublishStep
-  /** HTTP request that is sent to one of the services, as an app would. */
+  /** HTTP request to one of the services. It is sent in the same way as by an app. */
   readonly request: RequestStep
-  /** Name and arguments of a store command, which runs as a command of the test itself. */
+  /** Name and arguments of a store command. In the traffic log, it is a command of the test and not of an app. */
   readonly command: readonly ScenarioArgument[]
-  /** Duration by which time moves. Everything that is due on the way runs. */
+  /** Duration by which time moves. All timers in this period run. */
   readonly advance: Duration
-  /** Instant to which time moves: ISO text or milliseconds since the epoch. Everything that is due runs. */
+  /** Instant to which time moves: ISO text or milliseconds since the epoch. All timers up to this instant run. */
   readonly advanceTo: string | number
-  /** `true`, or a maximum number of timers. Time moves until only schedules are left. */
+  /** Moves time until only schedules are left. Value: `true`, or a maximum number of timers. */
   readonly drain: true | { readonly maxTimers: number }
   /** Name of the publish steps whose messages are canceled. */
   readonly cancel: string
@@ -98,13 +100,13 @@ export interface StepValues {
   readonly resumeSchedule: string
   /** ID of the schedule that is deleted. Its messages stay. */
   readonly deleteSchedule: string
-  /** Flow-control key that is paused. Its messages wait. */
+  /** Flow-control key that is paused. Messages with this key wait. */
   readonly pauseFlowControl: string
   /** Flow-control key that is resumed. */
   readonly resumeFlowControl: string
-  /** Flow-control key and its limits, which messages cannot change afterwards. */
+  /** Flow-control key, and its new limits. Later messages cannot change these limits. */
   readonly pinFlowControl: FlowControlStep
-  /** Name of a URL group, and endpoints that are added to it. A missing group is created. */
+  /** Name of a URL group, and the endpoints to add. If the group does not exist, it is created. */
   readonly addEndpoints: { readonly name: string; readonly endpoints: readonly GroupMember[] }
   /** Name of the URL group that is deleted. */
   readonly deleteUrlGroup: string
@@ -112,7 +114,7 @@ export interface StepValues {
   readonly rotateSigningKeys: true
   /** Reset of the password of the store, which revokes its tokens. */
   readonly resetPassword: true
-  /** Fault rules that are added. Their time windows begin now. */
+  /** Fault rules that are added. Their time windows are relative to this step. */
   readonly addFaults: FaultRule | readonly FaultRule[]
   /** Name of the fault rules that are removed. */
   readonly removeFaults: string

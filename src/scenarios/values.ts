@@ -4,7 +4,7 @@ import { type Duration, milliseconds, parseDuration } from '../kernel/duration.j
 import { instant } from '../kernel/instant.js'
 import { parseRetryExpression } from '../queue/settings/retry-expression.js'
 
-// Schemas and types of values that steps, destinations and the initial state of a scenario have in common.
+// Schemas and types for values that occur in steps, destinations and the initial state of a scenario.
 
 /** Argument of a command: a string or a number. */
 export type ScenarioArgument = string | number
@@ -25,9 +25,9 @@ export interface MessageOptions {
   readonly retryDelay?: string
   /** Delay before the first attempt: `'10m'`. Default: none. */
   readonly delay?: string
-  /** Earliest instant of delivery: ISO text or milliseconds since the epoch. It overrides `delay`. */
+  /** Earliest instant of delivery: ISO text or milliseconds since the epoch. If set, `delay` is ignored. */
   readonly notBefore?: string | number
-  /** ID by which duplicates are recognized for 10 minutes, without `:`. Default: none. */
+  /** ID by which duplicates are recognized for 10 minutes. It must not contain `:`. Default: none. */
   readonly deduplicationId?: string
   /** Whether a message with the same destination, headers and body is a duplicate. Default false. */
   readonly contentBasedDeduplication?: boolean
@@ -63,22 +63,22 @@ export interface MessageOptions {
   readonly failureCallbackDelay?: string
   /** Flow-control key whose limits apply to the message. Default: none. */
   readonly flowControlKey?: string
-  /** New limits of the flow-control key: `parallelism=2, rate=10, period=1m`. Default: limits unchanged. */
+  /** New limits for the flow-control key: `parallelism=2, rate=10, period=1m`. Default: its limits stay unchanged. */
   readonly flowControlValue?: string
-  /** Label by which the message can be found, or a list of labels. Default: none. */
+  /** Label of the message, or a list of labels. A search can find the message by its labels. Default: none. */
   readonly label?: string | readonly string[]
   /**
-   * Parts that API responses do not show, separated by commas: `body`, `header`, `header[Authorization]`. Default:
-   * none.
+   * Parts of the message that API responses redact, separated by commas: `body`, `header`, `header[Authorization]`.
+   * Default: none.
    */
   readonly redactFields?: string
 }
 
-/** Content of a message. */
+/** Body and headers of a message. */
 export interface MessageContent {
   /** String, or value that becomes JSON. */
   readonly body?: unknown
-  /** Body that is not text, in base64. */
+  /** Body in base64, for bytes that are not text. */
   readonly bodyBase64?: string
   /** Headers that are delivered unchanged. */
   readonly headers?: ScenarioHeaders
@@ -113,8 +113,7 @@ export const duration: v.GenericSchema<unknown, Duration> = v.union([
 ]) as v.GenericSchema<unknown, Duration>
 
 /**
- * Returns a check for a duration in milliseconds. It accepts texts that are not durations, because another check
- * reports those.
+ * Returns a check of the length of a duration. A text that is not a duration passes, because another check reports it.
  */
 export function fitsSpan(fits: (span: number) => boolean): (given: Duration) => boolean {
   return (given) => {
@@ -123,7 +122,7 @@ export function fitsSpan(fits: (span: number) => boolean): (given: Duration) => 
   }
 }
 
-/** Period of a rate: whole seconds, at least one. */
+/** Period of a rate: whole seconds, at least one second. */
 export const ratePeriod: v.GenericSchema<unknown, Duration> = v.pipe(
   duration,
   v.check(
@@ -132,7 +131,7 @@ export const ratePeriod: v.GenericSchema<unknown, Duration> = v.pipe(
   ),
 )
 
-/** Returns a period in seconds, as the engine stores it. */
+/** Returns a rate period in seconds, the unit that the queue uses. */
 export function secondsOf(period: Duration | undefined): number | undefined {
   return period === undefined ? undefined : milliseconds(period) / 1000
 }
@@ -155,16 +154,19 @@ export const url: v.GenericSchema<unknown, string> = v.pipe(
   v.regex(/^https?:\/\//, 'must be a URL that begins with https:// or http://'),
 )
 
-/** URL with an optional method in front: `POST https://bank.test/charges`. */
+/** URL. A method may precede it: `POST https://bank.test/charges`. */
 export const outboundUrl: v.GenericSchema<unknown, string> = v.pipe(
   v.string(),
   v.regex(
     /^(?:[A-Za-z]+ +)?https?:\/\//,
-    'must be a URL that begins with https:// or http://, with or without a method in front',
+    'must be a URL that begins with https:// or http://, such as https://bank.test/* or POST https://bank.test/charges',
   ),
 )
 
-/** Returns a schema for strings that a parser accepts. If the parser throws, its error is part of the problem. */
+/**
+ * Returns a schema for strings that `parse()` accepts. If `parse()` throws an error, the problem contains the text of
+ * the error.
+ */
 function readableBy(read: (text: string) => unknown, otherwise: string): v.GenericSchema<unknown, string> {
   return v.pipe(
     v.string(),
@@ -183,7 +185,10 @@ export const cron: v.GenericSchema<unknown, string> = readableBy(
   (text) => new CronExpression(text),
   'must be a cron pattern of five fields',
 )
-const retryDelay = readableBy(parseRetryExpression, 'must be an expression of milliseconds')
+const retryDelay = readableBy(
+  parseRetryExpression,
+  'must be an expression for a delay in milliseconds, such as 1000 * retried',
+)
 
 const method = v.picklist(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
 const span = v.pipe(
@@ -191,7 +196,9 @@ const span = v.pipe(
   v.regex(/^(?:\d+(?:\.\d+)?(?:mo|[smhdwy]))+$/, 'must be a duration of the queue, such as 30s, 5m or 1d10h30m'),
 )
 
-/** Returns the fields for `callback` or `failureCallback`, with this prefix. */
+/**
+ * Returns the options of a callback. The names of the options begin with the prefix `callback` or `failureCallback`.
+ */
 function callbackOptions(prefix: 'callback' | 'failureCallback'): Record<string, v.GenericSchema> {
   return {
     [prefix]: v.exactOptional(url),
@@ -211,7 +218,7 @@ export const messageEntries: Readonly<Record<string, v.GenericSchema>> = {
     v.pipe(
       v.string(),
       v.regex(/^[A-Za-z0-9+/]*={0,2}$/, 'must be base64'),
-      v.description('Body that is not text, in base64.'),
+      v.description('Body in base64, for bytes that are not text.'),
     ),
   ),
   headers: v.exactOptional(v.pipe(headers, v.description('Headers that are delivered unchanged.'))),
@@ -238,7 +245,7 @@ export const messageEntries: Readonly<Record<string, v.GenericSchema>> = {
   redactFields: v.exactOptional(text),
 }
 
-/** Returns the options of a message by header name, in lower case and without prefix. */
+/** Returns the options of a message. The keys are header names in lower case, without prefix. */
 export function settingsOf(options: MessageOptions): Map<string, string> {
   const settings = new Map<string, string>()
   for (const [key, value] of Object.entries(options)) {
@@ -254,7 +261,7 @@ export function settingsOf(options: MessageOptions): Map<string, string> {
   return settings
 }
 
-/** Returns an instant as seconds since the epoch, with fractions, because headers contain seconds. */
+/** Returns an instant in seconds since the epoch, with decimals. Headers contain instants in seconds. */
 function wireSeconds(at: string | number): string {
   return String(instant(at) / 1000)
 }

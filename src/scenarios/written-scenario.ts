@@ -12,28 +12,27 @@ export interface ScenarioGiven {
   readonly store?: object
   /** Commands of the store, run in order. */
   readonly commands?: readonly (readonly ScenarioArgument[])[]
-  /** Endpoints of each URL group, by the name of the group. */
+  /** Endpoints of each URL group, by the name of the URL group. */
   readonly urlGroups?: Readonly<Record<string, readonly GroupMember[]>>
   /** FIFO queues by name. Default `parallelism`: 1. */
   readonly queues?: Readonly<Record<string, { readonly parallelism?: number; readonly paused?: boolean }>>
   /** Schedules that exist at the start. */
   readonly schedules?: readonly ScheduleStep[]
-  /** Limits of flow-control keys, by key. Messages cannot change these limits. */
+  /** Limits of flow-control keys, by key. Messages cannot change limits that are set here. */
   readonly flowControl?: Readonly<Record<string, Omit<FlowControlStep, 'key'> & { readonly paused?: boolean }>>
-  /** Keys that sign deliveries: the current one and the next one. Default: public keys. */
+  /** Signing keys: the current one and the next one. Default: public keys. */
   readonly signingKeys?: { readonly current: string; readonly next: string }
 }
 
-/** A URL that deliveries go to, and how it responds. */
+/** Destination of deliveries: a URL, and how it responds. */
 export interface ScenarioDestination {
   /** URL; `*` matches any characters. */
   readonly url: string
-  /** Steps for the first deliveries, one each; a number is the status of a response. */
+  /** Steps for the first deliveries. Each delivery uses up one step. A number is the status of a response. */
   readonly script?: readonly (DeliveryFault | number)[]
   /**
-   * What production returned, one step per attempt.
-   * Played as a script unless code under test responds at the URL: a handler that `setup` registers, or the app that
-   * `--to` names.
+   * Responses that production recorded, one step per attempt. They are played like a script, unless code under test
+   * responds at the URL. Such code is a handler that `setup` registers, or the app that `--to` names.
    */
   readonly recorded?: readonly (DeliveryFault | number)[]
   /** Response to all other deliveries. Default: status 200. */
@@ -41,25 +40,25 @@ export interface ScenarioDestination {
     readonly status?: number
     readonly headers?: HeaderRecord
     readonly body?: unknown
-    /** Time until the response, in virtual time. */
+    /** Virtual time from the request to the response. */
     readonly delay?: Duration
   }
 }
 
-/** An external host that the app sends requests to, and how it responds. */
+/** External host to which the app sends requests: a URL, and how it responds. */
 export interface ScenarioCall {
-  /** URL; `*` matches any characters, and a method may precede it. */
+  /** URL. `*` matches any characters, and a method may precede the URL. */
   readonly url: string
   /**
-   * Steps for the first requests, one each: faults of the point `outbound.request`; a number is the status of a
-   * response.
+   * Steps for the first requests. Each request uses up one step: a fault of the injection point `outbound.request`, or
+   * a number, which is the status of a response.
    */
   readonly script?: readonly (Fault | number)[]
   /** Response to all other requests. Default: status 200. */
   readonly response?: ScenarioDestination['response']
 }
 
-/** A test case as data: what exists, what goes wrong, what happens, and what must hold at the end. */
+/** Test case as data: an initial state, faults, steps, and the expectations at the end. */
 export interface Scenario {
   /** Name of the scenario, for reports and error messages. */
   readonly name: string
@@ -69,15 +68,15 @@ export interface Scenario {
   readonly seed?: string | number
   /** Virtual time at the start: ISO text or milliseconds since the epoch. Default `2030-01-01T00:00:00Z`. */
   readonly startAt?: string | number
-  /** Spelling of headers, parameters and variables. Default: `auto`. */
+  /** Dialect: the spelling of headers, parameters and variables. Default: `auto`. */
   readonly dialect?: DialectName
-  /** Policies that differ from the defaults, by name. */
+  /** Policies that differ from their defaults, by name. */
   readonly policy?: Partial<Policy>
   /** Initial state of the sandbox, before the first step. */
   readonly given?: ScenarioGiven
-  /** URLs that deliveries go to, and how they respond. */
+  /** Destinations of deliveries, and how they respond. */
   readonly destinations?: readonly ScenarioDestination[]
-  /** External hosts that the app sends requests to, and how they respond. */
+  /** External hosts to which the app sends requests, and how they respond. */
   readonly outbound?: readonly ScenarioCall[]
   /** Fault rules, in the order in which they are evaluated. */
   readonly faults?: readonly FaultRule[]

@@ -11,19 +11,19 @@ const pairs = /^(?:hset|hmset|hsetnx)$/i
 const pairsSomewhere = /^(?:hsetex|xadd)$/i
 /** Commands with a path followed by the value that is written there. */
 const paths = /^json\.(?:set|merge|mset|arrappend|arrinsert|strappend)$/i
-/** Commands whose arguments name the fields or paths that they read. */
+/** Commands that return the values of the fields or paths in their arguments, such as `HGET key field`. */
 const reads = /^(?:hget|hmget|hgetdel|hgetex|json\.(?:get|mget|resp|arrpop|objkeys|strappend))$/i
 /** Commands whose reply consists of alternating names and values. */
 const listsPairs =
   /^(?:hgetall|hrandfield|hscan|hgetdel|x(?:range|revrange|read|readgroup|claim|autoclaim)|config|eval|eval_ro|evalsha|evalsha_ro|fcall|fcall_ro)$/i
 const takesPassword = /^(?:auth|acl|config|hello|migrate)$/i
-/** Matches the name of a command with passwords, even if the text also contains the arguments. */
+/** Matches a text that is or begins with the name of a command with passwords: `AUTH`, `auth user secret`. */
 const beginsCommand = /^\s*(?:auth|acl|config|hello|migrate)(?:\s|$)/i
-/** Commands whose arguments can contain a command with passwords, or a script that calls one. */
+/** Commands whose arguments can contain a command with passwords, or a script that calls such a command. */
 const mayTell = /^(?:command|script|function)$/i
 const setting = /pass|auth|secret/i
 
-/** Returns whether a word can begin a command with secrets in it. */
+/** Returns whether a command that begins with this word may contain or return secrets. */
 export function isTelling(word: string): boolean {
   return (
     beginsCommand.test(word) ||
@@ -48,9 +48,8 @@ export function secretArguments(argv: readonly string[], isSecret: Asks = isSecr
 }
 
 /**
- * Returns the passwords that a command itself takes, by index.
- * If an argument is missing or misspelled, an argument in an invalid position may be the password, so it is redacted as
- * well.
+ * Returns the password arguments of a command, by index. If another argument is missing or misspelled, the password may
+ * be in an invalid position. Arguments in such positions are therefore redacted as well.
  */
 export function passwordWords(argv: readonly string[]): Map<number, string> {
   const found = new Map<number, string>()
@@ -84,7 +83,7 @@ export function passwordWords(argv: readonly string[]): Map<number, string> {
         if (index > 1 && beginsCommand.test(word)) inner(index)
       })
   } else if (/\s/.test(name)) {
-    // The first argument contains a whole command with its arguments, or the beginning of a command.
+    // The first argument is a text such as `AUTH user`: a command with some or all of its arguments.
     const [first = '', ...more] = argv[0]!.trim().split(/\s+/)
     if (!takesPassword.test(first)) return found
     from(1)
@@ -93,20 +92,26 @@ export function passwordWords(argv: readonly string[]): Map<number, string> {
   return found
 }
 
-/** Returns whether a command is a script with passwords, or runs one. Its reply may repeat a password anywhere. */
+/**
+ * Returns whether a command contains or runs a script that uses passwords. The reply of such a command may repeat a
+ * password anywhere.
+ */
 export function isSecretScript(argv: readonly string[]): boolean {
   return runsScript.test((argv[0] ?? '').toLowerCase()) && passwordWords(argv).size > 0
 }
 
 const runsScript = /^(?:eval(?:sha)?(?:_ro)?|fcall(?:_ro)?|script|function)$/
-/** Matches a script that calls a command with passwords. */
+/** Matches the source of a script that calls a command with passwords, such as `redis.call('AUTH', …)`. */
 const signsIn = /\(\s{0,20}(?:["']|\[={0,9}\[)\s*(?:auth|acl|hello|migrate|config)\b|["'[]getkeys/i
 /** ACL subcommands without passwords. */
 const plainVerbs: ReadonlySet<string> = new Set(
   'cat deluser genpass getuser help list load log save users whoami'.split(' '),
 )
 
-/** Returns the index of HELLO's credentials, or of the first argument that is neither a version nor a name. */
+/**
+ * Returns the index of the first argument of HELLO that can be a credential: the one after AUTH, or the first one that
+ * is neither a version nor a client name.
+ */
 function credentialsAt(argv: readonly string[]): number {
   if (!/^\d+$/.test(argv[1] ?? '')) return /^auth$/i.test(argv[1] ?? '') ? 2 : 1
   let at = 2
@@ -121,8 +126,7 @@ const permission = /^(?:[~&+%-].*|(?:all|reset)(?:keys|channels)|(?:all|no)comma
 function ruleWords(argv: readonly string[], found: Map<number, string>): void {
   let isSelector = false
   argv.forEach((word, index) => {
-    // Skips `ACL SETUSER` and the user name. If the user name is missing, the argument in its position is already a
-    // rule.
+    // The first three arguments are `ACL SETUSER name`. If the name is missing, the third argument is already a rule.
     if (index < 2 || (index === 2 && !/^[><#!(]/.test(word))) return
     if (!isSelector && /^[><#!]/.test(word)) {
       found.set(index, word[0] + hidden)
@@ -162,7 +166,7 @@ function isSecretPath(path: string, isSecret: Asks): boolean {
   )
 }
 
-/** Returns whether the reply of a command is a secret, regardless of its content. */
+/** Returns whether a command alone shows that its reply is a secret: `ACL GENTOKEN`, `HGET user password`. */
 export function isSecretReply(argv: readonly string[], isSecret: Asks = isSecretName): boolean {
   const name = argv[0] ?? ''
   if (/^acl$/i.test(name)) return /^(?:gentoken|resttoken|genpass|getuser|list)$/i.test(argv[1] ?? '')

@@ -7,23 +7,26 @@ export interface QuotedReader {
   readonly isSecret: (name: string) => boolean
   /** Called with a quoted text as written, including escapes. Returns its replacement. */
   readonly literal: (raw: string) => string
-  /** Called with the escaped text of a fragment whose quotes are missing. */
+  /**
+   * Called with text that has escaped quotes but is not quoted itself, such as `{\"pin\":1}`. Such a text is a
+   * fragment.
+   */
   readonly escaped: (raw: string) => string
   /** Called with the text between quoted texts. */
   readonly gap: (text: string) => string
 }
 
-/** State of an open bracket as bits of one number, so that ten million of them fit into memory. */
+/** Flags of an open bracket. All flags are bits of one number, so ten million open brackets fit into memory. */
 const isArray = 1
-/** The bracket is a list directly below a secret name. A list that contains only texts is replaced by one text. */
+/** The list is the value of a secret name: `"tokens": [`. If the list contains only texts, one text replaces it. */
 const ownName = 2
 /** All texts in the bracket are secrets. */
 const secret = 4
-/** The bracket also contains values that are not texts. */
+/** The bracket contains values other than texts. */
 const mixed = 8
-/** The bracket is a pair of a name and its value as items: `{ name: 'Cookie', value: … }`, `['Cookie', …]`. */
+/** The bracket describes one name and its value: `{ name: 'Cookie', value: … }` or `['Cookie', …]`. */
 const named = 16
-/** Counts the texts in the bracket so far, up to three. */
+/** Two bits of the flags count the texts in the bracket, up to three. `oneText` is the number 1 in these bits. */
 const oneText = 32
 const texts = 96
 
@@ -41,9 +44,8 @@ const behindNumber = /[^\d.eE+-]/g
 const telling = /["[\]{},\d-]/g
 
 /**
- * Rewrites the texts in JSON, in text that contains JSON, and in truncated JSON.
- * It reads the input once without recursion, so depth costs no stack. Everything that is not replaced stays the same,
- * byte for byte.
+ * Rewrites the texts in JSON, in text that contains JSON, and in truncated JSON. Reads the input once and without
+ * recursion, so deep nesting uses no stack. Text that is not replaced stays the same, byte for byte.
  */
 export function rewriteQuoted(given: string, reader: QuotedReader): string {
   return new Pass(given, reader).run()
@@ -52,15 +54,15 @@ export function rewriteQuoted(given: string, reader: QuotedReader): string {
 class Pass {
   readonly #given: string
   readonly #reader: QuotedReader
-  /** Edits by their start position. */
+  /** Replacements by the position at which each begins. */
   readonly #edits = new Map<number, Edit>()
   readonly #brackets: number[] = []
-  /** Start of each open list of secrets, by depth of its bracket. */
+  /** Position at which each open list of secrets begins, by the depth of its bracket. */
   readonly #starts = new Map<number, number>()
   readonly #values = new Map<number, readonly [from: number, to: number]>()
-  /** Name of the next value. */
+  /** Name that was read last. Its value follows. */
   #name: string | undefined
-  /** Position up to which everything has been read. Text between two literals is a gap. */
+  /** The input has been read up to this position. A gap is the text between two quoted texts. */
   #read = 0
 
   constructor(given: string, reader: QuotedReader) {
@@ -130,12 +132,12 @@ class Pass {
   }
 
   /**
-   * Handles a quote: reads the text that it begins, or skips it.
+   * Reads the text after an opening quote, or skips a quote that opens no text.
    * @returns the position at which to continue
    */
   #quoted(at: number): number {
     const given = this.#given
-    // An escaped quote outside of quotes begins a fragment of JSON in JSON.
+    // Outside of quotes, an escaped quote begins a fragment: a piece of JSON that was the text of a JSON string.
     if (at > this.#read && given.charCodeAt(at - 1) === backslash) return this.#fragment(at)
     const end = closingQuote(given, at)
     const to = end === -1 ? given.length : end
@@ -151,7 +153,8 @@ class Pass {
     this.#name ??= this.#nameBefore(at)
     const ends = end === -1 || after === '' || after === ',' || after === '}' || after === ']'
     const isStray = !ends && !this.#tells(at + 1, to)
-    // In valid JSON, this quote ends a text instead of beginning one, so the next quote begins one.
+    // In valid JSON, `,`, `:` or a bracket follows a text, which is not so for this text. Its opening quote therefore
+    // ends another text, and the next quote begins one.
     if (isStray && (this.#name === undefined || !this.#reader.isSecret(this.#name))) {
       this.#name = undefined
       return at + 1
@@ -188,7 +191,7 @@ class Pass {
     if (value !== undefined && this.#brackets[depth]! & named) this.#edit(...value, hidden)
   }
 
-  /** Returns whether an escaped text in an unexpected position contains a secret. */
+  /** Returns whether the text between these positions is escaped and contains a secret. */
   #tells(from: number, to: number): boolean {
     const raw = this.#given.slice(from, to)
     return raw.includes('\\') && this.#reader.escaped(raw) !== raw
@@ -252,7 +255,7 @@ class Pass {
     const parts: string[] = []
     let copied = 0
     for (const [from, { to, text }] of [...this.#edits].sort(([a], [b]) => a - b)) {
-      // This edit is inside a range that was replaced as a whole.
+      // An earlier edit already replaced the whole range that contains this edit.
       if (from < copied) continue
       parts.push(this.#given.slice(copied, from), text)
       copied = to
@@ -279,7 +282,7 @@ function beyondSpace(given: string, start: number): number {
   return at
 }
 
-/** Skips at most three spaces backward, because lists can be aligned in columns. */
+/** Returns the position before at most three spaces. Texts in columns have several spaces between name and value. */
 function beforeSpace(given: string, end: number, first: number): number {
   let at = end
   while (at > first && at > end - 3 && given.charCodeAt(at - 1) <= 0x20) at--
@@ -292,7 +295,7 @@ function nameOf(raw: string): string {
 
 const simple: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' }
 
-/** Returns the value of a JSON string, even if it is not quite valid. */
+/** Decodes the escapes of a JSON string, even if the string is not quite valid. */
 export function unescaped(raw: string): string {
   try {
     return JSON.parse(`"${raw}"`) as string

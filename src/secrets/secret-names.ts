@@ -2,21 +2,21 @@
 // data uses this list, and so does the import of production logs.
 
 /**
- * Matches secret words anywhere in a name, which is in lower case and has no punctuation: `dbPassword`, `X-Api-Key`,
- * `access_token`.
+ * Matches secret words anywhere in a name: `dbPassword`, `X-Api-Key`, `access_token`. The name must first be converted
+ * to lower case without punctuation.
  */
 const within =
   /token|secret|passw(?:or)?d|passphrase|apikey|accesskey|accountkey|privatekey|signingkey|encryptionkey|authorization|cookie|signature|credential|session(?:id|key)|bearer|hmac|bypass|[cx]srf|cardnumber/
 /** Matches a separate word of a name: `x-auth`, `user_pin`, `cardCvc`. */
 const word = /(?:^|-)(?:auth|pwd|pin|sid|sig|jwt|otp|cvc|cvv|iban|ssn|creds)(?:-|$)/
 /**
- * Matches words that are secret only as the whole name or as its last word: `pass` of a mail account, `session` of a
- * visitor.
+ * Matches the whole name `pass` (of a mail account), and `session` (of a visitor) as the last word of a name. Elsewhere
+ * in a name, these words are not secret.
  */
 const lastWord = /^pass$|(?:^|-)session$/
-/** Ordinary words that contain one of the secret words. */
+/** Harmless words that contain a secret word, such as `secretary` and `tokenizer`. */
 const ordinary = /secretar(?:y|ies|iat)|tokeni[sz](?:e[rds]?|ing|ation)|passwordless/g
-/** Names that only look secret: counts, kinds and limits. */
+/** Names that contain a secret word but describe only a count, kind or limit, such as `maxTokens`. */
 const harmless =
   /^(?:maxtokens|tokens|nexttoken|cookieconsent)$|(?:token|secret|password|cookie|signature|credential|auth)s?(?:count|types?|kind|limit|length|size|version|algorithm|expiry|expires(?:at|in)?|ttl|maxage|samesite)$/
 /** Names for which a number can be the secret itself: `pin`, `password`, but not `input_tokens`. */
@@ -32,7 +32,10 @@ export function plainName(name: string): string {
 
 /** Maximum characters of a name. A longer text is not a name. */
 const longest = 256
-/** Prefilter: matches every name that one of the patterns above can match, and few other names. */
+/**
+ * Fast check before the patterns above. Every name that one of them matches also matches this pattern, and few other
+ * names do.
+ */
 const inkling =
   /tok|sec|pass|key|auth|cook|sig|cred|sess|bear|hmac|bypa|srf|pwd|pin|sid|jwt|otp|cvc|cvv|iban|ssn|card|%/i
 
@@ -43,14 +46,13 @@ export function isSecretName(name: string): boolean {
 }
 
 /**
- * Returns whether the items of a list or an object with this name are secrets. `tokens` may be a count, but a list of
- * tokens is not.
+ * Returns whether a list or an object with this name contains secrets. The number `tokens` may be a count, but a list
+ * with this name contains secrets.
  */
 export function isSecretGroup(name: string): boolean {
   return isSecretName(name) || /^tokens$/i.test(name)
 }
 
-/** Returns whether a number with this name is a secret. */
 export function isSecretNumber(name: string): boolean {
   return isSecretName(name) && numeric.test(plainName(name))
 }

@@ -1,10 +1,11 @@
 /**
- * Rewrites runs of characters. A run begins after a head and ends before the first character that cannot belong to it.
- * Searching for that character costs no stack, unlike a repeated class in a pattern, and reads every character once.
- * @param head global, of bounded length
- * @param behind global, matches one character
+ * Rewrites runs of characters. A run begins after a match of `head` and ends before the next match of `behind`.
+ * Searching for the end of a run uses no stack and reads each character once. A repeated character class in a pattern
+ * would use stack.
+ * @param head global pattern of bounded length, matches the text before a run
+ * @param behind global pattern, matches one character that cannot belong to a run
  * @param rewrite returns the replacement of the run, or `undefined` to keep it
- * @param wanted returns whether a run is examined; if not, reading continues after the head
+ * @param wanted returns whether to examine a run. If not, reading continues after the head.
  */
 export function rewriteRuns(
   given: string,
@@ -25,7 +26,7 @@ export function rewriteRuns(
       out += given.slice(copied, from) + rewritten
       copied = to
     }
-    // The rewriter may have used the same pattern, which changes `lastIndex`.
+    // `rewrite()` may have used the same pattern and changed its `lastIndex`.
     head.lastIndex = Math.max(to, found.index + 1)
   }
   head.lastIndex = 0

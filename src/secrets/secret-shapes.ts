@@ -1,9 +1,9 @@
 import { isSecretName } from './secret-names.js'
 import { rewriteRuns } from './secret-runs.js'
 
-// Recognizes secrets by their shape alone, in any text. Captured text is untrusted and may be long, so no pattern reads
-// a character more than some dozens of times. Patterns use ASCII spaces, so they work on bytes and on characters. A
-// match contains no quotation mark, and no backslash inside quotes, so a replacement never changes quoting.
+// Recognizes secrets in any text by their shape alone. Captured text is untrusted and may be long, so no pattern reads
+// a character more than a few dozen times. Patterns match only ASCII spaces, so they work on bytes and on characters. A
+// match contains no quotation mark, and no backslash inside quotes. A replacement therefore never changes quoting.
 
 /** Text that replaces a secret. */
 export const hidden: string = '***'
@@ -34,8 +34,8 @@ const behindLine = /[\r\n"\\]/g
 const spacious = /authorization|cookie/i
 
 /**
- * Redacts what looks like a secret.
- * @param loose whether a backslash is an ordinary character, unlike in JSON
+ * Redacts texts that have the shape of a secret.
+ * @param loose whether a backslash is an ordinary character. In JSON, it begins an escape.
  */
 export function withoutShapes(given: string, loose: boolean, isSecret: Asks = isSecretName): string {
   let out = rewritePrivateKeys(given, () => hidden)
@@ -63,7 +63,10 @@ export function withoutShapes(given: string, loose: boolean, isSecret: Asks = is
   return out
 }
 
-/** Redacts a line of YAML or headers. A value of several words is prose, unless the header authenticates. */
+/**
+ * Returns the replacement for the value in a line such as `name: value`, or `undefined` to keep the value. A value of
+ * several words counts as prose, unless the name is that of a header that authenticates.
+ */
 function lineOf(value: string, name: string): string | undefined {
   const isProse = /[\x09 ]/.test(value.trim()) && !spacious.test(name)
   return isProse || /^(?:bearer|basic) \*{3}/i.test(value) ? undefined : hidden
@@ -72,7 +75,10 @@ function lineOf(value: string, name: string): string | undefined {
 const begin = '-----BEGIN '
 const end = '-----END '
 
-/** Rewrites private keys between their dashes. An unterminated key extends to the end of the text. */
+/**
+ * Rewrites private keys, each from `-----BEGIN` to the dashes at its end. A key without an end extends to the end of
+ * the text.
+ */
 export function rewritePrivateKeys(given: string, rewrite: (key: string) => string): string {
   let from = given.indexOf(begin)
   if (from === -1) return given

@@ -11,10 +11,16 @@ export interface SecretTextsOptions {
   readonly names?: readonly string[] | undefined
 }
 
-/** Maximum number of layers of quoting and encoding that are searched. Deeper ones are redacted as a whole. */
+/**
+ * Maximum number of nested layers of quoting and encoding that are searched for secrets. Text in deeper layers is
+ * redacted as a whole.
+ */
 export const deepest = 16
 
-/** Matches the beginning of base64-encoded JSON. Dots belong to it, because JSON Web Tokens have three parts. */
+/**
+ * Matches the beginning of base64-encoded JSON. Dots belong to the encoded text, because JSON Web Tokens have three
+ * parts.
+ */
 const encodedJson = /(?<!\w)(?=ey[JA]|ew[ok0]|Wy[JA]|W3s|W1s|Wwo)/g
 const behindEncoded = /[^\w+/=.-]/g
 const mayEncode = /ey[JA]|ew[ok0]|W[13y]/
@@ -54,7 +60,10 @@ export class SecretTexts {
     return this.#text(given, 0, true) as Bytes
   }
 
-  /** Reads each character again in at most one deeper layer: a quoted or an encoded one, never both. */
+  /**
+   * Redacts secrets in one layer of a text. Each character is read again in at most one deeper layer: a quoted one or
+   * an encoded one, never both.
+   */
   #text(given: string, layer: number, isBytes: boolean): string {
     if (given.length < 4) return given
     if (layer > deepest) return hidden
@@ -89,7 +98,7 @@ export class SecretTexts {
     })
   }
 
-  /** Redacts secrets in base64 of a text, such as the body in a callback, and in text with encoded parts. */
+  /** Redacts secrets in a base64-encoded text, such as the body in a callback, and in a text with encoded parts. */
   #encoded(given: string, layer: number, isBytes: boolean): string {
     if (given.length < 12) return given.includes('%') ? this.#encodedRuns(given, layer, isBytes) : given
     if (noBase64.test(given)) return this.#encodedRuns(given, layer, isBytes)
@@ -112,7 +121,7 @@ export class SecretTexts {
     return rewritePercent(given, isBytes, rewrite, (plain) => this.#text(plain, layer + 1, false))
   }
 
-  /** Redacts secrets in a token, or in base64 that the path of a URL may follow. */
+  /** Redacts secrets in a JSON Web Token, or in base64-encoded JSON. The path of a URL may follow the base64. */
   #encodedJson(run: string, layer: number): string {
     const [head = '', claims = '', signature, ...rest] = run.split('.')
     if (signature !== undefined && claims.startsWith('eyJ'))
@@ -149,7 +158,10 @@ export class SecretTexts {
 const marks = '"<>&?#=;/\\,'
 const behindPercent = /[\x00-\x20"<>&#\\]/g
 
-/** Rewrites runs of text with percent-encoded characters in decoded form, and the text between them unchanged. */
+/**
+ * Passes each run of text with percent-encoded characters in decoded form to `rewrite()`. Passes the text between such
+ * runs to `rewriteBetween()` without decoding.
+ */
 function rewritePercent(
   given: string,
   isBytes: boolean,

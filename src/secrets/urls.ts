@@ -5,7 +5,7 @@ const texts = new SecretTexts()
 
 /** Returns a URL for messages, without the password and the keys in it. */
 export function shownUrl(url: string): string {
-  // Every attempt has a label with its URL, so this test must be fast.
+  // Called for the label of every attempt, so this check must be fast.
   return url.includes('@') || url.includes('?') ? texts.text(url) : url
 }
 

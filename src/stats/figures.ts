@@ -1,13 +1,15 @@
 import { checkOptionNames } from '../kernel/nearest-name.js'
 import type { NamedSeries, RequestPoint, SeriesPoint } from './reports.js'
 
-/** Numbers for the points of a series, whose times are unchanged. A single number applies to every point. */
+/**
+ * Overrides of the values of a series. The times of its points stay unchanged. A single number applies to every point.
+ */
 type SeriesFigure = number | readonly number[]
 
 /**
- * A field that is overridden. A list of points replaces the whole series. A list of numbers keeps the times of the
- * points: in a series over the days of a month it begins on the first day, in any other it ends now. Points without a
- * number are 0.
+ * New value of a field. A list of points replaces the whole series. A list of numbers replaces the values and keeps the
+ * times of the points. In a series over the days of a month, the list begins on the first day. In all other series, its
+ * last number belongs to the last point. Points without a number are 0.
  */
 type Figure<T> = T extends readonly RequestPoint[]
   ? T | SeriesFigure
@@ -17,16 +19,19 @@ type Figure<T> = T extends readonly RequestPoint[]
       ? T | SeriesFigure
       : T
 
-/** Fields of a report that a test overrides. */
+/** Fields of a report that a test replaces with other values. */
 export type StatsOverrides<Report> = { readonly [Name in keyof Report]?: Figure<Report[Name]> }
 
-/** Fields of the queue report that cover the days of a month, so that a list of numbers begins on the first day. */
+/**
+ * Fields of the queue report that cover the days of a month. A list of numbers for such a field begins on the first
+ * day.
+ */
 const monthly = new Set(['daily_requests', 'daily_billings', 'daily_bandwidths'])
 
-/** Returns a report with some fields overridden. */
+/** Returns a report in which some fields have other values. */
 export function withFigures<Report extends object>(report: Report, figures: StatsOverrides<Report>): Report {
   const out = { ...report } as Record<string, unknown>
-  // The report of a search index has fields with the same names, but they cover the last five days.
+  // The report of a search index has fields with the same names. There, they cover the last five days and not a month.
   const overMonth = 'dlq_message_count' in report
   for (const [name, figure] of Object.entries(figures)) {
     if (figure !== undefined) out[name] = applied(out[name], figure, overMonth && monthly.has(name))
@@ -92,12 +97,12 @@ function checkSeries(caller: string, name: string, figure: unknown, counted: unk
   if (typeof figure === 'object' && unknown === undefined) return
   throw new TypeError(
     unknown === undefined
-      ? `${caller}: ${name} must be numbers by series, such as { ${ids[0]}: [1, 2] }, or a list of series.`
+      ? `${caller}: ${name} must be an object of numbers by series ID, such as { ${ids[0]}: [1, 2] }, or a list of series.`
       : `${caller}: ${name} has no series ${JSON.stringify(unknown)}. Use one of ${ids.join(', ')}.`,
   )
 }
 
-/** Checks the type of a value. A wrong type would produce a response that the real service never sends. */
+/** Checks the type of a value. With a wrong type, the response would be one that the real service never sends. */
 function checkKind(caller: string, name: string, figure: unknown, counted: unknown): void {
   if (figure === undefined) return
   const [isRight, kind] = kindOf(counted)
@@ -109,7 +114,7 @@ type Kind = readonly [isRight: (figure: unknown) => boolean, kind: string]
 function kindOf(counted: unknown): Kind {
   if (!Array.isArray(counted)) return [(figure) => typeof figure === 'number', 'a number']
   if (typeof counted[0] === 'string') return [isListOf((name) => typeof name === 'string'), 'a list of names']
-  if (isNamed(counted)) return [isSeriesFigure, 'numbers by series, or a list of { id, data_points }']
+  if (isNamed(counted)) return [isSeriesFigure, 'an object of numbers by series ID, or a list of { id, data_points }']
   return [
     (figure) => isNumbers(figure) || isListOf(isPoint)(figure),
     'a number, a list of numbers, or a list of { x, y }',
@@ -147,7 +152,7 @@ function isPoint(item: unknown): boolean {
   return typeof x === 'string' && typeof y === 'number'
 }
 
-/** Returns every number of a value: alone, in a list, or in lists by name. */
+/** Returns all numbers in a value: the value may be a number, a list, or lists by name. */
 function numbersIn(figure: unknown): number[] {
   if (typeof figure === 'number') return [figure]
   return typeof figure === 'object' && figure !== null ? Object.values(figure).flatMap(numbersIn) : []

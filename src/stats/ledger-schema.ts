@@ -4,7 +4,7 @@ import type { LedgerDump } from './ledger.js'
 import { grids } from './periods.js'
 import { tallies } from './tallies.js'
 
-const interval = v.pipe(v.number(), v.values([...grids.keys()], 'is not the length of an interval that is counted'))
+const interval = v.pipe(v.number(), v.values([...grids.keys()], 'is not an interval length of the statistics'))
 const sum = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const row = v.tuple([
   v.pipe(v.number(), v.safeInteger(), v.minValue(-farthest), v.maxValue(farthest)),
@@ -12,8 +12,8 @@ const row = v.tuple([
 ])
 
 /**
- * Dump with the tallies of this version. The counts of a dump with other tallies are not validated, because they are
- * dropped.
+ * Dump whose tallies are those of this version. If a dump has other tallies, its counts are dropped when it is loaded,
+ * so they need no validation.
  */
 const ours = v.object({
   tallies: v.pipe(
@@ -35,8 +35,8 @@ export const ledgerSchema: v.GenericSchema<unknown, LedgerDump> = v.lazy((given)
 )
 
 /**
- * Returns whether a value is the list of this version's tallies. Compares the names one by one, because `join()` would
- * overflow the stack for a deeply nested list.
+ * Returns whether a value is the list of this version's tallies. Do not compare with `join()`, which overflows the
+ * stack for a deeply nested list.
  */
 export function areOurs(names: unknown): boolean {
   return (

@@ -8,35 +8,35 @@ const column = Object.fromEntries(tallies.map((tally, index) => [tally, index]))
 
 export const countedTypes: readonly EntryType[] = ['attempt', 'published', 'message', 'workflow']
 
-/** The counts, as JSON. */
+/** Dump of all counts as JSON. */
 export interface LedgerDump {
-  /** Names of the tallies, in the order of the sums in each row. */
+  /** Names of the tallies. Each row has one sum per tally, in this order. */
   readonly tallies: readonly string[]
-  /** Counts of the latest intervals, by the length of the intervals in milliseconds. */
+  /** Rows of the latest intervals, for each length of an interval in milliseconds. */
   readonly rings: readonly (readonly [interval: number, rows: readonly RingRow[]])[]
 }
 
 /**
- * Counts events of the queue from the traffic log. Counting an entry takes constant time, and reading a series takes
- * time in proportion to its points. When a minute is over or a report is requested, the counts of the minute are added
- * to one ring per interval length. Counts stay when their log entries are dropped. [statistics.md 6]
+ * Counts events of the queue from the traffic log. [statistics.md 6] There is one ring per interval length. The counts
+ * of the current minute are added to all rings when the minute is over or a report is requested. So counting an entry
+ * takes constant time, and reading a series takes time in proportion to its points. If the log drops entries, their
+ * counts stay.
  */
 export class Ledger implements TallySource {
-  /** Counts of the current minute. */
   readonly #row = new Float64Array(tallies.length)
   #minute = Number.NEGATIVE_INFINITY
   #isEmpty = true
   /**
-   * Rings by the length of their interval in milliseconds. They are created at the first count, because most sandboxes
-   * count nothing.
+   * Rings by the length of their intervals in milliseconds. They are created at the first count, because most sandboxes
+   * never count anything.
    */
   #rings: ReadonlyMap<number, Ring> | undefined
-  /** `seq` of attempts that have not ended. */
+  /** `seq` of each attempt that has begun and not ended. */
   readonly #underway = new Set<number>()
   #lastSeq = 0
 
   /**
-   * Listener for the traffic log. It is called with each new entry, and with an attempt again when the attempt ends.
+   * Listener for the traffic log. The log calls it for each new entry, and a second time for an attempt that has ended.
    */
   readonly note = (entry: Entry): void => {
     const isNew = entry.seq > this.#lastSeq
@@ -44,7 +44,7 @@ export class Ledger implements TallySource {
     if (entry.type === 'attempt') this.#attempt(entry, isNew)
     else if (!isNew) return
     else if (entry.type === 'published') {
-      // A duplicate creates no message.
+      // Do not count a duplicate, because it creates no message.
       if (!entry.deduplicated) this.#count(entry.at, 'created')
     } else if (entry.type === 'message') {
       if (entry.state === 'CANCELLED') this.#count(entry.at, 'canceled')
@@ -57,7 +57,6 @@ export class Ledger implements TallySource {
     return ring === undefined ? new Array<number>(grid.points).fill(0) : ring.read(column[tally], grid)
   }
 
-  /** Returns all counts as JSON: for each interval length, the rows of its intervals. */
   dump(): LedgerDump {
     this.#close()
     return {
@@ -66,7 +65,7 @@ export class Ledger implements TallySource {
     }
   }
 
-  /** Adds the counts of a dump. Counts of a version with other tallies are dropped. */
+  /** Adds the counts of a dump. If the dump has other tallies than this version, its counts are dropped. */
   load({ tallies: columns, rings }: LedgerDump): void {
     if (columns.join() !== tallies.join()) return
     this.#close()
@@ -83,7 +82,7 @@ export class Ledger implements TallySource {
       if (entry.workflowRunId !== undefined) this.#count(entry.at, 'workflowAttempts')
       this.#underway.add(entry.seq)
     }
-    // Ignore a late response, which reports an attempt again that has already ended.
+    // Ignore an attempt that has already ended. The log reports it again if a late response arrives.
     if (!this.#underway.has(entry.seq)) return
     const { outcome } = entry
     if (outcome === undefined) return
@@ -113,8 +112,8 @@ export class Ledger implements TallySource {
   }
 
   /**
-   * Adds the counts of the current minute to the rings. This is exact, because every interval begins and ends at a full
-   * minute.
+   * Adds the counts of the current minute to the rings. No count gets into a wrong interval, because every interval
+   * begins and ends at a full minute.
    */
   #close(): void {
     if (this.#isEmpty) return

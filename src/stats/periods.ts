@@ -1,9 +1,9 @@
 import { day, dayOf, minute, monthOf } from './usage-calendar.js'
 
-/** The name of a period that a report covers. */
+/** Name of the period that a report covers. */
 export type StatsPeriod = '1h' | '3h' | '12h' | '1d' | '3d' | '7d' | '30d'
 
-/** Number of points of each period, and length of the interval of a point in milliseconds. [statistics.md 3.2] */
+/** Number of points in each period, and the interval between two points in milliseconds. [statistics.md 3.2] */
 const periods: Readonly<Record<StatsPeriod, { readonly points: number; readonly interval: number }>> = {
   '1h': { points: 60, interval: minute },
   '3h': { points: 60, interval: 3 * minute },
@@ -23,7 +23,7 @@ export function isPeriod(name: string): name is StatsPeriod {
   return Object.hasOwn(periods, name)
 }
 
-/** Consecutive intervals of one length. Each point of a series represents one interval. */
+/** Consecutive intervals of equal length. A series has one point for each interval. */
 export interface Grid {
   readonly from: number
   readonly interval: number
@@ -31,8 +31,8 @@ export interface Grid {
 }
 
 /**
- * Returns the intervals of a period that ends now. Each interval begins at a multiple of its length since the epoch,
- * and the last one contains `now`. [statistics.md 3.2, choice]
+ * Returns the intervals of a period whose last interval contains `now`. The start of each interval is a multiple of its
+ * length, counted from the epoch. [statistics.md 3.2, choice]
  */
 export function gridOf(period: StatsPeriod, now: number): Grid {
   const { points, interval } = periods[period]
@@ -40,7 +40,7 @@ export function gridOf(period: StatsPeriod, now: number): Grid {
   return { from: last - (points - 1) * interval, interval, points }
 }
 
-/** Returns all days of the month that contains an instant. [statistics.md 3.1] */
+/** Returns the days of the month that contains an instant. [statistics.md 3.1] */
 export function monthGrid(now: number): Grid {
   const days = monthOf(now)
   return { from: days[0]! * day, interval: day, points: days.length }
@@ -52,8 +52,7 @@ export function fiveDayGrid(now: number): Grid {
 }
 
 /**
- * All interval lengths that a report may use, in milliseconds, with their maximum number of points. A month has at most
- * 31 days.
+ * Maximum number of points for each interval length in milliseconds that a report may use. A month has at most 31 days.
  */
 export const grids: ReadonlyMap<number, number> = new Map([
   ...Object.values(periods).map(({ interval, points }): [number, number] => [interval, points]),

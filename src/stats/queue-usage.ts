@@ -3,11 +3,11 @@ import type { TallyName, TallySource } from './tallies.js'
 import type { UsageScript } from './usage-script.js'
 import type { UsageMetrics } from './usage-steps.js'
 
-/** Sizes for a usage script of the queue. */
+/** Options of a usage script for the queue: sizes. */
 export interface QueueUsageOptions {
   /** Bytes that one attempt sends and receives. Default: 1024. */
   readonly messageSize?: number
-  /** Messages per workflow run, each delivered at the first attempt. Default: 1. */
+  /** Number of messages per workflow run. Each message is delivered at its first attempt. Default: 1. */
   readonly messagesPerRun?: number
 }
 
@@ -22,7 +22,10 @@ export const queueMetrics: UsageMetrics = {
   counters: rates,
 }
 
-/** Rates whose sum is each tally. Computing all tallies from the same rates keeps them consistent in every interval. */
+/**
+ * Rates that are added to compute each tally. All tallies are computed from the same rates, so they are consistent in
+ * every interval.
+ */
 const parts: Readonly<Record<Exclude<TallyName, 'bytes' | 'workflowAttempts'>, readonly (Rate | 'workflow')[]>> = {
   attempts: ['delivered', 'workflow', 'retried', 'failed'],
   active: ['delivered', 'workflow', 'retried', 'failed'],
@@ -38,7 +41,7 @@ const parts: Readonly<Record<Exclude<TallyName, 'bytes' | 'workflowAttempts'>, r
   runsCanceled: ['runsCanceled'],
 }
 
-/** Usage of the queue from a script, which is added to the counted traffic of the sandbox. */
+/** Usage of the queue that a script describes. It is added to the usage that is counted from the traffic. */
 export class QueueUsage implements TallySource {
   readonly #story: UsageScript
   readonly #now: () => number

@@ -1,40 +1,40 @@
 import type { Random } from '../kernel/random.js'
 import { minute } from './usage-calendar.js'
 
-/** Rate of an event between two changes. */
+/** Rate of an event in the time between two changes of the rate. */
 export interface RateSegment {
   /** Events per minute. */
   readonly rate: number
   readonly jitter: number
 }
 
-/** Tolerance before rounding down, because a sum of decimals such as 0.1 may be slightly below a whole number. */
+/** Number that is added before rounding down. A sum of decimals such as 0.1 may be slightly below a whole number. */
 const slack = 1e-6
 
-/** Number of cached totals. A single report needs fewer. */
+/** Maximum number of cached totals. One report needs fewer. */
 const remembered = 1000
 
 /**
- * An event with known rates that change at known times.
- * The running total can be computed for any instant. So counting takes the same time for short and long intervals, and
- * the counts of neighboring intervals add up.
+ * An event whose rate is known at all times and changes at known times. The number of events in an interval is the
+ * difference of two running totals. So counting takes the same time for short and long intervals, and the counts of
+ * neighboring intervals add up exactly.
  */
 export class RateCurve {
   readonly #changes: readonly number[]
   readonly #before: RateSegment
   readonly #stretches: readonly RateSegment[]
   /**
-   * Running totals at the times of the changes, 0 at `origin`. The unit is events per minute times milliseconds, so
-   * that whole rates give exact totals.
+   * Running total at each change of the rate. It is 0 at `origin`. The unit is events per minute, multiplied by
+   * milliseconds. Whole rates then give exact totals.
    */
   readonly #totals: readonly number[]
   readonly #random: Random
   readonly #isJittered: boolean
-  /** Cache of the totals at full minutes, because all series of a report need the same ones. */
+  /** Cache of the running totals at full minutes. All series of a report need the totals of the same minutes. */
   readonly #atMinutes = new Map<number, number>()
 
   /**
-   * @param changes times at which the rate changes, in milliseconds and ascending; must include `origin`
+   * @param changes times in milliseconds at which the rate changes, in ascending order; `origin` must be one of them
    * @param origin time at which the running total is 0, in milliseconds
    * @param stretchAt returns the rate at an instant
    */
@@ -52,7 +52,7 @@ export class RateCurve {
     return from >= until ? 0 : this.#whole(until) - this.#whole(from)
   }
 
-  /** Returns how many events happened between each two consecutive instants. */
+  /** Returns the number of events in each interval between two consecutive edges. */
   counts(edges: readonly number[]): number[] {
     const totals = edges.map((at, index) => (index > 0 && at === edges[index - 1] ? undefined : this.#whole(at)))
     for (let index = 1; index < totals.length; index++) totals[index] ??= totals[index - 1]
@@ -65,14 +65,14 @@ export class RateCurve {
   }
 
   /**
-   * Returns how many events happened between two instants, not rounded and without jitter. Negative if `until` is
-   * before `from`.
+   * Returns the number of events between two instants, without rounding and without jitter. The result is negative if
+   * `until` is before `from`.
    */
   exact(from: number, until: number): number {
     return (this.#total(until) - this.#total(from)) / minute
   }
 
-  /** Yields the parts between two instants that have a constant rate, with their start and length in milliseconds. */
+  /** Yields the parts of a period in which the rate is constant, with their start and length in milliseconds. */
   *stretches(from: number, until: number): IterableIterator<{ rate: number; at: number; length: number }> {
     for (let index = this.#indexAt(from), at = from; at < until; index++) {
       const end = Math.min(this.#changes[index + 1] ?? until, until)
@@ -104,8 +104,8 @@ export class RateCurve {
   }
 
   /**
-   * Returns the running total at a full minute, with jitter. Jitter changes the total by at most half of the smaller
-   * count of the two neighboring minutes. So no count becomes negative, and the counts of the minutes still add up.
+   * Returns the running total at a full minute, changed by jitter. The change is at most half of the smaller count of
+   * the minutes before and after. So no count becomes negative, and the total over many minutes stays correct.
    */
   #shaken(number: number): number {
     const at = number * minute
@@ -139,8 +139,8 @@ export class RateCurve {
 }
 
 /**
- * Returns the running totals at the changes. They are summed in both directions from the origin, so that a later change
- * does not affect earlier totals.
+ * Returns the running total at each change of the rate. The totals are computed from the origin in both directions. A
+ * later change of the rate then has no effect on earlier totals.
  */
 function totals(changes: readonly number[], stretches: readonly RateSegment[], origin: number): number[] {
   const sums = new Array<number>(changes.length).fill(0)

@@ -6,19 +6,19 @@ import { dailyStamp, day, dayOf, periodStamp, weekday } from './usage-calendar.j
 export interface SeriesPoint {
   /** Time in UTC, such as `2025-10-23 17:34:00.000 +0000 UTC`. Daily series have nanoseconds. [statistics.md 3] */
   readonly x: string
-  /** Value at this time. The series determines its unit: a count, bytes, dollars or milliseconds. */
+  /** Value at this time. Its unit depends on the series: a count, bytes, dollars or milliseconds. */
   readonly y: number
 }
 
-/** One point of a series of requests. */
+/** One point of the series `daily_requests`. */
 export interface RequestPoint extends SeriesPoint {
-  /** Number of delivery attempts on this day that belong to workflow runs. They are included in `y`. */
+  /** Number of delivery attempts of workflow runs on this day. `y` includes them. */
   readonly workflow_message: number
   /** Number of workflow runs that started on this day. */
   readonly workflow_run: number
 }
 
-/** A series of numbers over time with a name. */
+/** A series with a name: numbers over time. */
 export interface NamedSeries {
   /** Name of the series, such as `delivered`. */
   readonly id: string
@@ -26,25 +26,29 @@ export interface NamedSeries {
   readonly data_points: readonly SeriesPoint[]
 }
 
-/** Report on the usage of the queue, as the endpoint returns it. [statistics.md 4] */
+/** Usage report of the queue. The API endpoint returns the same JSON. [statistics.md 4] */
 export interface QueueReport {
   /** English names of the weekdays of all days of the current month. [statistics.md 3.1] */
   readonly days: readonly string[]
-  /** Number of billed messages on each day of the current month. Every delivery attempt is one. [statistics.md 6] */
+  /** Number of billed messages on each day of the current month. Every delivery attempt is billed. [statistics.md 6] */
   readonly daily_requests: readonly RequestPoint[]
   /** Cost in dollars on each day of the current month. */
   readonly daily_billings: readonly SeriesPoint[]
   /** Bytes that deliveries sent and received on each day of the current month. */
   readonly daily_bandwidths: readonly SeriesPoint[]
-  /** Number of billed messages in each interval of the period. Every delivery attempt is one. [statistics.md 6] */
+  /** Number of billed messages in each interval of the period. Every delivery attempt is billed. [statistics.md 6] */
   readonly daily_used: readonly SeriesPoint[]
-  /** Number of delivery attempts in each interval of the period that belong to workflow runs. */
+  /** Number of delivery attempts of workflow runs in each interval of the period. */
   readonly daily_used_workflow: readonly SeriesPoint[]
   /**
-   * Series for each message state, such as `delivered`: how often messages reached it in each interval of the period.
+   * One series for each message state, such as `delivered`. Each point is the number of times that messages entered the
+   * state in an interval of the period.
    */
   readonly daily_qstash_messages: readonly NamedSeries[]
-  /** Series for each state of workflow runs, such as `success`: how many reached it in each interval of the period. */
+  /**
+   * One series for each state of workflow runs, such as `success`. Each point is the number of runs that entered the
+   * state in an interval of the period.
+   */
   readonly daily_workflow_messages: readonly NamedSeries[]
   /** Current number of dead letters. */
   readonly dlq_message_count: number
@@ -54,9 +58,9 @@ export interface QueueReport {
   readonly total_monthly_billing: number
 }
 
-/** Report on the usage of a search index, as the endpoint returns it. [statistics.md 5] */
+/** Usage report of a search index. The API endpoint returns the same JSON. [statistics.md 5] */
 export interface SearchReport {
-  /** Current number of operations that wait to be indexed. */
+  /** Current number of operations that have not been indexed. */
   readonly pending_index_count: number
   /** Current number of vectors in the index. */
   readonly current_vector_count: number
@@ -114,12 +118,12 @@ export interface SearchReport {
   readonly rerank_latency_99: readonly SeriesPoint[]
 }
 
-/** Returns the starts of the intervals, in the format of the period series. */
+/** Returns the start of each interval as text, in the format of series over a period. */
 function periodStamps({ from, interval, points }: Grid): string[] {
   return Array.from({ length: points }, (_, index) => periodStamp(from + index * interval))
 }
 
-/** Returns one time per day as text. Each has the time of day at which the report is requested. [statistics.md 3.1] */
+/** Returns one time per day as text. Its time of day is that of the request for the report. [statistics.md 3.1] */
 function dailyStamps(days: Grid, now: number): string[] {
   const timeOfDay = now - dayOf(now) * day
   return Array.from({ length: days.points }, (_, index) => dailyStamp(days.from + index * day + timeOfDay))
@@ -139,19 +143,25 @@ export interface Price {
   readonly message: number
   /** Free bytes per calendar month. */
   readonly freeBandwidth: number
-  /** Dollars per 10^9 bytes above the free ones. */
+  /** Dollars per 10^9 bytes. The free bytes are not billed. */
   readonly gigabyte: number
 }
 
 const gigabyte = 1e9
 
-/** One dollar per 100,000 messages; 50 GB per month are free, then 0.05 dollars per GB. [statistics.md 6, pricing] */
+/**
+ * Default price: 1 dollar per 100,000 messages, and 0.05 dollars per GB after 50 GB per month. [statistics.md 6,
+ * pricing]
+ */
 export const payAsYouGo: Price = { message: 1 / 100_000, freeBandwidth: 50 * gigabyte, gigabyte: 0.05 }
 
-/** The free plan, and plans with a fixed price independent of usage. [statistics.md 6] */
+/** Price of the free plan and of plans with a fixed price. Their cost does not depend on usage. [statistics.md 6] */
 export const unmetered: Price = { message: 0, freeBandwidth: 0, gigabyte: 0 }
 
-/** IDs of the series of messages. A report always contains all of them, in this order. [statistics.md 4, choice] */
+/**
+ * IDs of the series of messages. A report contains all of them in this order, even if their values are 0.
+ * [statistics.md 4, choice]
+ */
 const messageSeries: readonly TallyName[] = ['created', 'active', 'delivered', 'retried', 'error', 'failed', 'canceled']
 const workflowSeries: readonly (readonly [id: string, tally: TallyName])[] = [
   ['started', 'runsStarted'],
@@ -160,7 +170,7 @@ const workflowSeries: readonly (readonly [id: string, tally: TallyName])[] = [
   ['canceled', 'runsCanceled'],
 ]
 
-/** Returns the statistics of the queue, computed from counts. */
+/** Returns the usage report of the queue, computed from counts. */
 export function queueReport(
   source: TallySource,
   now: number,
@@ -195,7 +205,10 @@ export function queueReport(
   }
 }
 
-/** Returns the cost of each day in dollars: for its messages, and for its bytes above the free bytes of the month. */
+/**
+ * Returns the cost of each day in dollars, for messages and bytes. Bytes are billed after the free bytes of the month
+ * are used up.
+ */
 function billings(messages: readonly number[], bytes: readonly number[], price: Price): number[] {
   let used = 0
   return messages.map((count, index) => {
@@ -211,17 +224,22 @@ function toMicros(dollars: number): number {
   return Math.round(dollars * 1e6) / 1e6
 }
 
-/** Operations of a search index that have a latency. */
+/** Operations of a search index for which reports contain a latency. */
 export type SearchOperation = 'query' | 'update' | 'embeds' | 'rerank'
 
-/** Source of the usage of a search index. Only scripts implement it, because the sandbox has no search index. */
+/**
+ * Source of the numbers in the report of a search index. Only usage scripts implement it, because the sandbox has no
+ * search index.
+ */
 export interface SearchSource {
-  /** Returns the number of operations in each interval, or for `bytes` the number of transferred bytes. */
+  /**
+   * Returns the number of operations in each interval. For `bytes`, returns the number of bytes that were transferred.
+   */
   series(counter: SearchCounter, grid: Grid): number[]
-  /** Returns the running total since an instant. */
+  /** Returns the number of operations since an instant. For `bytes`, returns the number of bytes. */
   total(counter: SearchCounter, since: number): number
   level(name: SearchLevel): number
-  /** Returns the value of a level, such as the number of vectors, at the end of each interval. */
+  /** Returns a level at the end of each interval. A level is a current number, such as the number of vectors. */
   levels(name: SearchLevel, grid: Grid): number[]
   latency(operation: SearchOperation, figure: 'mean' | 'p99', grid: Grid): number[]
   /** Returns the cost in dollars since an instant. */
@@ -231,7 +249,7 @@ export interface SearchSource {
 export type SearchCounter = 'queries' | 'updates' | 'reranks' | 'bytes'
 export type SearchLevel = 'pending' | 'vectors' | 'storage'
 
-/** Source for a search index without a script: all values are 0. [statistics.md 6] */
+/** Source for a search index without a script. All its values are 0. [statistics.md 6] */
 export const unknownIndex: SearchSource = {
   series: () => [],
   total: () => 0,
@@ -241,10 +259,7 @@ export const unknownIndex: SearchSource = {
   cost: () => 0,
 }
 
-/**
- * Returns the statistics of a search index. Series without values have the correct length and times, and all their
- * numbers are 0.
- */
+/** Returns the usage report of a search index. A series without values still has all its points, with the value 0. */
 export function searchReport(source: SearchSource, now: number, period: StatsPeriod): SearchReport {
   const days = fiveDayGrid(now)
   const grid = gridOf(period, now)

@@ -1,18 +1,18 @@
 import type { Grid } from './periods.js'
 
-/** Number of an interval, counted from the epoch, and its sums. */
+/** One row: the number of an interval, counted from the epoch, and its sums. */
 export type RingRow = readonly [number: number, sums: readonly number[]]
 
 /**
- * Sums of the latest intervals of one length, with one row of numbers per interval.
- * A new interval overwrites the oldest one, so memory is bounded. Reading takes time in proportion to the number of
+ * Sums for the latest intervals of one length. There is one row per interval, with one sum per tally. A new interval
+ * overwrites the row of the oldest one, so the memory does not grow. Reading takes time in proportion to the number of
  * intervals.
  */
 export class Ring {
   readonly #interval: number
   readonly #places: number
   readonly #width: number
-  /** Number of the interval that each row contains. */
+  /** Number of the interval to which each row belongs. */
   readonly #numbers: Float64Array
   readonly #sums: Float64Array
 
@@ -24,13 +24,13 @@ export class Ring {
     this.#sums = new Float64Array(places * width)
   }
 
-  /** Adds a row to the interval that contains an instant. */
+  /** Adds the numbers of `row` to the interval that contains an instant. */
   add(at: number, row: Float64Array): void {
     const number = Math.floor(at / this.#interval)
     const place = this.#placeOf(number)
     const start = place * this.#width
-    // Drop a row for an interval that has been overwritten. That happens if a clock that follows host time moves back a
-    // little.
+    // If the interval has already been overwritten, drop these numbers. This happens if a clock that follows host time
+    // moves back a little.
     if (number < this.#numbers[place]!) return
     if (number > this.#numbers[place]!) {
       this.#numbers[place] = number
@@ -39,7 +39,10 @@ export class Ring {
     for (let column = 0; column < this.#width; column++) this.#sums[start + column]! += row[column]!
   }
 
-  /** Returns one column for the intervals of a grid, whose interval length must be that of this ring. */
+  /**
+   * Returns one column for the intervals of a grid. The intervals of the grid must have the same length as those of
+   * this ring.
+   */
   read(column: number, { from, points }: Grid): number[] {
     const first = Math.floor(from / this.#interval)
     return Array.from({ length: points }, (_, index) => {
@@ -48,7 +51,7 @@ export class Ring {
     })
   }
 
-  /** Returns the used intervals as JSON: number since the epoch and sums. */
+  /** Returns the rows that are in use as JSON. */
   dump(): readonly RingRow[] {
     return [...this.#numbers].flatMap((number, place) =>
       number === Number.NEGATIVE_INFINITY

@@ -3,7 +3,7 @@ import type { SearchCounter, SearchLevel, SearchOperation, SearchSource } from '
 import type { UsageScript } from './usage-script.js'
 import type { UsageMetrics } from './usage-steps.js'
 
-/** Sizes and prices for a usage script of a search index. */
+/** Options of a usage script for a search index: sizes and prices. */
 export interface SearchUsageOptions {
   /** Bytes per vector. Default: 4096, which is 1024 numbers of four bytes. */
   readonly vectorSize?: number
@@ -23,7 +23,7 @@ export const searchMetrics: UsageMetrics = {
   counters: [...operations, 'vectors'],
 }
 
-/** Counter of each operation. In an interval in which the counter is 0, the operation has no latency. */
+/** Counter of each operation. An operation has no latency in intervals in which its counter is 0. */
 const causes: Readonly<Partial<Record<SearchOperation, SearchCounter>>> = {
   query: 'queries',
   update: 'updates',
@@ -31,8 +31,7 @@ const causes: Readonly<Partial<Record<SearchOperation, SearchCounter>>> = {
 }
 
 /**
- * Usage of a search index from a script. All values are computed from the same few counters, so that they are
- * consistent.
+ * Usage of a search index that a script describes. All values are computed from a few counters, so they are consistent.
  */
 export class SearchUsage implements SearchSource {
   readonly #story: UsageScript

@@ -20,21 +20,20 @@ import { sumOf } from './tallies.js'
 import { UsageScript } from './usage-script.js'
 import type { QueueUsageStep, SearchUsageStep, UsageMetrics } from './usage-steps.js'
 
-/** A user of the queue. The management API accepts either ID. */
+/** A user of the queue. Requests to the management API can contain either of the two IDs. */
 export interface StatisticsUser {
   /** ID of the user, such as `defaultUser`. */
   readonly id: string
-  /** UUID of the user, which the service uses as its ID in the URL of the statistics. [statistics.md 1] */
+  /** UUID of the user. The service uses it in the URL of the statistics. [statistics.md 1] */
   readonly uuid: string
 }
 
-/** The user of the development server, with the ID from the public documentation. [statistics.md 1, queue.md 12] */
+/** User of the vendor's development server. The ID is public. [statistics.md 1, queue.md 12] */
 export const defaultUser: StatisticsUser = { id: 'defaultUser', uuid: '99a4c327-31f0-490f-a594-043ade84085a' }
 
 export interface StatisticsOptions {
   readonly traffic: TrafficLog
   readonly now: () => number
-  /** Returns the current number of dead letters. */
   readonly deadLetters?: () => number
   readonly user?: StatisticsUser
   /** Price of messages. Default: pay as you go. */
@@ -58,9 +57,9 @@ export type StatisticsEffects = MethodEffects<
 >
 
 /**
- * Usage statistics of a sandbox.
- * The usage of the queue is counted from the traffic. The usage of a search index must be scripted, because the sandbox
- * has no search index. Both accept a script, and every field of their reports can be overridden.
+ * Usage statistics of a sandbox. The usage of the queue is counted from the traffic. The usage of a search index must
+ * be described by a script, because the sandbox has no search index. Both kinds of statistics accept a script, and a
+ * test can override every field of their reports.
  * @example
  * sandbox.stats.queue.report('3h').daily_used
  * sandbox.stats.search('products').script([usage.steady({ queries: 120 }), usage.spikeAt('-30m', 10)])
@@ -71,7 +70,7 @@ export class Stats {
     bindMethods(Stats)
   }
 
-  /** User whose ID or UUID requests for the statistics of the queue must contain. */
+  /** User of this sandbox. Requests for the statistics of the queue must contain the ID or UUID of this user. */
   readonly user: StatisticsUser
   /** Statistics of the queue. */
   readonly queue: QueueStatistics
@@ -96,7 +95,7 @@ export class Stats {
   }
 
   /**
-   * Returns the statistics of one search index: always the same object for the same ID.
+   * Returns the statistics of one search index. The same ID always returns the same object.
    * @example sandbox.stats.search('products').script([usage.steady({ queries: 120 })])
    */
   search(id: string): SearchStatistics {
@@ -113,7 +112,7 @@ export class Stats {
   }
 
   /**
-   * Makes an ID belong to another account, so that requests for its statistics get a 403. [statistics.md 2]
+   * Assigns an ID to another account. Requests for the statistics of this ID then get a 403. [statistics.md 2]
    * @example
    * sandbox.stats.forbid('products')
    * expect(sandbox.stats.isForbidden('products')).toBe(true)
@@ -138,7 +137,7 @@ export class Stats {
   }
 
   /**
-   * Returns whether `forbid()` was called for an ID.
+   * Returns whether `forbid()` was called with an ID.
    * @example
    * sandbox.stats.forbid('products')
    * expect(sandbox.stats.isForbidden('products')).toBe(true)
@@ -148,7 +147,7 @@ export class Stats {
   }
 
   /**
-   * Returns whether an ID or UUID is that of the user of this sandbox.
+   * Returns whether an ID or UUID belongs to the user of this sandbox.
    * @example expect(sandbox.stats.knowsUser(sandbox.stats.user.id)).toBe(true)
    */
   knowsUser(id: string): boolean {
@@ -156,8 +155,8 @@ export class Stats {
   }
 
   /**
-   * Returns whether a search index exists for the API: it has a script or overridden fields. While no index has any,
-   * every UUID exists.
+   * Returns whether a search index exists for the API. An index exists if it has a script or overridden fields. As long
+   * as there is no such index, every UUID counts as an existing index.
    * @example
    * sandbox.stats.search('products').override({ monthly_cost: 0.5 })
    * expect(sandbox.stats.knowsIndex('products')).toBe(true)
@@ -168,7 +167,7 @@ export class Stats {
   }
 }
 
-/** Script and overridden fields that a test has set for one report. */
+/** Script and overridden fields of one report, as set by a test. */
 class OwnFigures<Story, Report> {
   story: Story | undefined
   /** Overridden fields. */
@@ -192,7 +191,10 @@ export class QueueStatistics {
   }
 
   readonly #options: StatisticsOptions & { readonly random: Random }
-  /** Counts of the traffic. @internal */
+  /**
+   * Counts of events in the traffic log.
+   * @internal
+   */
   readonly ledger: Ledger = new Ledger()
   readonly #inputs: InputRecorder<Changes<QueueStatisticsEffects>>
   readonly #own: OwnFigures<QueueUsage, QueueReport>
@@ -225,8 +227,8 @@ export class QueueStatistics {
   }
 
   /**
-   * Overrides fields of the report. All other fields follow the traffic and the script. Fields of earlier calls stay
-   * overridden.
+   * Overrides fields of the report. All other fields are still computed from the traffic and the script. Fields that an
+   * earlier call has overridden stay overridden.
    * @throws TypeError when a field is unknown or has another type
    * @example
    * sandbox.stats.queue.override({ dlq_message_count: 3 })
@@ -239,7 +241,7 @@ export class QueueStatistics {
   }
 
   /**
-   * Scripts usage that is added to the counted traffic. Replaces an earlier script.
+   * Sets a usage script. Its usage is added to the counted traffic. An earlier script is replaced.
    * @throws TypeError when a step is invalid
    * @example sandbox.stats.queue.script([usage.steady({ delivered: 120 }), usage.gap('-30m', '10m')])
    */
@@ -272,7 +274,7 @@ export type SearchStatisticsEffects = MethodEffects<
   { report: 'reads'; override: 'changes'; script: 'changes'; clear: 'changes' }
 >
 
-/** Statistics of one search index: a script and overridden fields. Without them, all values are zeros. */
+/** Statistics of one search index, from a script and overridden fields. Without these, all values are 0. */
 export class SearchStatistics {
   static {
     bindMethods(SearchStatistics)
@@ -313,7 +315,8 @@ export class SearchStatistics {
   }
 
   /**
-   * Overrides fields of the report. All other fields follow the script. Fields of earlier calls stay overridden.
+   * Overrides fields of the report. All other fields are still computed from the script. Fields that an earlier call
+   * has overridden stay overridden.
    * @throws TypeError when a field is unknown or has another type
    * @example sandbox.stats.search('products').override({ monthly_cost: 0.5 })
    */
@@ -324,7 +327,7 @@ export class SearchStatistics {
   }
 
   /**
-   * Scripts the usage of this index. Replaces an earlier script.
+   * Sets a script that describes the usage of this index. An earlier script is replaced.
    * @throws TypeError when a step is invalid
    * @example sandbox.stats.search('products').script([usage.steady({ queries: 120 }), usage.spikeAt('-30m', 10)])
    */
@@ -363,6 +366,6 @@ function checkScale({ caller }: UsageMetrics, scale: object, names: readonly str
     if (!names.includes(name))
       throw new TypeError(`${caller}: unknown option ${JSON.stringify(name)}. Use one of ${names.join(', ')}.`)
     if (typeof value !== 'number' || !(value >= 0 && value < Number.POSITIVE_INFINITY))
-      throw new RangeError(`${caller}: ${name} must be a number from 0 (got ${JSON.stringify(value)}).`)
+      throw new RangeError(`${caller}: ${name} must be a number, 0 or more (got ${JSON.stringify(value)}).`)
   }
 }

@@ -1,6 +1,6 @@
 import type { Grid } from './periods.js'
 
-/** Names of all counters of the queue. */
+/** Names of the counters of the queue, which are called tallies. */
 export const tallies = [
   'attempts',
   'workflowAttempts',
@@ -20,7 +20,7 @@ export const tallies = [
 
 export type TallyName = (typeof tallies)[number]
 
-/** Source of the usage of the queue: the ledger with its counts, or a script. */
+/** Source of the tallies of the queue: the ledger, which counts traffic, or a script. */
 export interface TallySource {
   /** Returns the value of one tally in each interval of a grid. */
   series(tally: TallyName, grid: Grid): number[]

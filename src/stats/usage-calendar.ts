@@ -35,14 +35,14 @@ function dateOf(at: number): string {
 }
 
 /**
- * Returns a time such as `2025-10-01 11:33:05.585000000 +0000 UTC`, as in the daily arrays: milliseconds padded to
- * nanoseconds.
+ * Returns a time such as `2025-10-01 11:33:05.585000000 +0000 UTC`, the format of daily series. The milliseconds are
+ * padded to nanoseconds.
  */
 export function dailyStamp(at: number): string {
   return `${dateOf(at)} ${iso(at).slice(-13, -1)}000000 +0000 UTC`
 }
 
-/** Returns a time such as `2025-10-23 17:34:00.000 +0000 UTC`, as in the period series. */
+/** Returns a time such as `2025-10-23 17:34:00.000 +0000 UTC`, the format of series over a period. */
 export function periodStamp(at: number): string {
   return `${dateOf(at)} ${iso(at).slice(-13, -1)} +0000 UTC`
 }

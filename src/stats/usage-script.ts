@@ -39,7 +39,7 @@ interface MonthEnd {
   readonly of: readonly string[]
 }
 
-/** Number of months before the current one for which a report may need month ends. */
+/** Number of earlier months whose month ends a report may need. */
 const monthsBefore = 2
 const silence: RateSegment = { rate: 0, jitter: 0 }
 
@@ -51,7 +51,7 @@ export interface UsageScriptOptions {
   readonly random: Random
 }
 
-/** Computes the usage that a list of steps describes, for any instant. */
+/** Computes the usage at any instant, from the steps of a usage script. */
 export class UsageScript {
   readonly told: number
   readonly #options: UsageScriptOptions
@@ -62,7 +62,7 @@ export class UsageScript {
   readonly #latencies: readonly Latencies[]
   readonly #resets: readonly { readonly at: number; readonly of: readonly string[] }[]
   #paces = new Map<string, RateCurve>()
-  /** Number of the first day of the latest month whose end has been added. */
+  /** Number of the first day of the month whose end was added last. */
   #knownMonth = Number.NEGATIVE_INFINITY
   #bursts: readonly Burst[] = []
   #changes: readonly number[] = []
@@ -98,17 +98,16 @@ export class UsageScript {
     this.#resets = of('counter-reset').map((step) => ({ at: resolved(step.at, told), of: step.metrics ?? words.rates }))
   }
 
-  /** Returns whether the script sets a rate or level. */
   mentions(name: string): boolean {
     return this.#steadies.some(({ values }) => name in values)
   }
 
-  /** Returns how many events each interval had, up to now. */
+  /** Returns the number of events in each interval. Events after the present time do not count. */
   series(name: string, { from, interval, points }: Grid): number[] {
     const [now, pace] = [this.#options.now(), this.#rate(name)]
     const edges = Array.from({ length: points + 1 }, (_, index) => Math.min(from + index * interval, now))
     const counts = pace.counts(edges)
-    // A daily value counts from the start of the day, or from the latest counter reset on that day.
+    // For daily values, count from the start of the day, or from the latest counter reset on this day.
     if (interval !== day || this.#resets.length === 0) return counts
     return counts.map((_, index) => {
       const [start, end] = [edges[index]!, edges[index + 1]!]
@@ -116,25 +115,31 @@ export class UsageScript {
     })
   }
 
-  /** Returns how many events happened since an instant, or since the latest counter reset after it. */
+  /**
+   * Returns the number of events since an instant. If a counter reset came after the instant, counts from the latest
+   * reset.
+   */
   total(name: string, since: number): number {
     const now = this.#options.now()
     return this.#rate(name).count(this.#since(name, since, now), now)
   }
 
-  /** Returns how many events happened since an instant, ignoring counter resets. */
+  /** Returns the number of events since an instant. Counter resets have no effect. */
   count(name: string, since: number): number {
     return this.#rate(name).count(since, this.#options.now())
   }
 
-  /** Returns a level at an instant, such as `pending`. The last step that covers the instant determines it. */
+  /**
+   * Returns a level at an instant, such as `pending`. If several steps cover the instant, the last one determines the
+   * level.
+   */
   level(name: string, at: number): number {
     return this.#told(name, at)?.values[name] ?? 0
   }
 
   /**
-   * Returns a level that a rate changes, such as `vectors` by `growth`. The level has the value of its step at the
-   * start of the step; for a step without a start, at the time when the script is set.
+   * Returns a level that changes at a rate: `vectors` changes at the rate `growth`. At the start of a step, the level
+   * has the value that the step sets. A step without a start sets the value for the time at which the script was set.
    */
   moved(name: string, by: string, at: number): number {
     const step = this.#told(name, at)
@@ -146,8 +151,8 @@ export class UsageScript {
   }
 
   /**
-   * Returns the latency of each interval, over the time in which the script sets one: the mean, or with `p99` the value
-   * that is exceeded in 1 % of that time.
+   * Returns the latency in each interval. Only the time in which the script sets a latency counts. `mean` is the mean.
+   * `p99` is the value that is exceeded in 1 % of this time.
    */
   latency(operation: keyof LatencyTable, figure: 'mean' | 'p99', { from, interval, points }: Grid): number[] {
     const now = this.#options.now()
@@ -159,7 +164,8 @@ export class UsageScript {
     return Array.from({ length: points }, (_, index) => {
       const start = from + index * interval
       if (start > now) return 0
-      // The interval that begins now has no length yet, so use the current value.
+      // An interval that begins at the present time has no length yet. Use at least 1 ms, so that it has the present
+      // latency.
       const end = Math.min(start + interval, Math.max(now, start + 1))
       const minutes = told.exact(start, end)
       if (minutes === 0) return 0
@@ -182,8 +188,8 @@ export class UsageScript {
   }
 
   /**
-   * Returns a latency as a curve, to compute its mean. The curve `told` is 1 while the script sets a latency, otherwise
-   * 0.
+   * Returns a latency as a curve, from which the mean is computed. The curve `told` is 1 while the script sets a
+   * latency, and 0 otherwise.
    */
   #latency(operation: keyof LatencyTable, figure: 'mean' | 'p99' | 'told'): RateCurve {
     return this.#pace(`latency/${operation}/${figure}`, (at) => {
@@ -209,7 +215,10 @@ export class UsageScript {
     return pace
   }
 
-  /** Adds the end of each month up to the current one. They cannot be added beforehand, because they recur forever. */
+  /**
+   * Adds the month ends up to the current month. They recur forever, so they cannot all be added when the script is
+   * set.
+   */
   #reach(): void {
     const month = monthOf(this.#options.now())[0]!
     if (month <= this.#knownMonth) return
@@ -237,7 +246,9 @@ export class UsageScript {
     return this.#steadies.findLast((step) => covers(step, at) && step.values[name] !== undefined)
   }
 
-  /** Returns the last reset of a counter between two instants, or the first instant if there is none. */
+  /**
+   * Returns the time of the last counter reset between two instants. Returns the first instant if there is no reset.
+   */
   #since(name: string, since: number, until: number): number {
     return this.#resets.reduce((last, { at, of }) => (at > last && at <= until && of.includes(name) ? at : last), since)
   }
@@ -256,7 +267,7 @@ function figureOf(figures: LatencyFigures, figure: 'mean' | 'p99'): number {
   return typeof figures === 'number' ? figures : figures[figure]
 }
 
-/** Returns the rate that is exceeded for at most 1 % of the time in which the rate is above 0. */
+/** Returns a rate that is exceeded for at most 1 % of the time. Time in which the rate is 0 does not count. */
 function exceeded(pace: RateCurve, from: number, until: number): number {
   const levels = [...pace.stretches(from, until)].sort((a, b) => b.rate - a.rate)
   let left = levels.reduce((sum, { rate, length }) => sum + (rate > 0 ? length : 0), 0) / 100

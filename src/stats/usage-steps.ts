@@ -4,8 +4,8 @@ import { type Instant, instant, iso } from '../kernel/instant.js'
 import { checkOptionNames, didYouMean, type OptionNames } from '../kernel/nearest-name.js'
 
 /**
- * An instant: ISO text (UTC if it has no time zone) or milliseconds since the epoch. A duration with a sign, such as
- * `'-2h'` or `'+30m'`, is relative to the time at which the script is set.
+ * An instant: ISO text (UTC if the text has no time zone) or milliseconds since the epoch. A signed duration such as
+ * `'-2h'` or `'+30m'` is relative to the time at which the script is set.
  */
 export type UsageInstant = string | number
 
@@ -18,8 +18,8 @@ interface When {
 
 interface Jittered {
   /**
-   * Jitter from 0 (default) to 1: fraction by which the count of a minute may randomly differ. The seed of the sandbox
-   * determines it.
+   * Random variation from 0 (default) to 1: the fraction by which the count of a minute may differ. It depends on the
+   * seed of the sandbox.
    */
   readonly jitter?: number
 }
@@ -28,23 +28,23 @@ interface Jittered {
 export interface SearchRates {
   /** Number of queries per minute. */
   readonly queries?: number
-  /** Number of updates per minute. They do not change `vectors`. */
+  /** Number of updates per minute. Updates do not change `vectors`. */
   readonly updates?: number
   /** Number of `rerank` operations per minute. */
   readonly reranks?: number
-  /** Number of vectors in the index at `from`, or without `from` at the time when the script is set. */
+  /** Number of vectors in the index at the time `from`. Without `from`, at the time at which the script is set. */
   readonly vectors?: number
-  /** Number of vectors that are added per minute; if negative, that are removed. */
+  /** Number of vectors that are added per minute. A negative number removes vectors. */
   readonly growth?: number
-  /** Number of operations that wait to be indexed. */
+  /** Number of operations that have not been indexed. */
   readonly pending?: number
 }
 
-/** Usage of the queue in addition to the traffic of the sandbox. */
+/** Usage of the queue. It is added to the usage from the traffic of the sandbox. */
 export interface QueueRates {
   /** Number of messages per minute that are delivered. */
   readonly delivered?: number
-  /** Number of failed attempts per minute that are retried. */
+  /** Number of attempts per minute that fail and are retried. */
   readonly retried?: number
   /** Number of messages per minute that fail permanently. */
   readonly failed?: number
@@ -56,11 +56,11 @@ export interface QueueRates {
   readonly runsFailed?: number
   /** Number of workflow runs per minute that begin and are canceled. */
   readonly runsCanceled?: number
-  /** Number of dead letters in addition to those of the sandbox. */
+  /** Number of dead letters. It is added to the number of dead letters in the sandbox. */
   readonly deadLetters?: number
 }
 
-/** Latency in milliseconds: one number for both values, or the mean and the 99th percentile. */
+/** Latency in milliseconds. One number is both the mean and the 99th percentile. */
 export type LatencyFigures =
   | number
   | {
@@ -81,7 +81,7 @@ export interface SteadyStep<Rates> extends When, Jittered {
   /** Rates per minute, and levels such as `vectors`, by name. */
   readonly rates: Rates
 }
-/** A usage step with more usage for a while, made by `usage.spikeAt()`. */
+/** A usage step that increases usage for a while, made by `usage.spikeAt()`. */
 export interface SpikeStep {
   /** The step multiplies rates for a while. */
   readonly kind: 'spike'
@@ -91,10 +91,13 @@ export interface SpikeStep {
   readonly factor: number
   /** Duration of the spike. */
   readonly for: Duration
-  /** Names of the rates that the step multiplies. `growth` and levels are not allowed. Default: all rates. */
+  /**
+   * Names of the rates that the step multiplies. `growth` and levels such as `vectors` are not allowed. Default: all
+   * rates.
+   */
   readonly metrics?: readonly string[]
 }
-/** A usage step without any usage, made by `usage.gap()`. */
+/** A usage step that stops all usage for a while, made by `usage.gap()`. */
 export interface GapStep {
   /** The step stops all activity for a while. */
   readonly kind: 'gap'
@@ -109,7 +112,7 @@ export interface CounterResetStep {
   readonly kind: 'counter-reset'
   /** Instant of the reset. */
   readonly at: UsageInstant
-  /** Names of the totals that are reset. Default: all but `vectors`. */
+  /** Names of the totals that are reset. Default: all totals except `vectors`. */
   readonly metrics?: readonly string[]
 }
 /** A usage step that sets latencies, made by `usage.latencies()`. */
@@ -119,15 +122,18 @@ export interface LatenciesStep extends When, Jittered {
   /** Latencies in milliseconds, by the name of the operation. */
   readonly metrics: LatencyTable
 }
-/** A usage step with more usage at the end of each month, made by `usage.monthEnd()`. */
+/** A usage step that increases usage at the end of each month, made by `usage.monthEnd()`. */
 export interface MonthEndStep {
   /** The step multiplies rates at the end of every month. */
   readonly kind: 'month-end'
   /** Number by which the rates are multiplied, 0 or more. */
   readonly factor: number
-  /** Duration before the end of each month (UTC) in which the step applies, at most 28 days. */
+  /** Duration in which the step applies. It ends at the end of each month (UTC), and is at most 28 days. */
   readonly for: Duration
-  /** Names of the rates that the step multiplies. `growth` and levels are not allowed. Default: all rates. */
+  /**
+   * Names of the rates that the step multiplies. `growth` and levels such as `vectors` are not allowed. Default: all
+   * rates.
+   */
   readonly metrics?: readonly string[]
 }
 
@@ -152,7 +158,10 @@ interface WhenOptions {
 interface Burst {
   /** Duration of the increase. Default: `'10m'` for `usage.spikeAt()`, `'1d'` for `usage.monthEnd()`. */
   readonly for?: Duration
-  /** Names of the rates that the step multiplies. `growth` and levels are not allowed. Default: all rates. */
+  /**
+   * Names of the rates that the step multiplies. `growth` and levels such as `vectors` are not allowed. Default: all
+   * rates.
+   */
   readonly metrics?: readonly string[]
 }
 
@@ -170,7 +179,7 @@ export function steady<const Rates extends SearchRates | QueueRates>(
 }
 
 /**
- * Multiplies the rates by a factor, for ten minutes from an instant by default.
+ * Multiplies the rates by a factor for a while. The default duration is ten minutes from the instant.
  * @example
  * sandbox.stats.search('products').script([usage.steady({ queries: 60 }), usage.spikeAt('-30m', 10, { for: '5m' })])
  */
@@ -194,8 +203,8 @@ export function gap(at: Instant, length: Duration): GapStep {
 }
 
 /**
- * Resets the totals of the day and of the month to 0, and the point of the day in the daily arrays. The series of the
- * period stay unchanged. `vectors` is reset only if `metrics` contains it; that empties the index.
+ * Resets the totals of the day and the month to 0. In daily series, also resets the point of this day. Series over a
+ * period stay unchanged. `vectors` is reset only if `metrics` contains it, and this empties the index.
  * @example sandbox.stats.queue.script([usage.steady({ delivered: 60 }), usage.counterReset('-10m')])
  */
 export function counterReset(at: Instant, metrics?: readonly string[]): CounterResetStep {
@@ -220,7 +229,7 @@ export function latencies(metrics: LatencyTable, when: WhenOptions & Jittered = 
 }
 
 /**
- * Multiplies the rates by a factor at the end of every month: by default on its last day (UTC).
+ * Multiplies the rates by a factor at the end of every month. By default, this is the last day of the month (UTC).
  * @example sandbox.stats.queue.script([usage.steady({ delivered: 60 }), usage.monthEnd(5)])
  */
 export function monthEnd(factor: number, options: Burst = {}): MonthEndStep {
@@ -273,7 +282,7 @@ const withoutZone = /^[+-]?\d{4,6}-\d\d-\d\dT[\d:.]+$/
 
 /**
  * Returns an instant in milliseconds since the epoch.
- * @param told time at which the script is set, in milliseconds; durations with a sign are relative to it
+ * @param told time in milliseconds at which the script is set; signed durations are relative to it
  */
 export function resolved(moment: UsageInstant, told: number): number {
   const signed = typeof moment === 'string' ? /^([+-])(?=[\d.]+[a-z])(.*)$/.exec(moment) : null
@@ -288,17 +297,17 @@ const when = { from: v.optional(moment), until: v.optional(moment) }
 const jitter = { jitter: v.optional(v.pipe(amount, v.maxValue(1))) }
 const figures = v.union([amount, v.strictObject({ mean: amount, p99: amount })])
 
-/** Names that a usage script may use. */
+/** Names that a usage script of one kind of statistics may use. */
 export interface UsageMetrics {
   /** Name of the call for error messages, such as `stats.queue.script()`. */
   readonly caller: string
-  /** Rates per minute, to which spikes apply. */
+  /** Rates per minute. Spikes can multiply them. */
   readonly rates: readonly string[]
-  /** Levels, and the rates that change them. */
+  /** Levels such as `vectors`, and rates that change a level such as `growth`. */
   readonly levels: readonly string[]
   /** Operations that have a latency. */
   readonly operations: readonly string[]
-  /** Counters that a counter reset may name. */
+  /** Counters that a `counter-reset` step may reset. */
   readonly counters: readonly string[]
 }
 
@@ -354,8 +363,8 @@ function refusal(step: unknown, issue: v.BaseIssue<unknown>, { caller, ...words 
 }
 
 /**
- * Checks the fields of latencies. The schema cannot name the wrong field, because a latency may be a number or an
- * object.
+ * Checks the fields of latencies. A latency may be a number or an object, so the error of the schema would not name the
+ * wrong field.
  */
 function checkLatencies(step: Partial<LatenciesStep> | null, caller: string): void {
   if (step?.kind !== 'latencies') return

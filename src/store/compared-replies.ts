@@ -35,7 +35,7 @@ export function areNumbers(double: unknown, other: unknown): boolean {
   return typeof double === 'number' && typeof other === 'number'
 }
 
-/** Returns whether both replies are texts. Errors do not count, although RESP2 also sends them as texts. */
+/** Returns whether both replies are texts that are not errors. In RESP2, an error is also a text. */
 export function areTexts(double: unknown, other: unknown): boolean {
   return [double, other].every((reply) => typeof reply === 'string' && errorIn(reply) === undefined)
 }

@@ -9,7 +9,10 @@ import { searchLoading } from './search/load-search.js'
 
 /** Options of `store.connect()`. */
 export interface ConnectionOptions {
-  /** Task of the handler that awaits the replies. It counts as asleep while a command waits, so that time can move. */
+  /**
+   * Task of the handler that awaits the replies. While a command waits, the task counts as asleep, so that virtual time
+   * can move.
+   */
   readonly task?: Task
 }
 
@@ -27,7 +30,10 @@ export class StoreConnection {
   /** The command that waits. `#queued` has the commands that were sent after it. */
   #blocked: Blocked | undefined
   readonly #queued: (() => void)[] = []
-  /** Whether a command waits, or has ended and the next queued one has not started. */
+  /**
+   * Whether further commands must be queued: a command waits, or its wait has ended but the next queued command has not
+   * started.
+   */
   #isBusy = false
   #isClosed = false
 
@@ -105,8 +111,8 @@ export class StoreConnection {
     this.#blocked = blocked
     this.#isBusy = true
     blocked.onEnd((end) => {
-      // A worker that the test does not await must not fail the test after the sandbox was disposed, so the worker's
-      // promise stays pending.
+      // The test may not await this promise. After the sandbox was disposed, a rejection would be unhandled and fail
+      // the test, so the promise stays pending.
       if ('error' in end && end.error instanceof SandboxDisposed) return
       this.#blocked = undefined
       if ('reply' in end) answer(end.reply)

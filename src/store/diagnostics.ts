@@ -1,7 +1,7 @@
 import type { CommandDescription } from './command/command-description.js'
 
-// Commands that the double accepts although the service may reject them. The note depends on the command, not on the
-// client.
+// Notes about commands that the double accepts although the service may reject them. A note depends only on the
+// command, not on the client.
 
 export const most = 1000
 
@@ -20,7 +20,7 @@ export class Diagnostics {
    * the field.
    */
   hasNew = false
-  /** Notes about the running command, for its entry. */
+  /** Notes about the running command, for its entry in the traffic log. */
   #latest = new Set<string>()
   #isPaused = false
 
@@ -45,7 +45,7 @@ export class Diagnostics {
   noticeUndocumented({ name }: Pick<CommandDescription, 'name'>): void {
     this.notice(
       name,
-      `${name} has no page in the service's documentation and may be refused there; policy.commands: 'documented' refuses it`,
+      `${name} has no page in the service's documentation, so the service may reject it. Set policy.commands to 'documented' to reject it too`,
     )
   }
 
@@ -53,7 +53,7 @@ export class Diagnostics {
   noticeBlock(name: string): void {
     this.notice(
       `${name} BLOCK`,
-      `${name} with BLOCK does not wait over REST, where the service does not support it: it replied immediately`,
+      `${name} with BLOCK does not wait over REST: it replied immediately, because the service supports no waiting over REST`,
     )
   }
 

@@ -11,16 +11,16 @@ import {
 import { commandOf, hasNewerOption, isNewer, limitsRanks } from './newer-than-redis.js'
 import { asScriptFrame, asShortest, plainScriptError } from './redis-replies.js'
 
-// Known differences between the double and the systems that it is compared with, one row each. The systems are the
-// service and redis-server, which may run behind the same API. A row must not match more than its `about` describes,
-// because it would hide new differences.
+// Known differences between the double and two other systems, one row each. These systems are the service and
+// redis-server, which may run behind the same API. A row must match only the difference that its `about` describes. A
+// broader row would hide new differences.
 
 /** System that is compared with the double. */
 export type ComparedSystem = 'service' | 'redis'
 
 /**
- * Replies of both systems to one command, or to one request without a command. Replies have the form of the REST API:
- * plain JSON values, and `{ error }` for errors.
+ * Replies of the double and of another system to one command, or to one request without a command. Replies have the
+ * form of the REST API: plain JSON values, and `{ error }` for errors.
  */
 export interface ComparedReplies {
   /** Empty if the request was not a command. */
@@ -31,19 +31,19 @@ export interface ComparedReplies {
   readonly other: unknown
 }
 
-/** A documented difference between the double and a real Redis. */
+/** A documented difference between the double and the service or redis-server. */
 export interface KnownDifference {
   readonly name: string
   /** Description of the difference. */
   readonly about: string
   /** Page and section that document it, such as `docs/protocol/store.md 7.3`. */
   readonly where: string
-  /** Systems that are known to differ in this way. */
+  /** Systems whose replies differ from those of the double in this way. */
   readonly of: readonly ComparedSystem[]
   explains(compared: ComparedReplies): boolean
 }
 
-/** The documented differences. The first one that explains two replies names the difference. */
+/** The documented differences. If several rows explain the same two replies, the first one is reported. */
 export const namedDifferences: readonly KnownDifference[] = [
   {
     name: 'int or integer',
@@ -64,7 +64,7 @@ export const namedDifferences: readonly KnownDifference[] = [
   {
     name: 'commands without a page',
     about:
-      "The service has no page for some commands of redis-server. The double has them unless policy.commands is 'documented'.",
+      "The service's documentation has no page for some commands of redis-server. The double runs them unless policy.commands is 'documented'.",
     where: 'docs/limits.md',
     of: ['service', 'redis'],
     explains: ({ argv, double, other }) =>
@@ -86,7 +86,7 @@ export const namedDifferences: readonly KnownDifference[] = [
   },
   {
     name: 'flag allow-key-locking',
-    about: 'redis-server 7.0 does not know this flag of scripts.',
+    about: 'redis-server 7.0 does not know the script flag allow-key-locking.',
     where: 'docs/protocol/store.md 8',
     of: ['redis'],
     explains: ({ argv, other }) =>
@@ -131,7 +131,7 @@ export const namedDifferences: readonly KnownDifference[] = [
   {
     name: 'shortest digits',
     about:
-      'Scores, and numbers that scripts pass to commands, have the fewest digits; redis 7.0 prints seventeen digits, and -0.',
+      'Scores, and numbers that scripts pass to commands, have as few digits as possible. redis 7.0 prints 17 digits, and -0.',
     where: 'docs/protocol/store.md 3.4',
     of: ['redis'],
     explains: ({ argv, double, other }) =>
@@ -139,7 +139,7 @@ export const namedDifferences: readonly KnownDifference[] = [
   },
   {
     name: 'double precision',
-    about: 'Sums are computed in double precision; redis-server uses extended precision.',
+    about: 'Sums are computed in double precision. redis-server uses extended precision.',
     where: 'docs/protocol/store.md 3.4',
     of: ['redis'],
     explains: ({ argv, double, other }) => /^H?INCRBYFLOAT$/i.test(argv[0] ?? '') && isNear(double, other),
@@ -191,7 +191,7 @@ export const namedDifferences: readonly KnownDifference[] = [
   },
   {
     name: 'about the server',
-    about: 'Sizes, encodings and descriptions of the server are estimates and formats of the double.',
+    about: 'Sizes and encodings are estimates of the double. Descriptions of the server have its own format.',
     where: 'docs/reference/commands.md',
     of: ['service', 'redis'],
     explains({ argv, double, other }) {
@@ -276,7 +276,7 @@ function isScored(argv: readonly string[]): boolean {
   return /^Z/i.test(argv[0] ?? '')
 }
 
-/** Returns whether the wording of an error is known only from the service itself. */
+/** Returns whether the service's wording of an error is not public. */
 function isOwnWording(error: string | undefined): boolean {
   const known = /^(?:ERR (?:wrong number of arguments|syntax error|unknown|Command is not|max )|NOPERM|WRONGPASS)/
   return error !== undefined && !known.test(error)

@@ -93,8 +93,8 @@ export class Store {
   }
 
   /**
-   * Loads what `run()` needs for SEARCH commands and their languages (default English), and for indexes that were
-   * loaded with a dump. REST and connections load it automatically.
+   * Loads the code that `run()` needs for SEARCH commands: for these languages (default English), and for the indexes
+   * of a loaded dump. REST and connections load the code automatically.
    * @example
    * await sandbox.store.loadSearch('german')
    * sandbox.store.run('SEARCH.CREATE', 'books', 'ON', 'JSON', 'PREFIX', 1, 'book:', 'LANGUAGE', 'german', 'SCHEMA', 'title', 'TEXT')
@@ -104,9 +104,10 @@ export class Store {
   }
 
   /**
-   * Opens a connection on which commands such as `BLPOP` and `XREAD BLOCK` may wait, for another client or for a
-   * virtual timeout. `run()` and REST never wait.
-   * @param options `task`: in a handler, the task that it received, so that time moves while the command waits
+   * Opens a connection, on which commands such as `BLPOP` and `XREAD BLOCK` may wait. A wait ends when another client
+   * adds an element, or after a virtual timeout. `run()` and REST never wait.
+   * @param options `task`: in a handler, the task that the handler received. Virtual time can then move while the
+   * command waits.
    * @example
    * const worker = sandbox.store.connect()
    * const job = worker.run('BLPOP', 'jobs', 0)
@@ -166,7 +167,8 @@ export class Store {
   }
 
   /**
-   * Returns the store itself. It exists so that code for a remote sandbox also works with this one.
+   * Returns the store itself. Code for a remote sandbox, whose snapshot is a copy, therefore also works with this
+   * sandbox.
    * @example expect(await sandbox.store.snapshot()).not.toHaveKey('cart:1')
    */
   snapshot(): this {

@@ -1,7 +1,7 @@
 import type { Bytes } from '../kernel/bytes.js'
 import type { StoreDump } from './dump/store-dump.js'
 
-/** Command that ran, or dump that was loaded, as an input for replicas of the store. */
+/** Input for replicas of the store: a command that ran, or a dump that was loaded. */
 export interface ExecutedCommand {
   readonly seq: number
   /** Virtual time, milliseconds since the Unix epoch. */

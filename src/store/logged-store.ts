@@ -13,12 +13,12 @@ import type { StoreEngine } from './store-engine.js'
 /** Estimated bytes of one executed command, in addition to its arguments. */
 const ranBytes = 80
 
-/** Client that sends the commands of a connection. */
+/** User and client that send a command. */
 export interface Sender {
   readonly user: User
   readonly via: CommandEntry['via']
   readonly client?: CommandClient
-  /** `seq` of the entry that the commands belong to. */
+  /** `seq` of the traffic entry that caused the commands. */
   readonly cause?: number | undefined
 }
 
@@ -33,7 +33,7 @@ export class LoggedStore {
   /** `seq` of the last command in the log. */
   last = 0
 
-  /** @param inputs journal, which records that a read outside commands removed expired keys */
+  /** @param inputs journal of the sandbox, which records when a read outside of commands removes an expired key */
   constructor(
     readonly store: StoreEngine,
     readonly traffic: TrafficLog,
@@ -47,7 +47,8 @@ export class LoggedStore {
     }
     store.listen({
       keyspace: (eventClass, event, key) => {
-        // New keys and misses are not changes. redis-server does not include them in `A` either.
+        // The event classes `n` (new key) and `m` (miss) are not changes. redis-server does not include them in `A`
+        // either.
         if (eventClass === 'n' || eventClass === 'm') return
         if (!this.#isRunning && !store.db.isAlarmed) inputs?.note('looked', key)
         if (traffic.keeps) traffic.adopt(new Change(event, key, this.#cause))
@@ -56,7 +57,8 @@ export class LoggedStore {
   }
 
   /**
-   * Sets another store whose executed commands can be shared: equal arguments and values are then kept in memory once.
+   * Sets another store whose executed commands this store can reuse. Equal arguments and values are then kept in memory
+   * only once.
    */
   borrow(from: LoggedStore | undefined): void {
     this.#lender = from
@@ -65,7 +67,8 @@ export class LoggedStore {
   execute(given: readonly Bytes[], user: User, via: CommandEntry['via'], cause?: number, address?: string): Reply {
     const { waiting } = this.store
     const argv = this.#lender === undefined ? given : this.#borrowed(given, this.#lender)
-    // Blocked clients are served after this command was logged, so that what they take comes after it in the log.
+    // Blocked clients are served after this command was logged. The commands that take elements for them therefore
+    // follow it in the log.
     if (waiting.size > 0) return waiting.after(() => this.#execute(argv, user, via, cause, address))
     return this.#execute(argv, user, via, cause, address)
   }
@@ -105,9 +108,10 @@ export class LoggedStore {
   }
 
   /**
-   * Runs a command of a connection, which may wait, and logs it when it has ended. Also records it as an input of the
-   * sandbox, so callers must not record it.
-   * @returns the reply, or the blocked command; throws `ReplyError` as `execute()` does
+   * Runs a command of a connection and logs the command when it has ended. The command may wait. It is also recorded as
+   * an input of the sandbox, so callers must not record it.
+   * @returns the reply, or the blocked command
+   * @throws ReplyError as `execute()` does
    */
   start(argv: readonly Bytes[], sender: Sender): Reply | Blocked {
     return this.carryOut(argv, sender, this.#note([argv], false, sender))
@@ -115,7 +119,7 @@ export class LoggedStore {
 
   /**
    * Runs a command that is already recorded.
-   * @param number number of the recorded input, if the command is an input of its own
+   * @param number number of the recorded input, if the command was recorded as a separate input
    */
   carryOut(argv: readonly Bytes[], sender: Sender, number?: number): Reply | Blocked {
     if (mayWait(argv)) return this.store.waiting.after(() => this.#start(argv, sender, number))
@@ -175,7 +179,7 @@ export class LoggedStore {
     }
   }
 
-  /** Runs a function. The entries of all changes that it makes get this cause. */
+  /** Runs a function. All changes that the function makes are logged with this cause. */
   #during<T>(cause: number | undefined, run: () => T): T {
     const outer = [this.#cause, this.#isRunning] as const
     this.#cause = cause
@@ -201,7 +205,8 @@ export class LoggedStore {
   }
 
   /**
-   * Keeps an executed command for the history, without its reply, because running the command again returns the reply.
+   * Keeps an executed command for the history. Its reply is not kept, because running the command again returns the
+   * reply.
    */
   #remember({ seq, at, error }: Executed, argv: readonly Bytes[]): void {
     const inputs = this.#inputs
@@ -242,12 +247,14 @@ export class LoggedStore {
     return this.#ran
   }
 
-  /** Marks the sandbox as complete: commands that filled it are not part of its history. */
+  /**
+   * Begins the history of a sandbox that is now complete. Commands that filled the sandbox are not part of the history.
+   */
   begin(): void {
     this.#ran = []
   }
 
-  /** Logs a command that did not run normally because a fault decided its result. */
+  /** Logs a command whose result a fault decided. */
   note(
     argv: readonly Bytes[],
     user: User,
@@ -268,8 +275,8 @@ function areSame(some: readonly Bytes[], others: readonly Bytes[]): boolean {
   return some.length === others.length && some.every((word, index) => word === others[index])
 }
 
-// Classes instead of object literals: a pipeline logs hundreds of entries, and a literal plus its stamp takes four
-// times as long.
+// Entries are instances of classes. A pipeline logs hundreds of entries, and creating an object literal and then adding
+// `seq` and `at` takes four times as long.
 
 class Executed implements CommandEntry, EntryBase {
   seq = 0

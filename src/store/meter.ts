@@ -5,8 +5,8 @@ import { type Reply, Status } from './command/reply.js'
 /** Billed commands and bytes since the start or the last reset. */
 export interface StoreCost {
   /**
-   * Number of commands, including those in pipelines, transactions and scripts; a transaction counts two more.
-   * [store.md 4]
+   * Number of commands, including those in pipelines, transactions and scripts. A transaction counts two more, for
+   * MULTI and EXEC. [store.md 4]
    */
   readonly commands: number
   /** Number of commands that do not change keys. */
@@ -35,7 +35,7 @@ const dayMs = 86_400_000
 export class CostMeter {
   #reads = 0
   #writes = 0
-  /** Number of billed MULTI and EXEC, which are neither reads nor writes. */
+  /** Number of billed MULTI and EXEC commands, which are neither reads nor writes. */
   #overhead = 0
   #bytesIn = 0
   #bytesOut = 0
@@ -45,7 +45,7 @@ export class CostMeter {
   #dayEnds = 0
   #month = 0
   #paused = false
-  /** Counters at the last CONFIG RESETSTAT, which INFO subtracts. */
+  /** Counters at the time of the last CONFIG RESETSTAT. INFO subtracts them. */
   #forgotten: InfoStatistics = { commands: 0, reads: 0, writes: 0, bytesIn: 0, bytesOut: 0 }
 
   constructor(private readonly now: () => number) {}
@@ -146,7 +146,7 @@ export function sizeOfReply(reply: Reply): number {
 
 /** Returns the number of months since year 0 in the Gregorian calendar. @param day days since 1970-01-01 */
 export function monthOf(day: number): number {
-  // The calculation lets years begin in March, so that the leap day is the last day. An era is 400 years.
+  // In this calculation, years begin in March, so that the leap day is the last day of a year. An era is 400 years.
   const days = day + 719_468
   const era = Math.floor(days / 146_097)
   const dayOfEra = days - era * 146_097

@@ -16,8 +16,8 @@ export function isNewer(command: Command | undefined): boolean {
 }
 
 /**
- * Options of commands that are newer than redis-server 7.0, and the position of the first argument that can be one of
- * them.
+ * Options that redis-server 7.0 does not have, by command. The number is the position of the first argument that can be
+ * such an option.
  */
 const newerOptions: readonly (readonly [command: RegExp, from: number, option: RegExp])[] = [
   [/^SET$/i, 3, /^IF(?:EQ|NE|DEQ|DNE)$/i],

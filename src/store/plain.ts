@@ -7,7 +7,7 @@ export type PlainReply = null | number | bigint | string | readonly PlainReply[]
 /** Argument of a command: text, a number or bytes. */
 export type CommandArg = string | number | bigint | Uint8Array
 
-/** Command and its arguments, as separate parameters or as a list that is spread. */
+/** Name and arguments of a command, as separate parameters or as a spread list: `run('GET', key)`, `run(...argv)`. */
 export type CommandArgs = readonly [command: CommandArg, ...args: CommandArg[]] | readonly CommandArg[]
 
 export function bytesOfWord(word: CommandArg, at = 0): Bytes {

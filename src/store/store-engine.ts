@@ -57,9 +57,7 @@ export class StoreEngine implements CommandStore {
   readonly persistence: Persistence
   /** Number of connections over the Redis protocol. */
   connections = 0
-  /** Keys that connections watch. */
   readonly watches: Watches = new Watches()
-  /** Cached scripts and loaded functions. */
   readonly scripts: Scripts = new Scripts(this)
   /** The commands that the policy enables. */
   readonly commands: CommandTable<Command>
@@ -122,7 +120,7 @@ export class StoreEngine implements CommandStore {
     return this.#writes
   }
 
-  /** Counts a write to a store in another process that this one represents. */
+  /** Counts a write to a store in another process. This store represents that store. */
   wroteElsewhere(): void {
     this.#writes++
   }
@@ -151,7 +149,8 @@ export class StoreEngine implements CommandStore {
 
   /**
    * Runs one command of a connection, on which commands may wait.
-   * @returns the reply, or the blocked command; the connection must run no other command until it has ended
+   * @returns the reply, or the blocked command. The connection must not run another command until the blocked command
+   * has ended.
    * @throws ReplyError for every error reply
    * @example
    * const begun = store.begin(words, user, client)
@@ -195,8 +194,10 @@ export class StoreEngine implements CommandStore {
   }
 
   /**
-   * Runs a command that was already looked up and permitted, as a part of a running one. Does not call listeners.
-   * @param origin what monitors show, such as `lua` for scripts; without it monitors show nothing
+   * Runs a command as a part of a running one. The caller has already looked up the command and checked the
+   * permissions. Does not call listeners.
+   * @param origin origin that monitors show, such as `lua` for scripts. Without an origin, monitors do not see the
+   * command.
    */
   executePart(command: Command, argv: readonly Bytes[], user: User, origin?: string): Reply {
     this.meter.count(command)
@@ -231,7 +232,7 @@ export class StoreEngine implements CommandStore {
     }
   }
 
-  /** Runs a function. Error texts that it produces refer to this documentation address. */
+  /** Runs a function. Error texts of the function contain this documentation address. */
   inWordsOf<T>(docs: string, run: () => T): T {
     const outer = this.#docs
     this.#docs = docs
@@ -243,7 +244,8 @@ export class StoreEngine implements CommandStore {
   }
 
   /**
-   * Runs a function with a work budget of its own, not that of the request. It may serve another client, for example.
+   * Runs a function with its own work budget instead of that of the request. The function may serve another client, for
+   * example.
    */
   atOwnCost<T>(run: () => T): T {
     const { left } = this.work
@@ -305,7 +307,8 @@ export class StoreEngine implements CommandStore {
 
   /**
    * Returns whether the ACL rules of a user may contain this command.
-   * @param commands default: the commands that the policy enables; a dump may come from a sandbox with others
+   * @param commands commands that exist. Default: those that the policy enables. A dump may come from a sandbox with
+   * other commands.
    */
   knows(name: string, commands: CommandTable<Command> = this.commands): boolean {
     const [container = '', subcommand] = name.toUpperCase().split('|')
@@ -354,7 +357,7 @@ export class StoreEngine implements CommandStore {
   }
 
   /**
-   * Shows a command to monitors. As in redis, they do not see commands with a wrong number of arguments or commands
+   * Shows a command to monitors. As in redis, monitors do not see commands with a wrong number of arguments or commands
    * that manage the server.
    */
   #show(argv: readonly Bytes[], command: Command, origin: string): void {

@@ -10,7 +10,7 @@ import type { StoreEngine } from './store-engine.js'
 interface Connections {
   /** Ends the connections because the sandbox was disposed. */
   retire(): void
-  /** Closes all connections, because the sandbox got a new state, which has none. */
+  /** Closes all connections, because the sandbox got a new state without connections. */
   close(): void
 }
 
@@ -23,9 +23,8 @@ export interface StoreElsewhere {
   run(argv: readonly Bytes[]): Promise<Reply>
   /** Runs one command as the owner without logging it. */
   peek(argv: readonly Bytes[]): Promise<Reply>
-  /** Calls `take` while `store.dump()` returns a copy of the remote store. For matchers. */
+  /** Copies the remote store and calls `take`. During this call, `store.dump()` returns the copy. For matchers. */
   copied<T>(take: () => T): Promise<T>
-  /** Deletes everything in the store. */
   reset(): Promise<void>
 }
 
@@ -38,7 +37,10 @@ export interface StoreInternals {
   readonly front: RestStore
   /** Journal of inputs, if the sandbox keeps one. */
   readonly inputs: InputJournal | undefined
-  /** Connections over the Redis protocol, set at the first one: most sandboxes have none and do not load that code. */
+  /**
+   * Connections over the Redis protocol. They are created with the first connection, because most sandboxes have none
+   * and do not load the code.
+   */
   connections?: Connections
   /** Set if the store is in another process. */
   elsewhere?: StoreElsewhere

@@ -10,7 +10,8 @@ import { measure } from './keyspace/measure.js'
 import { sizeOfWords } from './meter.js'
 import type { StoreEngine } from './store-engine.js'
 
-// Limits of a plan, as policy. They apply to requests; direct use of the store in a test has none. [store.md 10]
+// Limits of a plan, as policies. They apply to requests. Commands that a test runs directly have no limits. [store.md
+// 10]
 
 /** Commands that free memory, at least in some cases. They still work when the storage is full. */
 const freeing: ReadonlySet<string> = new Set(
@@ -58,7 +59,7 @@ export function refusedWork(
 const freesAll: ReadonlySet<string> = new Set(['FLUSHALL', 'FLUSHDB'])
 
 /**
- * Number of arguments without a cost of their own. If a command has more, each of its arguments costs work, because the
+ * Maximum number of arguments that cost no work. If a command has more, each of its arguments costs work, because the
  * command processes every one.
  */
 export const freeWords = 256

@@ -8,7 +8,7 @@ import type { StoreClock } from './keyspace/store-clock.js'
 export interface StoreOptions {
   readonly clock: StoreClock
   readonly random: Random
-  /** Cursors of a sandbox that may be loaded. Default: drawn from `random`. */
+  /** SCAN cursors, for a sandbox into which dumps may be loaded. Default: created with `random`. */
   readonly cursors?: ScanCursors
   readonly access: AccessControl
   readonly policy: ResolvedPolicy
@@ -16,10 +16,10 @@ export interface StoreOptions {
   readonly docs: string
   /** Documentation address for connections, which have no dialect of their own. Default: `docs`. */
   readonly nativeDocs?: string
-  /** Called when code outside the sandbox received the reply that it waited for. */
+  /** Called after code outside the sandbox has received a reply for which it waited. */
   readonly answered?: () => void
-  /** Called when code of this process waits for a reply until a time. */
+  /** Called when code of this process waits for a reply that has a timeout. */
   readonly awaited?: (command: string, isWaiting: () => boolean) => void
-  /** Receives notes about commands that the service may reject, each once. */
+  /** Called once with each note about a command that the service may reject. */
   readonly warnOnce?: WarnOnce | undefined
 }

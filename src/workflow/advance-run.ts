@@ -19,28 +19,31 @@ export const endStates: Readonly<Record<WorkflowRunEnd, VendorRunState>> = {
   canceled: 'RUN_CANCELED',
 }
 
-/** The clock that moves a run, and a function that returns its lifecycle as text for failure messages. */
+/** What advancing a run needs: the clock, and a function that describes the run in error messages. */
 export interface RunAdvancer {
   readonly clock: Clock
   /** Returns the lifecycle of a run as text, step by step. */
   story(runId: string): string
 }
 
-/** The goal of an advance: time stops when it is reached. */
+/** The goal of an advance. Time stops when the goal is reached. */
 interface AdvanceGoal {
-  /** The goal as a phrase for errors, such as `reach step 'charge'`. */
+  /** The goal as part of an error message, such as `reach step 'charge'`. */
   readonly what: string
   isReached(): boolean
   /**
-   * `true`: time stops immediately when the goal is reached. `false`: everything that is due at that instant happens
-   * before.
+   * `true`: time stops as soon as the goal is reached. `false`: first, everything that is due at the same instant
+   * happens.
    */
   readonly stopsAtOnce: boolean
-  /** Returns an additional reason why the goal was not reached, or `''`. */
+  /** Returns a text that helps to explain why the goal was not reached, or `''`. */
   hint(): string
 }
 
-/** Returns the goal that the run reaches a step. @throws TypeError when the name or the number is invalid */
+/**
+ * Returns the goal to reach a step.
+ * @throws TypeError when the name or the number is invalid
+ */
 export function reached(run: WorkflowRunState, step: string, nth: number): AdvanceGoal {
   if (typeof step !== 'string' || step === '')
     throw new TypeError('advanceToStep(): the first argument must be the name of a step.')
@@ -76,11 +79,11 @@ export function ended(run: WorkflowRunState, state: WorkflowRunEnd | undefined):
   }
 }
 
-/** Interval, in milliseconds of host time, at which a run is checked on a clock in mode `real`. */
+/** Interval between two checks of a run if the clock is in mode `real`, in milliseconds of host time. */
 const pollIntervalMs = 5
 
 /**
- * Moves time until a run reaches a goal.
+ * Advances the clock until a run reaches a goal.
  * @throws Error with the lifecycle of the run when the run cannot reach the goal
  */
 export async function advanceUntil(
@@ -110,8 +113,8 @@ export async function advanceUntil(
 }
 
 /**
- * Returns the next timer that can move the run. Background timers recur forever, so they count only if they belong to
- * the run.
+ * Returns the next timer that can move the run forward. A background timer recurs forever, so it counts only if it
+ * belongs to the run.
  */
 function nextTimer(clock: Clock, run: WorkflowRunState): Timer | undefined {
   const timers = waitingTimers(clock)
@@ -120,7 +123,7 @@ function nextTimer(clock: Clock, run: WorkflowRunState): Timer | undefined {
 }
 
 function nothingLeft({ refused }: WorkflowRunState): string {
-  return `no timer is left that could move it${refused === undefined ? '.' : `: ${refusal(refused)}`}`
+  return `no timer is left that could move the run${refused === undefined ? '.' : `: ${refusal(refused)}`}`
 }
 
 /** Returns the waits of a run and of the runs that it invoked. */
@@ -132,7 +135,7 @@ function waitsOf(run: WorkflowRunState): Wait[] {
 function unsent({ eventId, step, deadline }: Wait, now: number): string {
   const event = quoted(eventId)
   return (
-    `step ${quoted(step.stepName)} waits for event ${event}, which was not sent, and would time out in ${formatDuration(deadline - now)}. ` +
+    `step ${quoted(step.stepName)} waits for event ${event}, which was not sent. The wait would time out in ${formatDuration(deadline - now)}. ` +
     `Stub it with workflow.stubEvent(${event}, data) or workflow.stubEvent(${event}).timesOut(), or move time with clock.advance().`
   )
 }
@@ -140,6 +143,6 @@ function unsent({ eventId, step, deadline }: Wait, now: number): string {
 /** Waits until the next check of a run on a clock in mode `real`. */
 function pause(clock: Clock): Promise<void> {
   return new Promise((resolve) => {
-    clock.schedule(clock.now() + pollIntervalMs, 'a look at a run', () => resolve(), { background: true })
+    clock.schedule(clock.now() + pollIntervalMs, 'next check of a run', () => resolve(), { background: true })
   })
 }

@@ -19,7 +19,7 @@ interface WorkflowInternals {
 
 const { attach, of } = internals<Workflow, WorkflowInternals>('workflows')
 
-/** Returns the engine of a `Workflow`, for internal code. */
+/** Returns the engine behind a `Workflow`, for code of this package. */
 export const workflowsOf = (workflow: Workflow): WorkflowEngine => of(workflow).engine
 
 export type WorkflowsEffects = MethodEffects<
@@ -50,7 +50,7 @@ function checkNotify(options: NotifyOptions): void {
   checkOptionNames('workflow.notify()', options, Object.keys(notifyOptionNames))
 }
 
-/** The workflow runs of a sandbox, for direct access from a test, without HTTP and without a token. */
+/** The workflow runs of a sandbox. A test uses them directly, without HTTP and without a token. */
 export class Workflow {
   static {
     bindMethods(Workflow)
@@ -94,7 +94,8 @@ export class Workflow {
 
   /**
    * Sends an event to the runs that wait for it, as `client.notify()` does.
-   * @param options.runId only run that receives the event; if it does not wait yet, its next wait receives the event
+   * @param options.runId ID of the only run that receives the event. If this run does not wait yet, its next wait
+   * receives the event
    * @returns the number of waits that the event ended
    * @example
    * await run.advanceToStep('approval')
@@ -107,9 +108,9 @@ export class Workflow {
   }
 
   /**
-   * Stubs a step in every run: its body does not run, and the app needs no change.
+   * Stubs a step in every run. The body of the step does not run, and the app needs no change.
    * @param name name of the step
-   * @param nth number of the step among the steps with this name in a run, from 1; default: all of them
+   * @param nth which of the steps with this name in a run, counted from 1. Default: all of them
    * @throws TypeError when the name or the number is invalid
    * @example sandbox.workflow.stubStep('charge').returns({ id: 'ch_1' })
    */
@@ -119,14 +120,14 @@ export class Workflow {
       throw new TypeError(`${called}: the first argument must be the name of a step (got ${shown(name)}).`)
     if (nth !== undefined && !(Number.isSafeInteger(nth) && nth > 0)) {
       throw new TypeError(
-        `${called}: nth, the number among the steps called ${quoted(name)}, must be a whole number from 1 (got ${shown(nth)}).`,
+        `${called}: nth must be a whole number from 1 (got ${shown(nth)}). It selects one of the steps named ${quoted(name)}.`,
       )
     }
     return new StepStubBuilder(of(this).engine, name, nth, this.#inputs.below(['stubStep', name, nth]))
   }
 
   /**
-   * Stubs an event: the first run that waits for it receives it immediately, once.
+   * Stubs an event. The first run that waits for the event receives it immediately. The stub is used once.
    * @param data data of the event, as for `client.notify()`; default: none
    * @throws TypeError when the ID is empty or JSON cannot represent the data
    * @example sandbox.workflow.stubEvent('approved', { by: 'Ada' })
@@ -142,13 +143,13 @@ export class Workflow {
     if (!(given instanceof Uint8Array)) jsonOf(given, `workflow.stubEvent(${quoted(eventId)}, …)`)
     const { engine } = of(this)
     const verb = engine.script.verbs.addEvent(eventId, { does: 'arrives', data: eventBytes(given) })
-    // The caller may still call `timesOut()`.
-    // Therefore, runs that already wait receive the event only after the current code, or when time moves.
+    // The caller may still call `timesOut()`. So runs that already wait receive the event later: after the current
+    // code, or when time moves.
     engine.script.soon(eventId)
     return this.promised(verb.number)
   }
 
-  /** Returns the stub of an event by its number. A journal replays `timesOut()` with it. */
+  /** Returns the stub of an event by its number. The journal needs it to replay `timesOut()`. */
   protected promised(number: number): EventStubBuilder {
     const { engine } = of(this)
     return new EventStubBuilder(engine, engine.script.verbs.event(number), this.#inputs.below(['promised', number]))
@@ -178,7 +179,10 @@ export class Workflow {
     of(this).engine.script.skipRetryDelays()
   }
 
-  /** Messages about unused stubs, for example because of a misspelled name or an event for which no run waited. */
+  /**
+   * One message per unused stub. A stub is unused if, for example, its name is misspelled or no run waited for its
+   * event.
+   */
   get unused(): readonly string[] {
     return of(this).engine.script.unused
   }
@@ -186,7 +190,7 @@ export class Workflow {
 
 export type StepEffects = MethodEffects<StepStubBuilder, { returns: 'changes'; throws: 'changes'; timesOut: 'changes' }>
 
-/** Stub of a step. Its methods set the outcome of the step. */
+/** Stub of a step. Its methods set how the step ends. */
 export class StepStubBuilder {
   static {
     bindMethods(StepStubBuilder)
@@ -225,9 +229,8 @@ export class StepStubBuilder {
   }
 
   /**
-   * Makes the step throw this error instead of running its body.
-   * The queue receives the error as from the endpoint and retries the delivery. A `WorkflowNonRetryableError` fails the
-   * run immediately.
+   * Makes the step throw this error instead of running its body. The queue receives the error as if the endpoint had
+   * sent it, and retries the delivery. A `WorkflowNonRetryableError` fails the run immediately.
    * @param options.times number of attempts that throw; default: all of them
    * @throws TypeError when an argument is invalid
    * @example sandbox.workflow.stubStep('charge').throws(new Error('card declined'), { times: 2 })
@@ -251,7 +254,8 @@ export class StepStubBuilder {
   }
 
   /**
-   * Makes the endpoint of the step not respond until the attempt times out. A wait for an event times out immediately.
+   * Makes the endpoint of the step never respond, so that the attempt times out. If the step waits for an event, the
+   * wait times out immediately.
    * @example sandbox.workflow.stubStep('charge').timesOut({ times: 1 })
    */
   timesOut(options: { readonly times?: number } = {}): this {
@@ -265,7 +269,7 @@ export class StepStubBuilder {
 
 export type EventEffects = MethodEffects<EventStubBuilder, { timesOut: 'changes' }>
 
-/** Stub of the next wait for an event. */
+/** Stub of the next wait for an event. By default, the event arrives. */
 export class EventStubBuilder {
   static {
     bindMethods(EventStubBuilder)
@@ -283,7 +287,7 @@ export class EventStubBuilder {
   }
 
   /**
-   * Makes the event never arrive: the wait for the event ends immediately with a timeout.
+   * Makes the wait for the event end immediately with a timeout, as if the event had never arrived.
    * @example sandbox.workflow.stubEvent('approved').timesOut()
    */
   timesOut(): this {
@@ -317,7 +321,7 @@ export interface RunView {
   readonly createdAt: number
   /** Virtual time of the end, in milliseconds since the epoch; `undefined` until the run ends. */
   readonly completedAt?: number | undefined
-  /** Parsed JSON that the run returned; `undefined` until the run ends, or if it returned nothing. */
+  /** Value that the run returned, as parsed JSON. `undefined` until the run ends, or if the run returned nothing. */
   readonly result?: unknown
 }
 
@@ -351,7 +355,7 @@ export type RunEffects = MethodEffects<
   }
 >
 
-/** One workflow run. Each field is read when it is accessed, so it shows the present state. */
+/** One workflow run. Reading a field always returns its current value. */
 export class WorkflowRun extends ReadonlyView implements RunView {
   /** ID of the workflow run, `wfr_…`. */
   declare readonly id: string
@@ -363,9 +367,9 @@ export class WorkflowRun extends ReadonlyView implements RunView {
   declare readonly createdAt: number
   /** Virtual time of the end, in milliseconds since the epoch; `undefined` until the run ends. */
   declare readonly completedAt: number | undefined
-  /** Parsed JSON that the run returned; `undefined` until the run ends, or if it returned nothing. */
+  /** Value that the run returned, as parsed JSON. `undefined` until the run ends, or if the run returned nothing. */
   declare readonly result: unknown
-  /** Returns the present fields of the run as a plain object. */
+  /** Returns the current fields of the run as a plain object. */
   declare toJSON: () => RunView
 
   static {
@@ -390,7 +394,7 @@ export class WorkflowRun extends ReadonlyView implements RunView {
   }
 
   /**
-   * Returns the reason why the run is in its present state: for example, what each unfinished step waits for.
+   * Explains why the run is in its current state. For example, it states what each unfinished step waits for.
    * @example console.log(run.explain())
    */
   explain(): string {
@@ -398,7 +402,7 @@ export class WorkflowRun extends ReadonlyView implements RunView {
   }
 
   /**
-   * Returns the run history as plain JSON. You can save it and replay it against later code.
+   * Returns the run history as plain JSON. You can save it and later replay it against a newer version of your code.
    * @param options.secrets whether to include headers that look like secrets and texts that the trigger redacts;
    * default: false
    * @example
@@ -423,9 +427,9 @@ export class WorkflowRun extends ReadonlyView implements RunView {
   }
 
   /**
-   * Advances the clock until the run reaches a step: until the step is submitted, planned, waits, sleeps, calls, or
-   * fails.
-   * @param nth number of the step among the steps with this name, from 1; default: 1
+   * Advances the clock until the run reaches a step. A step is reached when it is submitted, is planned, waits, sleeps,
+   * makes a call or fails.
+   * @param nth which of the steps with this name, counted from 1. Default: 1
    * @throws Error with the lifecycle of the run when the run cannot reach the step
    * @example
    * await run.advanceToStep('approval')

@@ -15,7 +15,7 @@ import type { StepBody } from './step.js'
 import type { StepRecord, StoredReply, Wait, WorkflowRunState } from './workflow-run.js'
 import type { Waits } from './workflow-waits.js'
 
-/** Returns runs as JSON: the runs in memory, and removed runs to which messages still refer. */
+/** Returns the runs of a dump as JSON: the runs in memory, and removed runs to which a message still belongs. */
 export function dumpOf(
   remembered: readonly WorkflowRunState[],
   known: Iterable<Message>,
@@ -26,7 +26,7 @@ export function dumpOf(
   const messages = new Set<Message>()
   const gather = (message: Message): void => {
     const run = runOf(message)
-    // The dump contains only one run per ID. If two runs have the same ID, it contains the later one.
+    // A dump can contain only one run per ID. If two runs have the same ID, the later run is kept.
     if (run !== undefined && !runs.has(run.id)) runs.set(run.id, run)
   }
   for (const message of known) gather(message)
@@ -132,7 +132,7 @@ function dumpedStep(record: StepRecord, runs: ReadonlyMap<string, WorkflowRunSta
   }
 }
 
-/** Returns the waits of a run. For each step, the latest wait comes last. */
+/** Returns all waits of a run. If a step has several waits, its latest wait comes last. */
 function waitsOf({ waits = new Set(), steps }: WorkflowRunState): readonly Wait[] {
   const latest = new Set(steps.flatMap(({ wait }) => wait ?? []))
   return [...[...waits].filter((wait) => !latest.has(wait)), ...latest]
@@ -163,7 +163,7 @@ function dumpedReply({ status, headers, body, error }: StoredReply): DumpedReply
   }
 }
 
-/** Returns a step without its undefined fields, as JSON stores it. */
+/** Returns a copy of a step without its undefined fields, because JSON has none. */
 function body(step: StepBody): DumpedStepBody {
   return JSON.parse(JSON.stringify(step)) as DumpedStepBody
 }

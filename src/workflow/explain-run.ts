@@ -8,7 +8,7 @@ import { shownText, shownUrl } from '../secrets/urls.js'
 import type { WorkflowEngine } from './workflow-engine.js'
 import type { StoredReply, WorkflowRunState } from './workflow-run.js'
 
-/** Explains why a run is in its present state, and what you can do about it. */
+/** Explains why a run is in its current state, and what you can do about it. */
 export function explainRun(run: WorkflowRunState, { queue }: WorkflowEngine): string {
   const { id, url, createdAt: time, isStarted, waits, failureFunction } = run
   const open = [...queue.courier.byId.values()]
@@ -36,7 +36,7 @@ function end(run: WorkflowRunState): string {
   return `failed${at}: ${answered(run, failure.message, failure)} (dead letter ${failure.dlqId})`
 }
 
-/** Returns a message about the last attempt of a message that waits for a retry. */
+/** Returns a message about the last failed attempt, if the message waits for a retry. */
 function lastFailure(run: WorkflowRunState, message: Message, { courier }: QueueEngine): string[] {
   if (message.running) return []
   const { error, response } = courier.log.about(message).findLast(({ state }) => state === 'ERROR')?.detail ?? {}
@@ -52,13 +52,13 @@ function answered(run: WorkflowRunState, message: Message, { status, error, body
 }
 
 const maxBody = 300
-/**
- * Matches characters that JSON does not escape but that are not visible: direction marks, invisible characters and line
- * separators.
- */
+/** Matches invisible characters that JSON does not escape, such as direction marks and line separators. */
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu
 
-/** Returns the body of a response as text. If the body is an error of the SDK, returns only the error's message. */
+/**
+ * Returns the body of a response as text. If the SDK created the body for an error, returns only the message of the
+ * error.
+ */
 function bodyText(body: string, isHidden: boolean): string {
   if (body === '') return ''
   if (isHidden) return ' (its publisher redacts the body)'
@@ -68,7 +68,7 @@ function bodyText(body: string, isHidden: boolean): string {
   return ` ${shown.replace(unprintable, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`)}`
 }
 
-/** Returns a message for each step that waits for the end of another run. */
+/** Returns one message per step that waits for the end of a run that it invoked. */
 function invoked({ steps }: WorkflowRunState): string[] {
   return steps
     .filter(({ invoked: other, result }) => other?.isStarted === true && result === undefined)
@@ -80,13 +80,13 @@ function stuck({ entries, refused }: WorkflowRunState): string {
   const vanished = entries.some(({ message: { delivery } }) => delivery.is === 'ended' && delivery.as === 'vanished')
   return vanished
     ? 'A fault dropped one of its deliveries, so no further delivery is planned.'
-    : 'No further delivery is planned: the endpoint responded to the last one without submitting a step. See the response in the traffic log.'
+    : 'No further delivery is planned: the endpoint responded to the last delivery without submitting a step. See the response in the traffic log.'
 }
 
 /**
- * Returns a message about a rejected submission. The SDK then assumes that the run was canceled, although it was not.
- * [workflow.md 5]
+ * Returns a message about a submission that the queue rejected. The SDK takes the rejection for a cancellation of the
+ * run, although the run was not canceled. [workflow.md 5]
  */
 export function refusal(why: string): string {
-  return `the queue rejected what its last delivery submitted: ${why.replace(/\.$/, '')}.`
+  return `the queue rejected what the last delivery of the run submitted: ${why.replace(/\.$/, '')}.`
 }

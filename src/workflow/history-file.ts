@@ -5,9 +5,9 @@ import { instant } from '../kernel/instant.js'
 import type { RunHistory, RunHistoryEntry } from './run-history.js'
 import { readStep, type StepBody } from './step.js'
 
-// Run histories from files. All data in them is untrusted.
+// Run histories that are read from files. All data in them is untrusted.
 
-/** Error for input that is not a workflow run. Its message names the accepted input. */
+/** Error for input that is not a workflow run. Its message states which input is accepted. */
 export class RunHistoryError extends TypeError {
   /** Name of the class, for code that cannot use `instanceof`. */
   override readonly name = 'RunHistoryError'
@@ -40,7 +40,7 @@ export function shown(given: unknown): string {
   return typeof given === 'string' ? JSON.stringify(given.slice(0, 100)) : kindOf(given)
 }
 
-/** The last instant that a JavaScript `Date` can represent, in milliseconds. */
+/** The latest time that a JavaScript `Date` can represent, in milliseconds since the epoch. */
 const lastTime = 8.64e15
 
 export function timeOf(given: number | string | undefined): number | undefined {
@@ -62,7 +62,7 @@ export function someOf(all: readonly string[]): string {
 
 const rawEntry = v.object({
   messageId: v.string(),
-  // The body may be omitted if the payload is empty.
+  // An entry without a body has an empty payload.
   body: v.nullish(v.string(), ''),
   callType: v.string(),
   unknown: v.optional(v.picklist(['redacted', 'truncated', 'omitted', 'maybe-undefined'])),
@@ -143,7 +143,10 @@ export function checkedHistory(given: unknown): RunHistory {
 const howToGet =
   'Create one with sandbox.workflow.getRun(runId).history(), parseRunHistory(json, { url }), or `npx stuntdouble history`.'
 
-/** Returns the step of an entry, or `undefined` for the payload, requests to third parties, and unreadable entries. */
+/**
+ * Returns the step in an entry. Returns `undefined` for the payload, for requests to third parties, and for entries
+ * that cannot be parsed.
+ */
 export function stepOfEntry({ body, callType }: RunHistoryEntry, at: number): StepBody | undefined {
   if (at === 0 || callType !== 'step') return undefined
   const bytes = fromBase64(body)

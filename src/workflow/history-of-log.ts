@@ -4,10 +4,13 @@ import { timeOf, type UnknownRecord } from './history-file.js'
 import { alwaysDefined, groupsIn, isDone, type LoggedStep, RebuiltRunLog, type StepGroup } from './rebuilt-list.js'
 import { historyHead, type RunHistory, shownHeaders } from './run-history.js'
 
-// The grouped log of the API shows steps for people.
-// This module reconstructs the list of entries that a delivery contains. [workflow.md 3.1, 5 to 10]
+// The log that the API groups by run shows steps for people. This module reconstructs from it the list of entries that
+// a delivery contains. [workflow.md 3.1, 5 to 10]
 
-/** Converts a run from `GET /v2/workflows/logs` to a run history. Its field `missing` lists data that the log omits. */
+/**
+ * Converts a run from `GET /v2/workflows/logs` to a run history. The field `missing` lists what the log does not
+ * contain.
+ */
 export function historyOfLog(run: UnknownRecord, secrets: boolean): RunHistory {
   const groups = groupsIn(run.steps)
   const [first] = groups
@@ -41,7 +44,7 @@ export function historyOfLog(run: UnknownRecord, secrets: boolean): RunHistory {
         .replace(/[^\x21-\x7e]/g, '_') || 'wfr_unknown',
     ...(isTime(created) && { createdAt: created }),
     headers: headers.headers,
-    // If the list is incomplete, it may lack the end of the run, so the run counts as running.
+    // If the list is incomplete, the end of the run may be missing. So the run counts as still running.
     state: isWhole ? state : 'RUN_STARTED',
     entries: list.entries,
     ...(list.open !== undefined && { open: list.open }),
@@ -59,7 +62,9 @@ function listed(headers: LoggedStep['headers'] = {}): HeaderList {
   )
 }
 
-/** Returns whether the log was requested without bodies. Results are then missing even where a step always has one. */
+/**
+ * Returns whether the log was requested without bodies. A log without bodies lacks even results that a step always has.
+ */
 function showsNothing(groups: readonly StepGroup[]): boolean {
   const steps = groups.flatMap((group) => group.steps)
   return (

@@ -20,19 +20,22 @@ import {
 import { historyOfLog } from './history-of-log.js'
 import { historyHead, type RunHistory, type RunHistoryOptions, shownHeaders } from './run-history.js'
 
-/** Facts about a run that the input may not contain. */
+/** Facts about a run, for input that does not contain them. */
 export interface HistorySource extends RunHistoryOptions {
   /** URL of the workflow's endpoint. */
   readonly url?: string
   /** Headers that the trigger forwarded to the endpoint. */
   readonly headers?: Readonly<Record<string, string>>
-  /** ID of the run. It selects the run in a log, or identifies the run if the input contains only steps. */
+  /**
+   * ID of the run. If the input is a log, the ID selects one of its runs. If the input contains only steps, it is the
+   * missing ID of the run.
+   */
   readonly runId?: string
   /** Creation time of the run: milliseconds since the Unix epoch, or an ISO 8601 date. */
   readonly createdAt?: number | string
 }
 
-/** ID of a run if neither the input nor the options contain the ID. */
+/** ID that a run gets if neither the input nor the options contain one. */
 const unknownRun = 'wfr_unknown'
 /**
  * Parses a workflow run from a response of the service, for `replay()`.
@@ -114,12 +117,12 @@ function checkSource({ url, headers = {}, runId, createdAt }: HistorySource): vo
     )
 }
 
-/** Returns headers whose values are bytes. */
+/** Encodes header values as strings with one character per byte. */
 function asBytes(headers: Readonly<Record<string, string>> = {}): HeaderList {
   return Object.entries(headers).map(([name, value]) => [name, utf8(value)])
 }
 
-/** Converts the list of a run that has not ended. Such a list contains only steps. */
+/** Converts the list of a run that has not ended. The list contains only the run's steps. */
 function ofList(
   list: readonly unknown[],
   { url, headers, runId, createdAt, secrets = false }: HistorySource,
@@ -171,7 +174,7 @@ function ofLog(runs: readonly unknown[], cursor: string, source: HistorySource):
   }
   if (new Set(named.map(({ workflowRunId }) => workflowRunId)).size > 1)
     throw new RunHistoryError(`The log contains several runs: ${ids}. Select one with --run ID or { runId }.`)
-  // Two runs may have used the same ID. The log begins with the latest run, so the first match is the latest.
+  // Two runs may have the same ID. The log begins with the latest run, so the first match is the right one.
   return withSource(historyOfLog(named[0]!, source.secrets === true), source)
 }
 
@@ -179,7 +182,7 @@ function isNamed(id: unknown, { runId }: HistorySource): boolean {
   return id === runId || id === `wfr_${runId}`
 }
 
-/** Adds the given facts to a run history. They take precedence over the facts in the file. */
+/** Adds facts from the caller to a run history. They replace the facts in the file. */
 function withSource(
   history: RunHistory,
   { url = history.url, headers, runId, createdAt, secrets }: HistorySource,
@@ -203,5 +206,5 @@ function withSource(
   }
 }
 
-/** Matches messages about missing headers. These messages no longer apply if headers are given. */
+/** Matches messages about missing headers. They are removed if the caller provides headers. */
 const ofHeaders = /^(?:Headers that|The values? of the headers?) /

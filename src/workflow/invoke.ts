@@ -3,11 +3,11 @@ import { type Bytes, text } from '../kernel/bytes.js'
 import { refusals } from '../queue/settings/queue-rejections.js'
 import { checkedStep, type StepBody } from './step.js'
 
-/** Body of a request with which a step invokes another run and requests the result of that run. [workflow.md 9] */
+/** Body of the request with which a step invokes another run and asks for its result. [workflow.md 9] */
 export interface InvokeBody {
-  /** Payload for the invoked run; absent if there is none. */
+  /** Payload of the invoked run. Absent if there is none. */
   readonly body?: string | undefined
-  /** Headers for the publish of the step's result. */
+  /** Headers of the publish with which the result of the step is delivered later. */
   readonly headers: Readonly<Record<string, readonly string[]>>
   readonly workflowRunId: string
   readonly workflowRunCreatedAt: number

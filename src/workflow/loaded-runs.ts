@@ -13,7 +13,7 @@ interface Loaded {
   readonly dumped: DumpedRun
 }
 
-/** Restores the runs of a dump, oldest first. Then restores the references between the runs. */
+/** Restores the runs of a dump, oldest first. The references between runs are restored after that. */
 export function loading(
   engine: RunEngine,
   dumped: readonly DumpedRun[],
@@ -120,7 +120,7 @@ function complete({ run, dumped }: Loaded, messages: Messages, all: ReadonlyMap<
     run.failure = { ...replyOf(failure), message: messageOf(failure.message), dlqId: failure.dlqId }
 }
 
-/** Checks that the position of a delivery's entry is in the list of its run. */
+/** Checks that the list of a run has an entry at the position that a delivery names. */
 function checkPlace({ id, part }: Message): void {
   if (!(part instanceof StepMessage) || part.index < part.run.entries.length) return
   const { run } = part
@@ -136,8 +136,8 @@ function missingRun(run: WorkflowRunState, id: string): never {
 }
 
 /**
- * Restores pending waits in the order in which they began. The last wait of a step becomes the wait in the step's
- * record.
+ * Restores the pending waits in the order in which they began. If a step has several waits, its record refers to the
+ * last one.
  */
 function restoreWaits({ waits }: RunEngine, loaded: readonly Loaded[]): void {
   const waiting: { readonly wait: Wait; readonly turn: number }[] = []

@@ -27,8 +27,8 @@ export interface LoggedStep {
 }
 
 /**
- * Returns a schema that accepts any value. A field of an unexpected type becomes `undefined`, as if the log did not
- * contain it.
+ * Returns a schema that accepts every value. A value of another type becomes `undefined`, as if the log did not contain
+ * the field.
  */
 const shownAs = <T>(schema: v.GenericSchema<T>): v.GenericSchema<unknown, T | undefined> =>
   v.fallback(v.optional(schema), undefined) as v.GenericSchema<unknown, T | undefined>
@@ -74,7 +74,7 @@ export function groupsIn(steps: unknown): StepGroup[] {
 
 const unreadable = 'unreadable'
 
-/** Types of steps that always have a result other than `undefined`. */
+/** Types of steps whose result is never `undefined`. */
 export const alwaysDefined: ReadonlySet<string> = new Set([
   'Call',
   'Notify',
@@ -87,10 +87,10 @@ export function isDone({ state, waitTimeout, out }: LoggedStep): boolean {
   return state === 'STEP_SUCCESS' || waitTimeout === true || (state === undefined && out !== undefined)
 }
 
-/** Types of steps that are submitted when they begin, so that the list contains them before they end. */
+/** Types of steps that the endpoint submits when they begin. So the list contains them before they end. */
 const sleeps: ReadonlySet<string> = new Set(['SleepFor', 'SleepUntil'])
 
-/** The list of a run, reconstructed step by step from the log. */
+/** The list of a run's entries, which this class reconstructs step by step from the log. */
 export class RebuiltRunLog {
   readonly entries: RunHistoryEntry[] = []
   open: StepIdentity | undefined
@@ -108,7 +108,10 @@ export class RebuiltRunLog {
     this.#push(messageId, utf8(out ?? ''), this.#doubt('the payload', out, opensJson(out)))
   }
 
-  /** Adds the steps of a group. @returns whether the list can be continued after this group */
+  /**
+   * Adds the steps of a group.
+   * @returns whether more groups can be added after this one
+   */
   add({ type, steps }: StepGroup): boolean {
     const [first] = steps
     const count = Math.max(1, first?.concurrent ?? steps.length)
@@ -121,7 +124,7 @@ export class RebuiltRunLog {
       numbered.every(({ stepId, stepName, stepType }, at) => {
         return stepId === this.#next + at && stepName !== undefined && stepType !== undefined
       })
-    // Only the last step of a run can have no result.
+    // A step without a result must be the last step of its run.
     if (!isSound || this.open !== undefined) {
       this.#end = `step ${this.#next}`
       return false
@@ -138,7 +141,10 @@ export class RebuiltRunLog {
     else this.open = identity
   }
 
-  /** Adds the plans of parallel steps first and then their results. The original order has no effect on the code. */
+  /**
+   * Adds parallel steps: first all plans, then all results. The log does not contain the original order, but the order
+   * has no effect on the code.
+   */
   #parallel(steps: readonly LoggedStep[], count: number): void {
     for (const step of steps) {
       const { stepId, ...plan } = identityOf(step, count)
@@ -157,7 +163,7 @@ export class RebuiltRunLog {
     this.#push(step.messageId ?? `msg_${identity.stepId}`, json({ ...written, out }), unknown)
   }
 
-  /** Returns the result that a step submitted, in the form of its type. */
+  /** Returns the result of a step, in the form in which a step of its type submits it. */
   #out(
     step: LoggedStep,
     type: string,
@@ -175,7 +181,7 @@ export class RebuiltRunLog {
     return { out, unknown: this.#doubt(what, out, true) }
   }
 
-  /** Reconstructs the result of a call from the response in the log. */
+  /** Reconstructs the result of a call from the third party's response in the log. */
   #called(
     { callResponseStatus: status, callResponseBody: body, callResponseHeaders: header, out }: LoggedStep,
     what: string,
@@ -183,12 +189,12 @@ export class RebuiltRunLog {
     const isHidden = [out, body].some((one) => one !== undefined && isRedacted(one))
     if (status === undefined || body === undefined || isHidden)
       return { unknown: this.#tell(isHidden ? 'redacted' : out === undefined ? 'omitted' : 'truncated', what) }
-    // Only in a JSON body can a truncation be detected.
+    // It is visible that a JSON body was truncated. For any other body, it is not.
     const unknown = opensJson(body) && parsedJson(body) === undefined ? this.#tell('truncated', what) : undefined
     return { out: JSON.stringify({ status, body, header: header ?? {} }), unknown }
   }
 
-  /** Returns the reason why a value may differ from the value that the app had, or `undefined` if it is the same. */
+  /** Returns why the logged value may differ from the value that the app had. Returns `undefined` if both are equal. */
   #doubt(what: string, out: string | undefined, isOfJson: boolean): Unknown | undefined {
     if (out === undefined) return this.#tell(this.#isEmptied ? 'omitted' : 'maybe-undefined', what)
     if (isRedacted(out)) return this.#tell('redacted', what)
@@ -233,7 +239,10 @@ function isRedacted(out: string): boolean {
   return /^"?REDACTED:/.test(out)
 }
 
-/** Returns whether a text begins like a JSON string, array or object. Events and payloads can also be plain text. */
+/**
+ * Returns whether a text begins like a JSON string, array or object. Events and payloads may also be text that is not
+ * JSON.
+ */
 function opensJson(out: string | undefined): boolean {
   return out !== undefined && /^\s*["[{]/.test(out)
 }

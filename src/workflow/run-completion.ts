@@ -43,7 +43,7 @@ export class RunCompletion {
     run.letAllGo()
     const { courier } = this.#engine.queue
     for (const { message } of run.entries) {
-      // The delivery that reported the end of the run is still in flight and will get its response.
+      // The run ends during the delivery that reported the end. This delivery will still get its response.
       if (message.running && state === 'RUN_SUCCESS') continue
       courier.drop(message)
     }
@@ -52,7 +52,7 @@ export class RunCompletion {
     this.#tellInvoker(run, state)
   }
 
-  /** Submits the result of the step that invoked this run. [workflow.md 9] */
+  /** If another run invoked this run, submits the result to the step that invoked it. [workflow.md 9] */
   #tellInvoker(run: WorkflowRunState, state: VendorRunState): void {
     const { invoker, result } = run
     if (invoker === undefined) return

@@ -12,19 +12,21 @@ import type { StepBody } from './step.js'
 import type { HeaderLists, VendorRunState, Wait, WorkflowRunState } from './workflow-run.js'
 import type { ResolvedWait, Waits } from './workflow-waits.js'
 
-/** The stubs of a test, with the methods that the engine calls. */
+/** The stubs of a test, as the engine uses them. */
 export interface StepScript {
-  /** Returns the settings of a submitted step. If the test skips sleeps, they contain no delay. */
+  /**
+   * Returns the settings of a step that was submitted. If the test skips sleeps, the settings of a sleep have no delay.
+   */
   awake(run: WorkflowRunState, step: StepBody, settings: PublishSettings): PublishSettings
-  /** Returns the stubbed result of a call to a third party, if there is one. */
+  /** Submits the stubbed result of a call to a third party. Returns `undefined` if the call is not stubbed. */
   calls(run: WorkflowRunState, step: StepBody, raw: RawSettings, call: PublishCall): AcceptedPublish | undefined
-  /** Returns the stubbed result of an invocation, if there is one. */
+  /** Submits the stubbed result of an invocation. Returns `undefined` if the invocation is not stubbed. */
   invokes(invoke: InvokeBody): AcceptedPublish | undefined
   /** Called when a step has begun to wait for an event. */
   waits(wait: Wait, cause?: number): void
 }
 
-/** The workflow engine, with the members that its parts use. `WorkflowEngine` is the only implementation. */
+/** The part of the workflow engine that its modules use. `WorkflowEngine` is the only implementation. */
 export interface RunEngine extends RunHooks {
   readonly queue: QueueEngine
   readonly register: RunRegistry
@@ -33,9 +35,15 @@ export interface RunEngine extends RunHooks {
   readonly records: Records<WorkflowRunState>
   now(): number
   get(id: string): WorkflowRunState | undefined
-  /** Returns a running run, for a submission. @throws Refusal 400 when there is none */
+  /**
+   * Returns the run of a submission, which must be running.
+   * @throws Refusal 400 when there is none
+   */
   started(id: string, createdAt?: string): WorkflowRunState
-  /** Returns a running run, for other requests. @throws Refusal 404 when there is none */
+  /**
+   * Returns the run of any other request, which must be running.
+   * @throws Refusal 404 when there is none
+   */
   running(id: string, createdAt?: string): WorkflowRunState
   append(run: WorkflowRunState, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message
   hide(run: WorkflowRunState, cause: number | undefined): boolean

@@ -7,43 +7,46 @@ import { readStep, writtenStep } from './step.js'
 import type { WorkflowRunState } from './workflow-run.js'
 
 /**
- * Reason why an entry may lack the value that the app had. `maybe-undefined`: the log has no value, so it may have been
- * `undefined`.
+ * Reason why an entry may not contain the value that the app had. `maybe-undefined`: the log contains no value, so the
+ * app may have had `undefined`.
  */
 export type Unknown = 'redacted' | 'truncated' | 'omitted' | 'maybe-undefined'
 
-/** One entry of the list of a run, as `GET /v2/workflows/runs/{id}` returns it. */
+/** One entry in the list of a run, in the form of `GET /v2/workflows/runs/{id}`. */
 export interface RunHistoryEntry {
   /** ID of the message that delivers the entry, `msg_…`. */
   readonly messageId: string
-  /** Submitted body in base64. */
+  /** Body that was submitted, in base64. */
   readonly body: string
   /**
-   * Origin of the entry: `step`, `toCallback` (a call to a third party), `fromCallback` (its callback) or `stepConfig`
-   * (settings of the next step).
+   * Kind of the entry: `step`, `toCallback` (a call to a third party), `fromCallback` (the callback of a call) or
+   * `stepConfig` (settings of the next step).
    */
   readonly callType: string
-  /** Reason why the value of this entry (the result of a step, or the payload) is unknown; absent if it is known. */
+  /**
+   * Reason why the value of the entry is unknown. The value is the result of a step, or the payload. Absent if the
+   * value is known.
+   */
   readonly unknown?: Unknown
 }
 
-/** Fields that identify a step, independent of its result. */
+/** Fields that identify a step. They do not depend on its result. */
 export interface StepIdentity {
   /** Number of the step in the run; 0 for the plan of a parallel step. */
   readonly stepId: number
-  /** Name of the step, as the code of the workflow gives it. */
+  /** Name of the step in the code of the workflow. */
   readonly stepName: string
   /** Type of the step: `Run`, `SleepFor`, `Call`, `Wait` … */
   readonly stepType: string
   /** Number of steps that run in parallel, including this one. */
   readonly concurrent: number
-  /** Step ID that the result will have, if this is the plan of a parallel step. */
+  /** For the plan of a parallel step: the step ID that the result will have. */
   readonly targetStep?: number | undefined
 }
 
-/** The history of a run so far, as plain JSON. You can replay it against another version of the code. */
+/** What a run has done until now, as plain JSON. You can replay it against another version of the code. */
 export interface RunHistory {
-  /** Name of the file format, by which a run history is recognized. */
+  /** Name of the file format. A run history is recognized by it. */
   readonly format: 'stuntdouble/history'
   /** Version of the file format. */
   readonly version: 1
@@ -55,13 +58,13 @@ export interface RunHistory {
   readonly createdAt?: number
   /** Headers that the trigger forwarded. Values that look like secrets are hidden. */
   readonly headers?: Readonly<Record<string, string>>
-  /** State of the run. With `RUN_SUCCESS`, the entries are complete up to the end of the run. */
+  /** State of the run. If it is `RUN_SUCCESS`, no entry is missing. */
   readonly state: string
   /** Entries of the list. The first one is the payload. */
   readonly entries: readonly RunHistoryEntry[]
-  /** Step that has begun but has no entry yet: a wait, a call, or an invocation. */
+  /** Step that has begun but has no entry yet: a wait, a call or an invocation. Absent if there is none. */
   readonly open?: StepIdentity
-  /** One message per missing part, which also states how to provide it. */
+  /** One message per missing fact. It states how you can provide the fact. */
   readonly missing?: readonly string[]
 }
 
@@ -75,7 +78,7 @@ export interface RunHistoryOptions {
 export const historyHead = { format: 'stuntdouble/history', version: 1 } as const
 
 /**
- * Types of steps whose entry is added only after a third party, an event or another run has provided the result.
+ * Types of steps whose entry is added late: after the third party, an event or another run has provided the result.
  * [workflow.md 6 to 9]
  */
 const answeredByOthers: ReadonlySet<string> = new Set(['Call', 'Wait', 'WaitForWebhook', 'Invoke'])
@@ -93,7 +96,7 @@ export function historyOfRun(run: WorkflowRunState, { secrets = false }: RunHist
   )
   const missing = [
     ...(entries.some(({ unknown }) => unknown !== undefined)
-      ? ['The trigger redacts bodies: payload and results are missing. Set secrets to include them.']
+      ? ['The trigger redacts bodies: payload and results are missing. Set secrets: true to include them.']
       : []),
     ...shown.missing,
   ]
@@ -111,7 +114,7 @@ export function historyOfRun(run: WorkflowRunState, { secrets = false }: RunHist
   }
 }
 
-/** Returns the body of a step without the step's result. */
+/** Returns the body of a step without the result. */
 function withoutResult(body: Bytes): Bytes {
   const step = readStep(body)
   if (step?.out === undefined) return body
@@ -127,7 +130,7 @@ function openStep({ steps }: WorkflowRunState): StepIdentity | undefined {
 }
 
 const texts = new SecretTexts()
-/** Matches transport headers and headers of a single delivery, which the app does not use. */
+/** Matches headers of a connection and headers of a single delivery. The app does not use them. */
 const ofDelivery =
   /^(?:connection|content-length|content-type|host|keep-alive|te|trailer|transfer-encoding|upgrade|accept-encoding|(?:upstash|service)-(?!label$).*)$/
 
@@ -153,12 +156,12 @@ export function shownHeaders(
 
 function hiddenIn(name: string, value: string): string {
   if (!isSecretName(name)) return texts.text(value)
-  // The scheme stays visible, because receivers check it and it is not a secret.
+  // The scheme, such as `Bearer`, is not a secret. It stays visible, because receivers check it.
   const scheme = /^(?:bearer|basic|digest)\s+/i.exec(value)?.[0] ?? ''
   return scheme + hidden
 }
 
-/** Returns whether a value was redacted, so that it differs from the value that the app had. */
+/** Returns whether a value contains a redacted secret. Then the app had another value. */
 export function isHidden(value: string): boolean {
   return value.includes(hidden) || /\bREDACTED:/.test(value)
 }

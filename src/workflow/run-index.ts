@@ -3,12 +3,14 @@ import type { Message } from '../queue/message/message.js'
 import type { RunEntry } from './run-list.js'
 
 /**
- * Index of the entries and steps of a large run. A query first indexes the entries and steps that were added since the
- * last one.
+ * Index of the entries and steps of a large run. Each query first adds the entries and steps that are new since the
+ * previous query.
  */
 export class RunIndex<Step extends { readonly stepId: number }> {
   readonly #submitted = new Map<Bytes, Message>()
-  /** Number of indexed entries. It begins at 1, because the first entry is the payload and not a step. */
+  /**
+   * Number of entries that are already indexed. It starts at 1, because the first entry is the payload and not a step.
+   */
   #looked = 1
   readonly #records = new Map<number, Step>()
 

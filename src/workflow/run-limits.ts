@@ -3,13 +3,13 @@ import { refusals } from '../queue/settings/queue-rejections.js'
 import type { StepBody } from './step.js'
 import type { WorkflowRunState } from './workflow-run.js'
 
-/** Maximum number of entries per step. The limit of the service is not public. [workflow.md 12, choice] */
+/** Maximum number of entries per step. The limit of the real service is not public. [workflow.md 12, choice] */
 const entriesPerStep = 10
 
 /**
- * Rejects a submission that exceeds a limit of the run.
- * Each delivery contains everything that was submitted before, so twice the steps need four times the bytes. The
- * service fails the run after the delivery that made the submission.
+ * Rejects a submission that exceeds a limit of the run. Each delivery contains all earlier submissions, so a run with
+ * twice as many steps sends four times as many bytes. The run fails at the end of the delivery that made the
+ * submission.
  * @param step the step, or `undefined` for a submission that is not a step
  * @throws Refusal 429 when a limit is exceeded
  */
@@ -45,5 +45,5 @@ function exceeded(
 }
 
 function told(what: string, policy: string): string {
-  return `-1 EXCEEDS_LIMIT: the run has ${what} (policy.${policy}). Move a part of it into a run of its own with context.invoke().`
+  return `-1 EXCEEDS_LIMIT: the run has ${what} (policy.${policy}). Move some of its steps to another run with context.invoke().`
 }

@@ -3,13 +3,13 @@ import { GrowingHash } from '../kernel/digest.js'
 import type { Message } from '../queue/message/message.js'
 import { type CallType, rawStep } from './step.js'
 
-/** One entry in the list of a run: a submission, and the message that delivers it. */
+/** One entry in the list of a run: what was submitted, and the message that delivers it. */
 export interface RunEntry {
   readonly message: Message
   readonly callType: CallType
 }
 
-/** The list of a run up to and including one entry. */
+/** The beginning of a run's list, up to one entry and including it. */
 export interface ListUpTo {
   readonly size: number
   readonly text: Bytes
@@ -18,20 +18,20 @@ export interface ListUpTo {
 }
 
 /**
- * The list of a run as text, of which each delivery contains the beginning. The text is built once and extended while
- * the run continues.
- * Later deliveries of parallel branches may contain fewer entries than earlier deliveries. [workflow.md 3.1]
+ * The list of a run as text. The text is built once, and extended while the run continues. Each delivery contains its
+ * beginning. With parallel branches, a later delivery may contain fewer entries than an earlier one. [workflow.md 3.1]
  */
 export class RunList {
   #open = '['
-  /** Lengths of the text after each entry. */
+  /** Length of the text after each entry. */
   readonly #ends: number[] = []
   readonly #hash = new GrowingHash()
 
   constructor(private readonly first: Message) {}
 
   /**
-   * Returns whether the text still belongs to these entries. The SDK may begin an announced run with another payload.
+   * Returns whether the text was built from these entries. If the run was announced, the SDK may begin it with another
+   * payload, and the text is then outdated.
    */
   isOf(entries: readonly RunEntry[]): boolean {
     return this.first === entries[0]?.message

@@ -8,18 +8,18 @@ import type { StepRecord, WorkflowRunState } from './workflow-run.js'
 
 type Shape = Record<string, unknown>
 
-/** Functions with which the log of a run reads the messages of the run. */
+/** Functions that the log of a run calls to read the run's messages. */
 export interface LogView {
   readonly now: number
   /** Returns the failed attempts of a message, oldest first. */
   readonly errors: (message: Message) => readonly Shape[]
-  /** Returns a body as text, shortened to `trimBody` characters; `undefined` if the log shows no bodies. */
+  /**
+   * Returns a body as text, shortened to `trimBody` characters. Returns `undefined` if the log must not contain bodies.
+   */
   readonly shown: (body: Bytes) => string | undefined
 }
 
-/**
- * Returns a run in the form of `GET /v2/workflows/logs`. `JSON.stringify` omits its undefined fields. [workflow.md 10]
- */
+/** Returns a run in the form of `GET /v2/workflows/logs`. `JSON.stringify` omits undefined fields. [workflow.md 10] */
 export function runShape(run: WorkflowRunState, view: LogView): Shape {
   const { labels, invoker, result, failure } = run
   return {
@@ -110,7 +110,7 @@ function stepShape(run: WorkflowRunState, record: StepRecord, attempted: Message
   }
 }
 
-/** Returns the result of a step as plain text, for any type of step. */
+/** Returns the result of a step as text. It works for every type of step. */
 function outOf({ result, message }: StepRecord, { shown }: LogView): string | undefined {
   const out = result?.out
   if (out === undefined || message === undefined) return undefined
@@ -127,7 +127,10 @@ function stateOf(run: WorkflowRunState, { result, message, plan }: StepRecord, n
   return plan !== undefined && message !== undefined && message.retried > 0 ? 'STEP_RETRY' : 'STEP_PROGRESS'
 }
 
-/** Returns a text of the run that is not part of a message. The redaction in the run's trigger applies to it. */
+/**
+ * Returns a text that does not come from a message, such as the result of the run. The redaction of the run's trigger
+ * applies to it.
+ */
 function ofRun({ configuration }: WorkflowRunState, body: Bytes, shown: LogView['shown']): string | undefined {
   return redactedBody(body, configuration.settings.redact) ?? shown(body)
 }
@@ -169,7 +172,10 @@ function invokeShape({ invoked }: StepRecord, { shown }: LogView): Shape {
   }
 }
 
-/** Returns the message that is being delivered, except plans. If the run failed, returns the message that failed. */
+/**
+ * Returns the message at which the run is: the last message that has not been delivered. If the run failed, it is the
+ * message that failed. Plans are excluded.
+ */
 function nextOf({ entries, steps }: WorkflowRunState): Message | undefined {
   const isNext = ({ callType, message }: RunEntry): boolean => callType !== 'toCallback' && !hasDelivered(message)
   const open = entries.findLast(isNext)?.message
@@ -203,7 +209,10 @@ function nextState({ isStarted }: WorkflowRunState, message: Message): string {
 /** State of a failure function, in the spelling of the service. [workflow.md 10] */
 export type FailureFunctionState = 'CALLBACK_INPROGRESS' | 'CALLBACK_SUCCESS' | 'CALLBACK_FAIL' | 'CALLBACK_CANCELED'
 
-/** Returns the state of a failure function, or `undefined` if none was called or the endpoint has no such function. */
+/**
+ * Returns the state of the failure function of a run. Returns `undefined` if it was not called, or if the endpoint has
+ * no failure function.
+ */
 export function failureFunctionState({
   failureFunction,
   failureReply,

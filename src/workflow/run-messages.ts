@@ -8,18 +8,26 @@ import { readStep, type StepBody } from './step.js'
 import { headerNamesIn, type RunDialect, respondedIn } from './workflow-protocol.js'
 import type { StepRecord, WorkflowRunState } from './workflow-run.js'
 
-/** Functions that a message of a run calls when its state changes, and policies for its deliveries. */
+/**
+ * What the messages of a run need from the engine: functions that they call when their state changes, and policies for
+ * deliveries.
+ */
 export interface RunHooks {
-  /** Size of the list in bytes above which deliveries are empty, so that the SDK fetches the list. */
+  /**
+   * If the list of a run has more bytes than this, deliveries have an empty body. The SDK then fetches the list.
+   * `undefined`: no limit.
+   */
   readonly workflowLazyBodyAbove: number | undefined
-  /** Whether deliveries contain the configuration that applies to them. [workflow.md 12] */
+  /** Whether deliveries contain headers with the settings of their message. [workflow.md 12] */
   readonly echoes: boolean
   began(run: WorkflowRunState, message: Message): void
   ended(run: WorkflowRunState, message: Message): void
   answered(run: WorkflowRunState, message: Message, reply: RunReply): void
   failed(run: WorkflowRunState, message: Message, reply: RunReply, dlqId: string): void
   stage(run: WorkflowRunState, index: number, delivery: StubbableDelivery): Promise<RawOutcome> | undefined
-  /** Called when a message will be retried, so that the engine can skip the delay if the test requests it. */
+  /**
+   * Called when an attempt has ended. If a retry follows and the test skips retry delays, the engine removes the delay.
+   */
   retries(message: Message): void
 }
 
@@ -92,7 +100,7 @@ abstract class RunMessageBase implements RunMessage {
       workflowCreatedAt: time,
       workflowUrl: url,
       failureFunctionState: state,
-      // The message has all labels of its run, as in the run's log. [workflow.md 10]
+      // A dead letter has all labels of its run, as the run's log has. [workflow.md 10]
       ...(labels !== undefined && { label: labels.join(','), labels }),
       ...(failureFunction !== undefined && {
         failureCallbackInfo: {
@@ -124,7 +132,7 @@ abstract class RunMessageBase implements RunMessage {
     this.keeper.failed(this.run, message, reply, dlqId)
   }
 
-  /** Returns the headers that describe the run. [workflow.md 3.1] */
+  /** Returns the headers with which a delivery describes its run. [workflow.md 3.1] */
   protected runHeaders(message: Message, init: boolean, callType?: string): [string, string][] {
     return headerNamesIn(message.settings.words).flatMap((words) => this.#headersIn(words, message, init, callType))
   }
@@ -138,7 +146,7 @@ abstract class RunMessageBase implements RunMessage {
       [words.createdAt, String(time)],
     ]
     if (callType !== undefined) headers.push([words.callType, callType])
-    // The label header is omitted here, because the SDK forwards its own label header.
+    // If the SDK already forwards a label header, no second one is added.
     const label = words.label.toLowerCase()
     const own = message.settings.labels ?? (configuration.applies ? labels : undefined)
     if (own !== undefined && headerOf(message.headers, label) === undefined)
@@ -148,12 +156,12 @@ abstract class RunMessageBase implements RunMessage {
   }
 }
 
-/** Returns the run to which a message belongs, even if the run was already removed. */
+/** Returns the run to which a message belongs. It works even if the run was removed. */
 export function runOf({ part }: Message): WorkflowRunState | undefined {
   return part instanceof RunMessageBase ? part.run : undefined
 }
 
-/** Returns headers with the configuration that applies to the message, which newer servers send. [workflow.md 12] */
+/** Returns headers with the settings of a message, such as its retries. Newer servers send them. [workflow.md 12] */
 function echoed({ settings, retried }: Message, { echo }: RunDialect): [string, string][] {
   const { retries, retryDelay, flowControl } = settings
   const headers: [string, string][] = [
@@ -172,21 +180,24 @@ function echoed({ settings, retried }: Message, { echo }: RunDialect): [string, 
   return headers
 }
 
-/** Returns a text as the value of a header: one character per byte, without line breaks. */
+/** Encodes a text as the value of a header: without line breaks, and with one character per byte. */
 function onWire(given: string): string {
   if (!/[\0\r\n\u0100-\uffff]/.test(given)) return given
   const line = given.replaceAll(/[\0\r\n]/g, ' ')
   return /[^\0-\xff]/.test(line) ? utf8(line) : line
 }
 
-/** Message that begins a run, or that delivers a finished or planned step with all entries before it. */
+/**
+ * Message that delivers one entry of the run's list, together with all entries before it. The entry is the payload, a
+ * finished step or a planned step.
+ */
 export class StepMessage extends RunMessageBase {
   constructor(
     run: WorkflowRunState,
     keeper: RunHooks,
-    /** Position of the message's entry in the list of the run. */
+    /** Position in the list of the run. */
     readonly index: number,
-    /** Whether the delivery announces the run, so that the SDK begins it. [workflow.md 2.4] */
+    /** Whether this delivery only announces the run. The SDK then begins the run itself. [workflow.md 2.4] */
     readonly announces: boolean = false,
   ) {
     super(run, keeper)
@@ -221,8 +232,8 @@ export class StepMessage extends RunMessageBase {
   }
 
   /**
-   * Returns the list that the delivery contains. An announcement contains only its own entry, even after the SDK has
-   * begun the run with another payload.
+   * Returns the list that the delivery contains. An announcement contains only its own entry. That stays true after the
+   * SDK has begun the run with another payload.
    */
   #list(message: Message): ListUpTo {
     if (!this.announces) return this.run.list(this.index)
@@ -235,8 +246,8 @@ export class StepMessage extends RunMessageBase {
   }
 
   /**
-   * Returns an error text if the run exceeds a limit, or if the endpoint of the first delivery is not a workflow.
-   * Otherwise, returns `undefined`. [workflow.md 2.5]
+   * Returns an error text if the run exceeds a limit, or if the first delivery reached an endpoint that is not a
+   * workflow. Otherwise, returns `undefined`. [workflow.md 2.5]
    */
   override wrongWith(message: Message, { status, headers }: RunReply): string | undefined {
     if (this.run.exceeded !== undefined) return this.run.exceeded
@@ -268,7 +279,7 @@ const noWorkflow =
 /** Error text of the service. [workflow.md 2.5] */
 const tooOld = 'trigger rest api is only usable with sdk versions after v1.0.0 major version'
 
-/** Message of a call to a third party. It has no headers of the run. [workflow.md 6] */
+/** Message that calls a third party. The third party gets no headers about the run. [workflow.md 6] */
 export class CallMessage extends RunMessageBase {
   constructor(
     run: WorkflowRunState,
@@ -305,7 +316,7 @@ export class CallMessage extends RunMessageBase {
   override failed(): void {}
 }
 
-/** Message that reports the result of a call to the endpoint. */
+/** Message that reports the result of a call to the endpoint of the run. */
 export class CallbackMessage extends RunMessageBase {
   constructor(
     run: WorkflowRunState,
@@ -356,15 +367,15 @@ export function isCallbackOf({ part }: Message, record: StepRecord): boolean {
 }
 
 /**
- * Message that calls the failure function of a failed run. If the failure function fails as well, only the dead letter
- * of the run shows this. [workflow.md 11]
+ * Message that calls the failure function of a failed run. If the failure function fails, too, only the dead letter of
+ * the run shows it. [workflow.md 11]
  */
 export class FailurePart extends RunMessageBase {
   override get isCall(): boolean {
     return true
   }
 
-  /** False, although the run has ended: the failure function is called because of this end. */
+  /** The run has ended, but this message must still be delivered. So this is always `false`. */
   override get isOver(): boolean {
     return false
   }
@@ -373,7 +384,8 @@ export class FailurePart extends RunMessageBase {
 
   headers(message: Message): HeaderList {
     const headers = this.runHeaders(message, false, 'failureCall')
-    // The SDK adds these headers to its triggers, but a trigger by the REST API may lack them. [queue.md 14.7]
+    // The SDK adds these headers to its triggers. A run that was triggered by the REST API may lack them. [queue.md
+    // 14.7]
     for (const name of headerNamesIn(message.settings.words).flatMap(({ failure }) => failure))
       if (headerOf(message.headers, name.toLowerCase()) === undefined) headers.push([name, 'true'])
     return headers
@@ -395,7 +407,7 @@ export class FailurePart extends RunMessageBase {
 }
 
 /**
- * Returns the report of a failed run. It contains the payload of the run in place of the failed step's body.
+ * Returns the report about a failed run. In place of the failed step's body, it contains the payload of the run.
  * [workflow.md 11]
  */
 function failureOf(run: WorkflowRunState, body: Record<string, unknown>): Record<string, unknown> {

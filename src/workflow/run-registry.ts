@@ -12,15 +12,18 @@ const runIdLength = 21
 /** The runs in memory. An ended run is removed when its log expires. */
 export class RunRegistry {
   /**
-   * URLs whose endpoint has responded as a workflow with an SDK that supports triggers by the REST API. [workflow.md
-   * 2.4]
+   * URLs of workflow endpoints whose SDK supports triggers by the REST API. Each has responded at least once.
+   * [workflow.md 2.4]
    */
   readonly proven: Set<string> = new Set()
   readonly #clock: ServiceClock
   readonly #retention: number
   readonly #byId = new Map<string, WorkflowRunState>()
   readonly #records = runRecords()
-  /** Ended runs in the order in which they ended, so that a run that has not ended does not delay their removal. */
+  /**
+   * Ended runs in the order of their ends. Runs that have not ended are not in this list, so they do not delay the
+   * removal of others.
+   */
   readonly #ended = new FifoList<WorkflowRunState>()
   readonly #ids: IdSource
   #sequence = 0
@@ -38,23 +41,21 @@ export class RunRegistry {
     this.#records.add(run)
   }
 
-  /** Adds a run to the ended runs, so that it is removed when its log expires. */
+  /** Records that a run has ended. It is removed when its log expires. */
   ended(run: WorkflowRunState): void {
     this.#ended.push(run)
   }
 
-  /** Restores the order of ended runs after a load, because a dump lists runs by their creation time. */
+  /** Restores the order of ended runs after a load. A dump lists runs in the order of their creation. */
   loaded(): void {
     const over = this.#records.select({ only: ({ isStarted }) => !isStarted }).items
     for (const run of [...over].sort((one, other) => endOf(one) - endOf(other))) this.#ended.push(run)
   }
 
-  /** Sequence number of the next run. */
   get nextSequence(): number {
     return this.#sequence + 1
   }
 
-  /** Returns a new ID that no other run has. */
   nextId(): string {
     let id = this.#ids.next()
     while (this.#byId.has(id)) id = this.#ids.next()
@@ -74,7 +75,7 @@ export class RunRegistry {
   }
 
   /**
-   * Returns a running run, for a submission.
+   * Returns the run of a submission, which must be running.
    * @param createdAt creation time, if the request contains it
    * @throws Refusal 400 when there is none
    */
@@ -88,7 +89,10 @@ export class RunRegistry {
     return run
   }
 
-  /** Returns a running run, for requests other than submissions. @throws Refusal 404 when there is none */
+  /**
+   * Returns the run of any other request, which must be running.
+   * @throws Refusal 404 when there is none
+   */
   running(id: string, createdAt?: string): WorkflowRunState {
     const run = this.get(id)
     if (run === undefined || !run.isStarted || !isOf(run, createdAt)) throw refusals.runNotFound(id)

@@ -21,8 +21,8 @@ export class RunRestarts {
   }
 
   /**
-   * Creates a run with the payload of a failed run. The new run resumes at the step that failed, or begins again.
-   * [workflow.md 11]
+   * Creates a run with the payload of a failed run. The new run continues at the step that failed, or starts at the
+   * beginning. [workflow.md 11]
    */
   run(
     run: WorkflowRunState,
@@ -37,8 +37,8 @@ export class RunRestarts {
     if (!resume || failure === undefined || run.entries.length === 1) return this.#triggers.begin(next).run
     const resumed = this.#triggers.newRun(next)
     this.#engine.note(resumed, 'RUN_STARTED', cause)
-    // The new run omits the waits, calls and invocations of unfinished steps, because the endpoint submits them again.
-    // The failed run keeps them.
+    // The endpoint submits unfinished steps again. So the new run does not get their waits, calls and invocations. They
+    // stay in the failed run.
     for (const record of run.steps)
       resumed.steps.push(
         record.result === undefined
@@ -66,9 +66,7 @@ export class RunRestarts {
     return resumed
   }
 
-  /**
-   * Reads the settings that a request overrides. The run's deliveries keep the dialect of the app that began the run.
-   */
+  /** Reads the settings that a request overrides. Deliveries stay in the dialect of the app that began the run. */
   #read(overrides: RawSettings, words: QueueDialect, before: PublishSettings): PublishSettings {
     const settings = this.#settings.read(overrides, words, {}, { ...before, delay: 0, notBefore: undefined })
     return settings.words === before.words ? settings : { ...settings, words: before.words }
@@ -93,7 +91,7 @@ export class RunRestarts {
     })
   }
 
-  /** Returns only those settings that the request overrides. */
+  /** Returns only the settings that the request overrides. */
   #overridden(overrides: RawSettings, settings: PublishSettings): Partial<PublishSettings> {
     const { retries, retryDelay, flowControl, labels, failureCallback } = settings
     return {
@@ -107,8 +105,8 @@ export class RunRestarts {
 }
 
 /**
- * Returns the entries that must be delivered again: entries without a successful delivery, and plans whose steps have
- * no result.
+ * Returns the entries to deliver again. They are entries that were never delivered successfully, and plans of steps
+ * that have no result.
  */
 function openEntries({ entries, steps }: WorkflowRunState): ReadonlySet<RunEntry> {
   const unfinished = new Set(steps.filter(({ result }) => result === undefined).map(({ planMessage }) => planMessage))

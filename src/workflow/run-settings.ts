@@ -8,17 +8,16 @@ import { refusals } from '../queue/settings/queue-rejections.js'
 import { cleanTrigger, rawOf, without } from './workflow-protocol.js'
 import type { HeaderLists, RunConfiguration, WorkflowRunState } from './workflow-run.js'
 
-/** Maximum number of cached settings per set of defaults, and of cached URLs. */
+/** Maximum number of cached settings for each set of defaults. It is also the maximum number of cached URLs. */
 const sharedAtMost = 256
 
 /**
- * Reads the settings of the messages of runs, and adds the defaults of their runs.
- * Runs of one workflow have equal settings apart from their IDs. Equal settings are cached, so that ten thousand runs
- * share a few objects.
+ * Reads the settings of a run's messages and adds the defaults of the run. Runs of the same workflow differ only in
+ * their IDs. So equal settings are cached, and ten thousand runs share a few objects.
  */
 export class RunSettings {
   readonly #queue: QueueEngine
-  /** Default settings of runs without a configuration, by dialect. */
+  /** Settings that apply if neither a message nor its run sets any, by dialect. */
   readonly #silent = new Map<QueueDialect, PublishSettings>()
   readonly #read = new WeakMap<PublishSettings, Map<string, PublishSettings>>()
   readonly #triggers = new WeakMap<PublishSettings, PublishSettings>()
@@ -43,7 +42,7 @@ export class RunSettings {
     return this.#queue.publisher
   }
 
-  /** Returns one shared string for equal URLs. Otherwise, each request would keep its own copy in memory. */
+  /** Returns the same string object for equal URLs. Without it, the URL of each request would use its own memory. */
   url(given: string): string {
     const known = this.#urls.get(given)
     if (known !== undefined) return known
@@ -54,7 +53,7 @@ export class RunSettings {
 
   /**
    * Reads the settings of a message or a trigger of a run.
-   * @param base default settings
+   * @param base settings that are used unless the message sets its own
    * @throws Refusal when a setting is invalid
    */
   read(
@@ -66,7 +65,7 @@ export class RunSettings {
     const own = withoutRun(raw)
     if (own.has('header-forward')) return this.#publisher.settings(own, words, headers, base)
     let key = `${words.name}\n${headers.contentType ?? ''}`
-    // The key contains the lengths of names and values, because a value can contain any character.
+    // A value may contain any character, so no separator is safe. The lengths make the key unique.
     for (const [name, value] of own) key += `\n${name.length} ${value.length} ${name}${value}`
     const shared = this.#read.get(base) ?? new Map<string, PublishSettings>()
     this.#read.set(base, shared)
@@ -81,7 +80,7 @@ export class RunSettings {
   /** Reads the settings of a trigger. @throws Refusal when a setting is invalid */
   ofTrigger({ headers, queue, words }: PublishCall, raw: RawSettings): PublishSettings {
     const read = this.read(cleanTrigger(raw, words), words, headers)
-    // Labels are sent as a header, which cannot contain line breaks.
+    // Labels are later sent in a header, and a header cannot contain line breaks.
     if (read.labels?.some((label) => /[\0\r\n]/.test(label)))
       throw refusals.invalid(words.header('Label'), 'it has a line break')
     if (queue !== undefined) return finished(read, queue)
@@ -90,7 +89,7 @@ export class RunSettings {
     return settings
   }
 
-  /** Returns the configuration that a trigger sets for all later messages of its run. */
+  /** Returns the settings of a trigger that apply to all later messages of its run. */
   configuration(settings: PublishSettings, features: ReadonlySet<string>): RunConfiguration {
     let both = this.#configurations.get(settings)
     if (both === undefined) {
@@ -112,8 +111,8 @@ export class RunSettings {
     let both = this.#bases.get(configuration)
     if (both === undefined) {
       const { words, retries, retryDelay, flowControl, labels, redact, failureCallback } = settings
-      // The content type is omitted, because steps have their own.
-      // The SDK version is omitted, because it would mark the callback of a call as a delivery of steps.
+      // The content type is omitted, because each step has its own. The SDK version is omitted, because with it the
+      // callback of a call would look like a delivery of steps.
       const headers = without(settings.headers, ['Content-Type', ...words.headers('Workflow-Sdk-Version')])
       const ownFlow = { ...this.#silentIn(words), retries, retryDelay, headers, labels, redact, failureCallback }
       both = [{ ...ownFlow, flowControl }, ownFlow]
@@ -123,8 +122,8 @@ export class RunSettings {
   }
 
   /**
-   * Reads settings from headers that an earlier request stored. They are parsed in the dialect of their names, or in
-   * the dialect of the run.
+   * Reads settings from headers that an earlier request stored. The names of the headers determine their dialect. If
+   * they do not, the dialect of the run is used.
    * @throws Refusal when a setting is invalid
    */
   ofHeaders(run: WorkflowRunState, headers: HeaderLists): PublishSettings {
@@ -132,14 +131,17 @@ export class RunSettings {
     return this.ofStep(run, rawOf(headers, words), words)
   }
 
-  /** Reads the settings of a step whose result the service creates. @throws Refusal when a setting is invalid */
+  /**
+   * Reads the settings of a step whose result does not come from the endpoint.
+   * @throws Refusal when a setting is invalid
+   */
   ofStep({ configuration }: WorkflowRunState, raw: RawSettings, words: QueueDialect): PublishSettings {
     return this.read(raw, words, { contentType: 'application/json' }, this.base(configuration, raw))
   }
 
   /**
-   * Reads the settings of a call, whose callback is a message of the run. The redaction of the run applies to the call
-   * and to its callback. [workflow.md 4, 6]
+   * Reads the settings of a call to a third party. Its callback is a message of the run. The redaction of the run
+   * applies to the call and to the callback. [workflow.md 4, 6]
    * @throws Refusal when a setting is invalid
    */
   ofCall(configuration: RunConfiguration, raw: RawSettings, { words, headers }: PublishCall): PublishSettings {
@@ -169,10 +171,7 @@ export class RunSettings {
   }
 }
 
-/**
- * Completes the settings of a trigger. The failure callback has the redaction of the run, unless it has its own
- * redaction.
- */
+/** Completes the settings of a trigger. A failure callback without its own redaction gets the redaction of the run. */
 function finished(settings: PublishSettings, queue: string | undefined): PublishSettings {
   const { failureCallback, redact } = settings
   if (failureCallback === undefined || redact === undefined) return { ...settings, queue }
@@ -180,7 +179,7 @@ function finished(settings: PublishSettings, queue: string | undefined): Publish
   return { ...settings, queue, failureCallback: { url, settings: { ...own, redact: own.redact ?? redact } } }
 }
 
-/** Matches settings that identify a run or its SDK and are not settings of a message. */
+/** Matches headers that identify a run or its SDK. They are not settings of a message. */
 const aboutRuns = /^(?:(?:failure-)?callback-)*(?:workflow-|telemetry-|feature-set$)/
 
 function withoutRun(raw: RawSettings): RawSettings {

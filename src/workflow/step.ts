@@ -14,8 +14,8 @@ export type StepType =
   | 'Invoke'
 
 /**
- * A step in the form in which the SDK submits it. With `targetStep`, it is the plan of a parallel step; otherwise, it
- * is finished. [workflow.md 5]
+ * A step as the SDK submits it. A step with `targetStep` is the plan of a parallel step, and any other step is
+ * finished. [workflow.md 5]
  */
 export interface StepBody {
   readonly stepId: number
@@ -23,7 +23,7 @@ export interface StepBody {
   readonly stepType: string
   /** Number of steps that run in parallel, including this one. */
   readonly concurrent: number
-  /** ID that the result of the step will have; set only for a plan. */
+  /** ID that the result of the step will have. Only a plan has it. */
   readonly targetStep?: number | undefined
   readonly out?: unknown
   readonly sleepFor?: string | number | undefined
@@ -47,7 +47,9 @@ const fields: readonly (readonly [keyof StepBody, types: readonly string[]])[] =
   ['waitTimeout', ['boolean', 'undefined']],
 ]
 
-/** Parses a submitted step. Returns `undefined` if the body is not a step. The SDK reports that error later. */
+/**
+ * Parses a step that was submitted. Returns `undefined` if the body is not a step. The SDK reports this error later.
+ */
 export function readStep(body: Bytes): StepBody | undefined {
   try {
     return checkedStep(JSON.parse(text(body)))
@@ -68,12 +70,12 @@ export function writtenStep(step: object): Bytes {
 }
 
 /**
- * Origin of an entry in the list of a run: a step, a call to a third party, its callback, or the configuration of the
+ * Kind of an entry in the list of a run: a step, a call to a third party, the callback of a call, or settings of the
  * next step.
  */
 export type CallType = 'step' | 'toCallback' | 'fromCallback' | 'stepConfig'
 
-/** Returns one entry of the list in a delivery, as JSON. [workflow.md 3.1] */
+/** Returns an entry as JSON, as the list in a delivery contains it. [workflow.md 3.1] */
 export function rawStep(messageId: string, body: Bytes, callType: CallType): string {
   return `{"messageId":"${messageId}","body":"${toBase64(body)}","callType":"${callType}"}`
 }

@@ -7,25 +7,31 @@ import type { StepStub, Stubs } from './stubs.js'
 import { headerNamesIn } from './workflow-protocol.js'
 import type { WorkflowRunState } from './workflow-run.js'
 
-// Stubs are applied to a delivery before the body of any step runs.
+// A stub is applied to a delivery before the body of a step runs.
 
-/** Functions and data of the engine that stubs need. */
+/** What stubs need from the engine. */
 export interface StubContext {
   readonly verbs: Stubs
   /** Adds a step to the list of a run, as if the endpoint of the run had submitted the step. */
   submit(run: WorkflowRunState, delivery: StubbableDelivery, step: StepBody): void
 }
 
-/** Step name that no real step has. The SDK responds with an error that names the step that it expected instead. */
+/**
+ * Name of a step that does not exist. The SDK responds with an error, which contains the name of the step that it
+ * expected.
+ */
 const probeStepName = '(stuntdouble asks: which step is next?)'
 
-/** Beginning of the SDK's error message if it expects several parallel steps. */
+/** Beginning of the SDK's error message if the next steps are parallel. */
 const parallelRefusal = 'Incompatible number of parallel steps'
 
-/** Types of steps whose result the endpoint submits. The service creates the result of other types. */
+/** Types of steps whose result comes from the endpoint. The results of all other types come from the service. */
 const ownResult = new Set(['Run', 'Notify', 'CreateWebhook'])
 
-/** Delivers a message, applies a stub if one matches, and returns the outcome. */
+/**
+ * Delivers a message and applies the stub of its next step. Returns `undefined` if no stub can apply, so that the
+ * caller delivers the message itself.
+ */
 export function stubDelivery(
   stage: StubContext,
   run: WorkflowRunState,
@@ -50,13 +56,16 @@ function stepsUpTo(run: WorkflowRunState, index: number): StepBody[] {
   return steps
 }
 
-/** Returns whether the last step was already submitted before. The SDK ignores the repeated step. [workflow.md 5] */
+/** Returns whether the last step was submitted twice. The SDK ignores the second submission. [workflow.md 5] */
 function isRepeated(list: readonly StepBody[]): boolean {
   const { stepId, targetStep } = list.at(-1)!
   return list.slice(0, -1).some((one) => one.stepId === stepId && one.targetStep === targetStep)
 }
 
-/** Returns whether other parallel steps of the same group are unfinished. The SDK then ignores the delivery. */
+/**
+ * Returns whether a parallel step of the run is unfinished. The SDK then ignores the delivery of the other parallel
+ * steps.
+ */
 function isBranchOpen(list: readonly StepBody[]): boolean {
   const done = new Set(list.filter(({ targetStep }) => targetStep === undefined).map(({ stepId }) => stepId))
   return list.some(({ targetStep }) => targetStep !== undefined && !done.has(targetStep))
@@ -77,7 +86,7 @@ function planned(
   return Promise.resolve(met(stage, run, verb, step, delivery))
 }
 
-/** Returns the number of a step among the steps with the same name in its run, from 1. */
+/** Returns the position of a step among the steps of its run that have the same name, counted from 1. */
 export function placeOf(run: WorkflowRunState, stepName: string, stepId: number): number {
   const same = run.steps.filter((one) => one.stepName === stepName)
   const at = same.findIndex((one) => one.stepId === stepId)
@@ -100,7 +109,7 @@ async function sequential(
     run.probe = probe
     try {
       const body = `${run.listUpTo(index).slice(0, -1)},${rawStep(delivery.message.id, step, 'step')}]` as Bytes
-      // The SDK logs every error to the console. The error of a probe is expected, so the lines about it are hidden.
+      // A probe always causes an error, which the SDK logs to the console. Hide these lines.
       const reply = await withMutedConsole(
         (line) => isAnswer(line, run),
         () => delivery.probe(body),
@@ -112,8 +121,8 @@ async function sequential(
   }
   const asked = await ask(probeStepName, 'Run')
   const stepName = told(asked.reply, 'name', probeStepName)
-  // No further step was named, so the endpoint ended or failed.
-  // The probe then counts as the delivery, unless it tried to submit something.
+  // The endpoint did not expect a step, so it has ended or failed. The probe then counts as the delivery. But if the
+  // endpoint tried to submit something, deliver the message again.
   if (stepName === undefined) return asked.refused || isParallel(asked.reply) ? delivery.send() : asked.reply
   const verb = stage.verbs.forStep(stepName, placeOf(run, stepName, stepId))
   if (verb === undefined) return delivery.send()
@@ -124,11 +133,14 @@ async function sequential(
 
 interface ProbeResult {
   readonly reply: RawOutcome
-  /** Whether the endpoint tried to submit a step during the probe, which is always rejected. */
+  /** Whether the endpoint tried to submit a step during the probe. Such a submission is always rejected. */
   readonly refused: boolean
 }
 
-/** Returns the name or type of the step that the SDK expected instead of the probe's step, or `undefined`. */
+/**
+ * Returns the name or the type of the step that the SDK expected, from the error that the probe caused. Returns
+ * `undefined` for another response.
+ */
 function told({ status, body }: RawOutcome, what: 'name' | 'type', got: string): string | undefined {
   if (status !== 500) return undefined
   const message = messageIn(body)
@@ -142,7 +154,7 @@ function isParallel({ status, body }: RawOutcome): boolean {
   return status === 500 && messageIn(body)?.startsWith(parallelRefusal) === true
 }
 
-/** Returns whether a line on the console contains the SDK's error about a probe. */
+/** Returns whether a line on the console is about the error that a probe caused. */
 function isAnswer(line: string, run: WorkflowRunState): boolean {
   return line.includes(probeStepName) || (line.includes(run.id) && line.includes(parallelRefusal))
 }
@@ -156,8 +168,8 @@ function messageIn(body: Bytes): string | undefined {
 // ── effects of stubs
 
 /**
- * Returns whether a stub applies during the delivery. Stubs of calls, waits, invocations and sleeps apply later, when
- * these steps are submitted.
+ * Returns whether a stub applies during a delivery. A stub of a call, wait, invocation or sleep applies later, when the
+ * step is submitted.
  */
 function concerns({ fate }: StepStub, stepType: string): boolean {
   if (fate.does === 'returns') return ownResult.has(stepType)
@@ -180,7 +192,7 @@ function met(
   if (fate.does === 'timesOut') return { ...nothing, error: 'no response', never: true, note }
   if (fate.does === 'throws') return { ...failure(delivery.message, step, fate.error), note }
   const { concurrent, ...own } = step
-  // The SDK writes the fields in this order and omits undefined fields.
+  // Write the fields in the same order as the SDK. Undefined fields are omitted.
   stage.submit(run, delivery, { ...own, out: JSON.stringify(fate.value), concurrent })
   const body = utf8(JSON.stringify({ workflowRunId: run.id, finishCondition: 'success' }))
   return { status: 200, headers: sdkHeaders(delivery.message), body, note: `${note}: its body did not run` }
@@ -196,7 +208,7 @@ function sdkHeaders({ settings }: Message): [string, string][] {
   return [...own, ['content-type', 'application/json']]
 }
 
-/** Returns the response with which the SDK reports the error of a step. [workflow.md 3.4] */
+/** Returns a response like the one with which the SDK reports the error of a step. [workflow.md 3.4] */
 function failure(delivered: Message, { stepName, concurrent }: StepBody, error: StepFailure): RawOutcome {
   const { settings } = delivered
   const { name = 'Error', message, stack, retryAfter } = error
@@ -212,7 +224,7 @@ function failure(delivered: Message, { stepName, concurrent }: StepBody, error: 
     }
   if (name === 'WorkflowRetryAfterError')
     return { status: 429, headers: [...sdkHeaders(delivered), ['retry-after', String(retryAfter ?? 0)]], body: plain }
-  // The SDK removes control characters from step names in the same way.
+  // The SDK also removes control characters from the names of steps.
   const shown = stepName.replace(/[\u0000-\u001F\u007F]+/g, ' ').trim()
   const headers: [string, string][] = []
   for (const { sdkVersion, errorStepName } of headerNamesIn(settings.words)) {

@@ -28,7 +28,7 @@ export class StubRunner implements StepScript {
     }
   }
 
-  /** Messages about unused stubs. */
+  /** One message per unused stub. */
   get unused(): readonly string[] {
     for (const { steps } of this.#engine.records.select({}).items)
       for (const one of steps) this.verbs.hear(one.stepName)
@@ -54,7 +54,7 @@ export class StubRunner implements StepScript {
     return verb
   }
 
-  /** Returns the result of a call if the call is stubbed, or `undefined`. */
+  /** Submits the result of a stubbed call. Returns `undefined` if the call is not stubbed. */
   calls(
     run: WorkflowRunState,
     step: StepBody,
@@ -73,7 +73,7 @@ export class StubRunner implements StepScript {
     return { message: engine.append(run, run.url, result, settings, cause), deduplicated: false }
   }
 
-  /** Returns the result of an invocation if the invocation is stubbed, or `undefined`. */
+  /** Submits the result of a stubbed invocation. Returns `undefined` if the invocation is not stubbed. */
   invokes({ workflowRunId, workflowUrl, headers, step }: InvokeBody): AcceptedPublish | undefined {
     const engine = this.#engine
     const parent = engine.started(workflowRunId)
@@ -99,7 +99,7 @@ export class StubRunner implements StepScript {
   }
 
   /**
-   * Schedules a stubbed event for runs that already wait for it. It is sent after the code that creates the stub has
+   * Schedules a stubbed event, if a run already waits for it. The event is sent when the code that creates the stub has
    * finished.
    */
   soon(eventId: string): void {
@@ -107,7 +107,7 @@ export class StubRunner implements StepScript {
     this.#clock.schedule(this.#engine.now(), `event ${JSON.stringify(eventId)}`, () => this.meetEvent(eventId))
   }
 
-  /** Sends a stubbed event if a run is waiting for it. */
+  /** Sends a stubbed event if a run waits for it now. */
   meetEvent(eventId: string, cause?: number): void {
     const engine = this.#engine
     if (!engine.waits.isAwaited(eventId)) return
@@ -118,7 +118,7 @@ export class StubRunner implements StepScript {
     else for (const wait of engine.waits.of(eventId)) engine.waits.finish(wait, undefined)
   }
 
-  /** Returns settings without the delay of a sleep if the test skips sleeps, or the given settings. */
+  /** Returns the settings of a step. If the step is a sleep that the test skips or stubs, they contain no delay. */
   awake(run: WorkflowRunState, step: StepBody, settings: PublishSettings): PublishSettings {
     if (!isSleep(step) || (settings.delay === 0 && settings.notBefore === undefined)) return settings
     const skips = this.verbs.skips('sleeps')
@@ -127,7 +127,7 @@ export class StubRunner implements StepScript {
     return { ...settings, delay: 0, notBefore: undefined }
   }
 
-  /** Ends current and future sleeps immediately. */
+  /** Ends all current and future sleeps immediately. */
   skipSleeps(): void {
     this.verbs.skip('sleeps')
     this.#releaseAll('sleeps', (run, message) => {
@@ -158,7 +158,8 @@ export class StubRunner implements StepScript {
   retries(message: Message): void {
     if (message.state !== 'RETRY' || !this.verbs.skips('retryDelays')) return
     this.verbs.skipped('retryDelays')
-    // The timer fires after the present attempt has been settled, because the retry is planned only then.
+    // The retry is planned only after the current attempt has ended. So release it with a timer, which fires after
+    // that.
     this.#clock.schedule(this.#engine.now(), 'a retry whose delay is skipped', () =>
       this.#engine.queue.courier.release(message),
     )
@@ -185,7 +186,7 @@ function stepSettings({ headers, settings: { words } }: Message): Map<string, st
   return new Map([['method', 'POST'], ...forwarded])
 }
 
-/** Returns settings that forward the service's own headers, with the names in each spelling of the dialect. */
+/** Returns settings that forward service headers. Each name occurs in every spelling of the dialect. */
 function forwarding(headers: Readonly<Record<string, string | undefined>>, words: QueueDialect): Map<string, string> {
   return new Map(
     Object.entries(headers).flatMap(([name, value]) =>

@@ -5,15 +5,15 @@ import { nearestName } from '../kernel/nearest-name.js'
 /** Error of a stubbed step, in the form in which its endpoint reports it. */
 export interface StubError {
   /**
-   * Name of the error's class. `WorkflowNonRetryableError` fails the run immediately; `WorkflowRetryAfterError` retries
-   * after `retryAfter`. Default: `Error`.
+   * Class name of the error. With `WorkflowNonRetryableError`, the run fails immediately. With
+   * `WorkflowRetryAfterError`, the retry follows after `retryAfter`. Default: `Error`.
    */
   readonly name?: string | undefined
-  /** Error text that the response of the endpoint contains. */
+  /** Error text in the response of the endpoint. */
   readonly message: string
-  /** Stack trace that the response of the endpoint contains. Default: none. */
+  /** Stack trace in the response of the endpoint. Default: none. */
   readonly stack?: string | undefined
-  /** Delay of the retry in seconds, for `WorkflowRetryAfterError`. */
+  /** Delay before the retry in seconds, for `WorkflowRetryAfterError`. */
   readonly retryAfter?: number | undefined
 }
 
@@ -27,14 +27,14 @@ export type StubbedStep =
 export type StubbedEvent = { readonly does: 'arrives'; readonly data: Bytes } | { readonly does: 'timesOut' }
 
 interface Verb {
-  /** The call that created the stub, as the test contains it, for messages. */
+  /** The call that created the stub, as source text for messages. */
   readonly text: string
   used: number
 }
 
 export interface StepStub extends Verb {
   readonly step: string
-  /** Number of the step among the steps with this name in a run, from 1; `undefined` for all of them. */
+  /** Which of the steps with this name in a run, counted from 1. `undefined`: all of them. */
   readonly nth: number | undefined
   readonly fate: StubbedStep
   readonly times: number
@@ -42,17 +42,17 @@ export interface StepStub extends Verb {
 
 export interface EventStub extends Verb {
   readonly eventId: string
-  /** Number of event stubs that were created earlier. */
+  /** Number of the event stub: how many event stubs were created before it. */
   readonly number: number
   fate: StubbedEvent
 }
 
 export type Skip = 'sleeps' | 'retryDelays'
 
-/** Maximum number of step names and event IDs that are remembered for suggestions. */
+/** Maximum number of step names, and of event IDs, that are kept for suggestions. */
 export const maxNames = 1000
 
-/** The stubs of a test for steps and events, with the number of their uses. */
+/** The stubs of a test for steps and events. It counts how often each was used. */
 export class Stubs {
   readonly #steps: StepStub[] = []
   readonly #events: EventStub[] = []
@@ -60,7 +60,7 @@ export class Stubs {
   readonly #stepNames = new Set<string>()
   readonly #eventIds = new Set<string>()
 
-  /** Whether any stub of a step can still apply. If not, deliveries are not inspected. */
+  /** Whether any stub of a step can still apply. If none can, deliveries need no check. */
   get awaitsSteps(): boolean {
     return this.#steps.some(isOpen)
   }
@@ -68,8 +68,8 @@ export class Stubs {
   addStep(step: string, nth: number | undefined, fate: StubbedStep, times: number = Number.POSITIVE_INFINITY): void {
     const name = nth === undefined ? quoted(step) : `${quoted(step)}, ${nth}`
     const verb = { text: `workflow.stubStep(${name}).${fate.does}(…)`, step, nth, fate, times, used: 0 }
-    // A stub without a limit replaces an earlier stub without a limit.
-    // Stubs with a limit apply first, in the order of their creation.
+    // For each name and `nth`, only one stub without a limit can exist. A new one replaces the old one. Stubs with a
+    // limit apply first, in the order of their creation.
     const before = this.#steps.findIndex((one) => one.step === step && one.nth === nth && one.times === times)
     if (times === Number.POSITIVE_INFINITY && before >= 0) this.#steps.splice(before, 1)
     this.#steps.push(verb)
@@ -103,18 +103,17 @@ export class Stubs {
     return this.#skips.has(what)
   }
 
-  /** Counts a delay that was skipped. */
   skipped(what: Skip): void {
     const verb = this.#skips.get(what)
     if (verb !== undefined) verb.used++
   }
 
-  /** Remembers the name of a step that occurred, for messages about unused stubs. */
+  /** Remembers the name of a step that occurred. Messages about unused stubs suggest such names. */
   hear(step: string): void {
     if (this.#stepNames.size < maxNames) this.#stepNames.add(step)
   }
 
-  /** Returns the stub for a step, or `undefined`. Stubs with this number take precedence, then stubs with a limit. */
+  /** Returns the stub for a step, or `undefined`. A stub for this number takes precedence, then a stub with a limit. */
   forStep(step: string, nth: number): StepStub | undefined {
     this.hear(step)
     const open = this.#steps.filter((one) => one.step === step && isOpen(one) && (one.nth ?? nth) === nth)
@@ -127,7 +126,7 @@ export class Stubs {
     return this.#events.find((one) => one.eventId === eventId && one.used === 0)
   }
 
-  /** Messages about unused stubs. */
+  /** One message per unused stub. */
   get unused(): readonly string[] {
     const steps = this.#steps.filter(isUnused).map(({ text, step, nth }) => {
       if (!this.#stepNames.has(step))
@@ -157,8 +156,8 @@ function rank({ nth, times }: StepStub): number {
 }
 
 /**
- * Returns a suggestion for a misspelled name, such as `; there is 'charge'`. If no name is similar, returns up to five
- * known names.
+ * Returns the end of a message about a misspelled name: `; there is 'charge'`. If no known name is similar, it lists up
+ * to five of them.
  */
 export function near(name: string, names: Iterable<string>): string {
   const all = [...names]
@@ -184,7 +183,7 @@ export function jsonOf(value: unknown, called: string): string | undefined {
   throw new TypeError(`${called}: JSON cannot represent the value (got a ${typeof value}).`)
 }
 
-/** Returns the data of an event in the form in which `client.notify()` sends it. [workflow.md 7] */
+/** Encodes the data of an event as `client.notify()` sends it. [workflow.md 7] */
 export function eventBytes(data: unknown): Bytes {
   if (data === undefined) return '' as Bytes
   if (data instanceof Uint8Array) return fromArray(data)
@@ -199,8 +198,8 @@ function partsOf(value: unknown, names: readonly string[]): UnknownStub | undefi
 }
 
 /**
- * Returns the result of a call. A value other than `{ status, body, header }` is the body of a response 200.
- * [workflow.md 6]
+ * Returns the result of a stubbed call. A value without the fields `{ status, body, header }` becomes the body of a
+ * response with status 200. [workflow.md 6]
  */
 export function callResult(value: unknown): string {
   const parts = partsOf(value, ['status', 'header'])
@@ -214,8 +213,8 @@ export function callResult(value: unknown): string {
 }
 
 /**
- * Returns the result of an invoked run. A value other than `{ body, isFailed, isCanceled }` is the body of the result.
- * [workflow.md 9]
+ * Returns the result of a stubbed invocation. A value without the fields `{ body, isFailed, isCanceled }` becomes the
+ * body of the result. [workflow.md 9]
  */
 export function invokeOut(value: unknown): string {
   const parts = partsOf(value, ['isFailed', 'isCanceled'])
@@ -224,8 +223,8 @@ export function invokeOut(value: unknown): string {
 }
 
 /**
- * Returns the event of a webhook. A value other than a request `{ method, header, body, url }` is the body of a
- * request. [workflow.md 8]
+ * Returns the event of a stubbed webhook. A value without the fields `{ method, header, body, url }` becomes the body
+ * of the webhook's request. [workflow.md 8]
  */
 export function webhookData(value: unknown): Bytes {
   const parts = partsOf(value, ['method', 'header', 'url', 'body'])

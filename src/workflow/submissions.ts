@@ -14,7 +14,7 @@ import { readStep, type StepBody } from './step.js'
 import { forwardedIn } from './workflow-protocol.js'
 import type { WorkflowRunState } from './workflow-run.js'
 
-/** Processes submissions of a run's endpoint: steps, and calls to third parties. [workflow.md 5, 6] */
+/** Processes what the endpoint of a run submits: steps, and calls to third parties. [workflow.md 5, 6] */
 export class Submissions {
   readonly #engine: RunEngine
   readonly #settings: RunSettings
@@ -27,14 +27,14 @@ export class Submissions {
   }
 
   /**
-   * Prepares the submission of a step. The returned function makes it.
+   * Validates the submission of a step. The returned function then submits the step.
    * @throws Refusal when the submission is invalid
    */
   step(run: WorkflowRunState, call: PublishCall, url: string, raw: RawSettings): () => AcceptedPublish {
     const { body, cause } = call
     const settings = this.#settings.read(raw, call.words, call.headers, this.#settings.base(run.configuration, raw))
     const { policy } = this.#engine.queue
-    // This check rejects a whole batch if its first item exceeds a limit. The check below applies to each later item.
+    // This first check rejects a whole batch if its first item exceeds a limit. Later items are checked again below.
     if (this.#knownStep(run, body) === undefined) checkRoom(run, readStep(body), body.length, policy)
     return () => {
       this.#engine.hide(run, cause)
@@ -50,7 +50,8 @@ export class Submissions {
   }
 
   /**
-   * Prepares a configuration of the next step. The endpoint is then called again with these settings. [workflow.md 12]
+   * Validates settings for the next step. The returned function stores them, and the endpoint is then called again with
+   * these settings. [workflow.md 12]
    */
   configuration(run: WorkflowRunState, call: PublishCall, url: string, raw: RawSettings): () => AcceptedPublish {
     const { body, cause } = call
@@ -62,7 +63,7 @@ export class Submissions {
       if (known !== undefined && this.#engine.queue.policy.workflowDeduplicateSteps)
         return { message: known.message, deduplicated: true }
       if (entries.at(-1)!.callType === 'stepConfig')
-        throw refusals.invalid(call.words.header('Workflow-CallType'), 'the step before has a configuration already')
+        throw refusals.invalid(call.words.header('Workflow-CallType'), 'the previous step already has a configuration')
       checkRoom(run, undefined, body.length, this.#engine.queue.policy)
       const part = new StepMessage(run, this.#engine, entries.length)
       const message = this.#accept(run, { url, body, settings, cause, part })
@@ -76,8 +77,8 @@ export class Submissions {
   }
 
   /**
-   * Adds a step to the list of its run. The step is delivered after its delay, but not before the delivery that
-   * submitted it has a response.
+   * Adds a step to the list of its run. The step is delivered after its delay. The delivery that submitted the step
+   * must get its response first.
    */
   append(run: WorkflowRunState, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message {
     const step = readStep(body)
@@ -133,8 +134,8 @@ export class Submissions {
   }
 
   /**
-   * Returns the messages in flight whose responses must precede the delivery of a step. If the step is in a branch,
-   * only the delivery of that branch can have submitted it.
+   * Returns the messages in flight that may have submitted a step. They must get their responses before the step is
+   * delivered. A step in a parallel branch can only come from the delivery of that branch.
    */
   #submitters(run: WorkflowRunState, step: StepBody | undefined): Set<Message> {
     const { running } = run
@@ -146,7 +147,7 @@ export class Submissions {
   }
 
   /**
-   * Prepares the submission of a call to a third party. The returned function makes it.
+   * Validates the submission of a call to a third party. The returned function then submits the call.
    * @throws Refusal when the submission is invalid
    */
   call(run: WorkflowRunState, call: PublishCall, url: string, raw: RawSettings): () => AcceptedPublish {
@@ -182,7 +183,7 @@ export class Submissions {
     }
   }
 
-  /** Returns the step for which a call is made. The callback of the call contains its name. */
+  /** Returns the step that makes a call. The headers of the call's callback contain it. */
   #callStep(raw: RawSettings, words: QueueDialect): StepBody | undefined {
     const told = (name: string): string | undefined => forwardedIn(raw, name, words, 'callback-')
     const stepId = Number(told('Workflow-StepId') ?? Number.NaN)

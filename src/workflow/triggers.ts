@@ -25,12 +25,12 @@ export interface Trigger {
   readonly settings: PublishSettings
   readonly features: ReadonlySet<string>
   readonly origin: MessageOrigin
-  /** `false` if a schedule began the run while time was draining. */
+  /** `false` if a schedule began the run while the clock was draining. Then `drain()` does not wait for the run. */
   readonly awaited?: boolean | undefined
-  /** Whether the trigger is sent by an SDK to which the run was announced. */
+  /** Whether an SDK sends this trigger for a run that was announced to it. */
   readonly bySdk?: boolean
   readonly byRest?: boolean
-  /** Whether the first delivery announces the run, so that the SDK begins it. [workflow.md 2.4] */
+  /** Whether the first delivery only announces the run. The SDK then begins the run itself. [workflow.md 2.4] */
   readonly announce?: boolean
   readonly invoke?: InvokeBody | undefined
 }
@@ -58,14 +58,15 @@ export class Triggers {
   }
 
   /**
-   * Prepares a trigger that an SDK sends. The returned function begins the run.
+   * Validates a trigger that an SDK sends. The returned function then begins the run.
    * @throws Refusal when the trigger is invalid
    */
   prepare(call: PublishCall, url: string, raw: RawSettings, asked: RunRequests): () => AcceptedPublish {
     const invoke = asked.invoke ? readInvoke(call.body) : undefined
     if (invoke !== undefined) {
       this.#checkDepth(raw, call.words)
-      // The data for the end of the invoked run is checked now, so that an invalid invocation is rejected early.
+      // The result of the invoked run will be submitted later, with this data. Check the data now, so that an invalid
+      // invocation is rejected early.
       const parent = this.#engine.started(invoke.workflowRunId)
       this.#settings.ofHeaders(parent, invoke.headers)
       checkRoom(parent, invoke.step, 0, this.#engine.queue.policy)
@@ -84,7 +85,7 @@ export class Triggers {
   }
 
   /**
-   * Reads the settings and the origin of a run from the publish that begins the run.
+   * Reads the settings and the origin of a run from its trigger.
    * @throws Refusal when a setting is invalid
    */
   read(call: PublishCall, url: string, raw: RawSettings): Omit<Trigger, 'runId' | 'features'> {
@@ -100,7 +101,7 @@ export class Triggers {
     throw refusals.quota('maxInvokeCount', deepestInvocation, this.#engine.queue.policy.quotaStatus)
   }
 
-  /** Begins a run, or returns the run with this ID if it exists. [workflow.md 2.2] */
+  /** Begins a run. If the run already exists, returns the existing run. [workflow.md 2.2] */
   begin(trigger: Trigger): TriggeredRun {
     const { announce = false, origin } = trigger
     const known = this.#begun(trigger)
@@ -115,7 +116,7 @@ export class Triggers {
     return { run, message, deduplicated: false }
   }
 
-  /** Returns the run that an equal trigger began earlier. The run ID or the deduplication ID identifies it. */
+  /** Returns the run that an earlier trigger with the same run ID or the same deduplication ID began. */
   #begun({ runId, url, body, settings }: Trigger): WorkflowRunState | undefined {
     const known = runId === undefined ? undefined : this.#engine.get(runId)
     if (known !== undefined) return known
@@ -124,7 +125,7 @@ export class Triggers {
     return first?.part === undefined ? undefined : this.#engine.get(first.part.runId)
   }
 
-  /** Creates a run without messages. */
+  /** Creates a run that has no messages yet. */
   newRun({
     runId = this.#engine.register.nextId(),
     url,
@@ -166,21 +167,22 @@ export class Triggers {
   }
 
   /**
-   * Returns an existing run. If the run was announced to the SDK, this trigger of the SDK begins it. [workflow.md 2.4]
+   * Returns an existing run for a second trigger. If the run was announced to the SDK, the SDK's trigger begins the
+   * run. [workflow.md 2.4]
    */
   #beginAgain(run: WorkflowRunState, trigger: Trigger): TriggeredRun {
     const first = run.entries[0]!.message
     if (!trigger.bySdk || !run.announced || !run.isStarted) {
       const { url, body, settings, origin, invoke } = trigger
       const parent = invoke && this.#engine.get(invoke.workflowRunId)
-      if (parent !== undefined) parent.refused = `the run ${run.id} that it invokes exists already`
+      if (parent !== undefined) parent.refused = `the invoked run ${run.id} already exists`
       const draft = { kind: 'message' as const, url, body, settings, origin }
       this.#traffic.adopt(new Published(first, true, draft), origin.cause ?? 0)
       return { run, message: first, deduplicated: true }
     }
     run.announced = false
     run.features = trigger.features
-    // The dialect of later deliveries is the dialect of the app's SDK.
+    // From now on, deliveries use the dialect of the SDK that the app uses.
     const { words } = trigger.settings
     const settings = { ...run.configuration.settings, words }
     const headers = withoutEcho(trigger.settings.headers, run.configuration.settings.words, words)
@@ -208,7 +210,8 @@ export class Triggers {
   }
 
   /**
-   * Returns whether `/v2/trigger` announces a run to the SDK at this URL, so that the SDK begins it. [workflow.md 2.4]
+   * Returns whether `/v2/trigger` only announces a run to the SDK at a URL. The SDK then begins the run itself.
+   * [workflow.md 2.4]
    */
   announcesTo(url: string, isAsked: boolean): boolean {
     const { workflowTwoPhaseTrigger } = this.#engine.queue.policy
@@ -218,7 +221,8 @@ export class Triggers {
 }
 
 /**
- * Removes the service's headers in dialects that the SDK does not use. The SDK forwards all headers that it received.
+ * Removes service headers in other dialects than the SDK's. The SDK forwards all headers that it received, so they
+ * would be sent again.
  */
 function withoutEcho(headers: HeaderList, said: QueueDialect, words: QueueDialect): HeaderList {
   const foreign = said.prefixes.filter((prefix) => !words.prefixes.includes(prefix))

@@ -36,7 +36,6 @@ export interface WorkflowOptions {
 /** The workflow engine. A run is a list of entries, each of which is a message of the queue. */
 export class WorkflowEngine implements WorkflowPublisher, RunEngine {
   readonly queue: QueueEngine
-  /** The runs in memory. */
   register: RunRegistry
   waits: Waits
   /** The stubs of a test for steps and events. */
@@ -45,15 +44,14 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
   readonly #random: Random
   readonly #traffic: TrafficLog
   readonly #settings: RunSettings
-  /** Begins runs. */
   readonly triggers: Triggers
   readonly #submissions: Submissions
   readonly restarts: RunRestarts
   readonly events: Events
   readonly completion: RunCompletion
   /**
-   * The last run that ended a delivery. Its caches are kept until a delivery of another run ends, because the
-   * deliveries of parallel branches end one after the other.
+   * The run whose delivery ended last. Parallel branches of a run often end one after the other, so the caches of this
+   * run are kept. They are freed when a delivery of another run ends.
    */
   #quick: WorkflowRunState | undefined
 
@@ -129,13 +127,12 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     return this.register.get(id)
   }
 
-  /** All runs with their indexes, oldest first. */
   get records(): Records<WorkflowRunState> {
     return this.register.records
   }
 
   /**
-   * Returns a running run, for a submission.
+   * Returns the run of a submission, which must be running.
    * @param createdAt creation time, if the request contains it
    * @throws Refusal 400 when there is none
    */
@@ -143,13 +140,17 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     return this.register.started(id, createdAt)
   }
 
-  /** Returns a running run, for requests other than submissions. @throws Refusal 404 when there is none */
+  /**
+   * Returns the run of any other request, which must be running.
+   * @throws Refusal 404 when there is none
+   */
   running(id: string, createdAt?: string): WorkflowRunState {
     return this.register.running(id, createdAt)
   }
 
   /**
-   * Prepares a publish that belongs to a workflow. Returns `undefined` for other publishes. [workflow.md 2, 5, 6, 9]
+   * Validates a publish that belongs to a workflow. The returned function then publishes it. Returns `undefined` for
+   * any other publish. [workflow.md 2, 5, 6, 9]
    */
   prepare(call: PublishCall, raw: RawSettings): (() => AcceptedPublish) | undefined {
     const asked = runSettingsOf(raw)
@@ -167,8 +168,8 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
   }
 
   /**
-   * Runs a submission. If it is rejected, stores the reason in the run, because the SDK treats a 400 as a cancellation
-   * and does not report the reason.
+   * Runs a submission. If the submission is rejected, the run stores the reason. The SDK would take the 400 for a
+   * cancellation and not report the reason.
    */
   submitting<T>(run: WorkflowRunState | undefined, submission: () => T): T {
     try {
@@ -180,7 +181,7 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
   }
 
   /**
-   * Returns the URL of a message of a run. Deliveries contain it in a header.
+   * Validates the URL of a message of a run and returns it. Deliveries contain the URL in a header.
    * @throws Refusal 400 when it is invalid
    */
   urlOf(target: PublishTarget): string {
@@ -202,15 +203,16 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
   // ── steps
 
   /**
-   * Adds a step to the list of its run. The step is delivered after its delay, but not before the delivery that
-   * submitted it has a response.
+   * Adds a step to the list of its run. The step is delivered after its delay. The delivery that submitted the step
+   * must get its response first.
    */
   append(run: WorkflowRunState, url: string, body: Bytes, given: PublishSettings, cause: number | undefined): Message {
     return this.#submissions.append(run, url, body, given, cause)
   }
 
   /**
-   * Hides the body of a request in the traffic log if the trigger of its run redacts bodies. Returns whether it does.
+   * If the trigger of a run redacts bodies, hides the body of a request in the traffic log. Returns whether it hides
+   * the body.
    */
   hide(run: WorkflowRunState, cause: number | undefined): boolean {
     const hides = run.configuration.settings.redact?.body === true
@@ -223,7 +225,10 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
     return this.#settings.ofHeaders(run, headers)
   }
 
-  /** Reads the settings of a step with a stubbed result. @throws Refusal when a setting is invalid */
+  /**
+   * Reads the settings of a step whose result comes from a stub.
+   * @throws Refusal when a setting is invalid
+   */
   stepSettings(run: WorkflowRunState, raw: RawSettings, words: QueueDialect): PublishSettings {
     return this.#settings.ofStep(run, raw, words)
   }
@@ -231,8 +236,8 @@ export class WorkflowEngine implements WorkflowPublisher, RunEngine {
   // ── waits
 
   /**
-   * Sends an event to all waits for it, or to one run. If that run does not wait for it, its next wait receives the
-   * event.
+   * Sends an event to all runs that wait for it, or only to one run. If this run does not wait for the event, its next
+   * wait receives the event.
    * @returns the waits that the event ended
    */
   notify(eventId: string, event: Bytes, runId: string | undefined, cause?: number): readonly ResolvedWait[] {

@@ -7,7 +7,7 @@ import { writtenStep } from './step.js'
 import type { Wait } from './workflow-run.js'
 import type { ResolvedWait } from './workflow-waits.js'
 
-/** Parsed request of the endpoint to wait for an event. `after` is the timeout in milliseconds. */
+/** The endpoint's request to wait for an event, parsed. `after` is the timeout in milliseconds. */
 export type WaitInput = Omit<Wait, 'run' | 'record' | 'state' | 'deadline'> & { readonly after: number }
 
 /** Begins waits for events, and sends the events that end them. [workflow.md 7] */
@@ -24,11 +24,12 @@ export class Events {
   wait(runId: string, wait: WaitInput, cause: number, createdAt?: string): void {
     const run = this.#engine.started(runId, createdAt)
     const { eventId, step, url, timeout, timeoutUrl, timeoutHeaders, after } = wait
-    // The data that is needed at the timeout is checked now, so that an invalid wait is rejected early.
+    // A timeout would submit a result with this data. Check the data now, so that an invalid wait is rejected early.
     this.#engine.settingsOf(run, timeoutHeaders)
     checkRoom(run, wait.step, 0, this.#engine.queue.policy)
     const record = run.record(wait.step, this.#engine.now())
-    // This is a repetition of a request whose response was lost. The step already waits or has received its event.
+    // The response to the first request was lost, so the SDK sent the request again. The step already waits, or has
+    // received its event.
     if (this.#engine.queue.policy.workflowDeduplicateSteps && record.wait?.eventId === eventId) return
     const deadline = this.#engine.now() + after
     const made: Wait = {
@@ -51,8 +52,8 @@ export class Events {
   }
 
   /**
-   * Sends an event to all waits for it, or to one run. If that run does not wait for it, its next wait receives the
-   * event.
+   * Sends an event to all runs that wait for it, or only to one run. If this run does not wait for the event, its next
+   * wait receives the event.
    * @returns the waits that the event ended
    */
   notify(eventId: string, event: Bytes, runId: string | undefined, cause?: number): readonly ResolvedWait[] {
@@ -78,7 +79,10 @@ export class Events {
     return this.#engine.waits.notify(eventId, event, run)
   }
 
-  /** Ends a wait by submitting its result. @param event data of the event, or `undefined` after the timeout */
+  /**
+   * Submits the result of a wait, which ends the wait.
+   * @param event data of the event, or `undefined` after the timeout
+   */
   wake(wait: Wait, event: Bytes | undefined): Message {
     const { run, step, eventId, url, timeoutUrl, timeoutHeaders } = wait
     const settings = this.#engine.settingsOf(run, timeoutHeaders)

@@ -4,27 +4,27 @@ import { type HeaderValue, joined, type RawSettings } from '../queue/settings/me
 import type { QueueDialect } from '../queue/settings/queue-dialect.js'
 import type { HeaderLists } from './workflow-run.js'
 
-/** Settings of a publish that the workflow engine uses. [workflow.md 2, 5, 6, 9] */
+/** The workflow settings in a publish. [workflow.md 2, 5, 6, 9] */
 export interface RunRequests {
   /** Whether the publish begins a run. */
   readonly init: boolean
   readonly runId: string | undefined
   readonly url: string | undefined
-  /** Type of the publish; `toCallback` for a call to a third party in a step. */
+  /** Type of the publish. `toCallback`: a step calls a third party. */
   readonly callType: string | undefined
   readonly features: ReadonlySet<string>
-  /** Whether the publish begins a run for a step of another run. */
+  /** Whether a step of another run invokes the run that the publish begins. */
   readonly invoke: boolean
-  /** Whether the publish is the SDK's trigger of a run that was announced to it. */
+  /** Whether an SDK sends the publish to begin a run that was announced to it. */
   readonly bySdk: boolean
-  /** Creation time of the run. Newer SDKs send it to exclude other runs with the same ID. [workflow.md 12] */
+  /** Creation time of the run. Newer SDKs send it, because several runs may have the same ID. [workflow.md 12] */
   readonly createdAt: string | undefined
 }
 
-/** Features of the workflow SDK, which it names in its messages. [workflow.md 2.1] */
+/** Features of the workflow SDK. The SDK lists them in its messages. [workflow.md 2.1] */
 export type Feature = 'LazyFetch' | 'InitialBody' | 'WF_DetectTrigger' | 'WF_TriggerOnConfig'
 
-/** Features of a run whose trigger names no features, because it was not sent by an SDK. */
+/** Features of a run whose trigger lists none. No SDK sent this trigger. */
 export const allFeatures: ReadonlySet<string> = new Set<Feature>([
   'LazyFetch',
   'InitialBody',
@@ -53,7 +53,7 @@ function isTrue(text: string | undefined): boolean {
   return text !== undefined && /^\s*true\s*$/i.test(text)
 }
 
-/** Cached sets of features by their text, because only few sets occur. */
+/** Cache of parsed feature sets by their text. In practice there are only a few different texts. */
 const featureSets = new Map<string, ReadonlySet<string>>()
 
 function featuresOf(text: string): ReadonlySet<string> {
@@ -66,16 +66,17 @@ function featuresOf(text: string): ReadonlySet<string> {
 }
 
 /**
- * Service headers that are forwarded, because the SDK at the endpoint needs them. Other service headers are dropped.
+ * Service headers that are forwarded to the endpoint, because its SDK needs them. All other service headers are
+ * removed.
  */
 const keptOwn = ['label', 'workflow-sdk-version', 'workflow-invoke-count', 'workflow-unknown-sdk']
 
-/** Headers that are not forwarded, in addition to the headers of a connection. */
+/** Headers that are not forwarded. Headers of a connection are not forwarded, either. */
 const transport = new Set(['accept-encoding'])
 
 /**
- * Returns the settings of a trigger without forwarded headers that are wrong in later deliveries.
- * A trigger by a direct POST forwards all headers that it received, including transport headers and the ID of an old
+ * Returns the settings of a trigger without forwarded headers that would be wrong in later deliveries. An endpoint that
+ * was called by a direct POST forwards all headers of that request, including transport headers and the ID of an old
  * message. [workflow.md 0, 3.3]
  */
 export function cleanTrigger(raw: RawSettings, words: QueueDialect): Map<string, HeaderValue> {
@@ -93,8 +94,8 @@ export function cleanTrigger(raw: RawSettings, words: QueueDialect): Map<string,
 }
 
 /**
- * Returns the names of the setting that forwards a service header, such as `forward-<prefix>workflow-invoke-count`, in
- * each spelling of the dialect.
+ * Returns the names of the setting that forwards a service header, in each spelling of the dialect:
+ * `forward-<prefix>workflow-invoke-count`.
  */
 export function forwardNames(header: string, words: QueueDialect): readonly string[] {
   return words.headers(header).map((name) => `forward-${name.toLowerCase()}`)
@@ -102,7 +103,7 @@ export function forwardNames(header: string, words: QueueDialect): readonly stri
 
 /**
  * Returns the value of a service header that a publish forwards to the SDK.
- * @param before prefix of the settings of a callback; default: none
+ * @param before prefix of the setting's name, such as `callback-` for the settings of a callback. Default: none
  */
 export function forwardedIn(raw: RawSettings, header: string, words: QueueDialect, before = ''): string | undefined {
   for (const name of forwardNames(header, words)) {
@@ -112,7 +113,7 @@ export function forwardedIn(raw: RawSettings, header: string, words: QueueDialec
   return undefined
 }
 
-/** Names of the headers that runs add to deliveries, in one spelling. */
+/** Names of the headers that a run adds to its deliveries, in one spelling of a dialect. */
 export interface RunDialect {
   readonly runId: string
   readonly url: string
@@ -122,14 +123,14 @@ export interface RunDialect {
   readonly label: string
   readonly unknownSdk: string
   readonly stepConfig: string
-  /** Name of the header in lower case, to find it in responses. */
+  /** Name of the header in lower case, because it is looked up in responses. */
   readonly sdkVersion: string
   readonly sdk: string
   readonly errorStepName: string
   readonly failureNotFound: string
-  /** Names of the headers by which the SDK recognizes a call of its failure function. */
+  /** Names of the headers that show the SDK that its failure function is called. */
   readonly failure: readonly string[]
-  /** Names of the headers with the configuration that applies. [workflow.md 12] */
+  /** Names of the headers that contain the settings of the message. [workflow.md 12] */
   readonly echo: Readonly<
     Record<'maxRetries' | 'retries' | 'retryDelay' | 'flowControlKey' | 'flowControlValue', string>
   >
@@ -137,7 +138,7 @@ export interface RunDialect {
 
 const spelled = new WeakMap<QueueDialect, readonly RunDialect[]>()
 
-/** Returns the header names for each dialect in which a message is delivered. */
+/** Returns the names of the headers for every spelling in which a message is delivered. */
 export function headerNamesIn(words: QueueDialect): readonly RunDialect[] {
   let spellings = spelled.get(words)
   if (spellings === undefined) {
@@ -147,7 +148,9 @@ export function headerNamesIn(words: QueueDialect): readonly RunDialect[] {
   return spellings
 }
 
-/** Returns a header of a response. The response can use any dialect in which the message was delivered. */
+/**
+ * Returns the value of a header in a response. The response may use any spelling in which the message was delivered.
+ */
 export function respondedIn(
   headers: HeaderList,
   { settings }: Pick<Message, 'settings'>,
@@ -187,13 +190,13 @@ function spelledBehind(prefix: string): RunDialect {
   }
 }
 
-/** Returns headers without the headers with the given names, in any case. */
+/** Returns all headers except those with the given names, compared without regard to case. */
 export function without(headers: HeaderList, names: readonly string[]): HeaderList {
   const lower = names.map((name) => name.toLowerCase())
   return headers.filter(([key]) => !lower.includes(key.toLowerCase()))
 }
 
-/** Converts headers in a JSON body to settings: `Service-Forward-X: [a]` becomes `forward-x: a`. */
+/** Converts the headers in a JSON body to settings. For example, `Service-Forward-X: [a]` becomes `forward-x: a`. */
 export function rawOf(headers: HeaderLists, words: QueueDialect): Map<string, string> {
   const raw = new Map<string, string>()
   for (const [name, values] of Object.entries(headers)) {

@@ -10,7 +10,7 @@ import { readStep, type StepBody } from './step.js'
 /** State of a run, in the spelling of the service. [workflow.md 10] */
 export type VendorRunState = 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'
 
-/** Stored response of a third party or of a failure function to the queue. */
+/** Response of a third party, or of a failure function, that the queue stored. */
 export interface StoredReply {
   readonly status: number
   readonly headers: readonly (readonly [string, string])[]
@@ -18,7 +18,7 @@ export interface StoredReply {
   readonly error?: string | undefined
 }
 
-/** Headers in JSON: lists of values by name. */
+/** Headers as JSON: a list of values for each name. */
 export type HeaderLists = Readonly<Record<string, readonly string[]>>
 
 /** State of one step of a run. */
@@ -28,9 +28,9 @@ export interface StepRecord {
   readonly stepType: string
   readonly concurrent: number
   readonly createdAt: number
-  /** Latest message of the step: the message of its plan, its call, or its result. */
+  /** Latest message of the step. It delivers the plan, the call or the result. */
   message: Message | undefined
-  /** The finished step in the form in which it was submitted; `undefined` until the step has finished. */
+  /** The finished step as it was submitted. `undefined` until the step has finished. */
   result: StepBody | undefined
   /** Plan of the step, if it is a parallel step. */
   plan?: StepBody
@@ -57,7 +57,7 @@ export interface Wait {
   state: 'waiting' | 'notified' | 'timed-out' | 'dropped'
 }
 
-/** Step of another run that invoked this run and waits for its end. [workflow.md 9] */
+/** The step of another run that invoked this run. It waits for the end of this run. [workflow.md 9] */
 export interface Invoker {
   readonly runId: string
   readonly url: string
@@ -66,75 +66,74 @@ export interface Invoker {
   readonly step: StepBody
 }
 
-/** Configuration that applies to every later message of a run. [workflow.md 4] */
+/** Settings for all later messages of a run. [workflow.md 4] */
 export interface RunConfiguration {
   /** Settings of the trigger. */
   readonly settings: PublishSettings
-  /** Whether the settings are defaults for the steps. If not, each message has only its own settings. */
+  /** Whether steps inherit these settings. If not, each message has only its own settings. */
   readonly applies: boolean
 }
 
-/** Number of steps at and above which an index is faster than a search of all steps. */
+/** Number of steps from which an index is faster than a linear search. */
 const many = 20
 
 /**
- * Shared empty collections, which are never modified. Most runs sleep most of the time. Empty collections of each run
- * would use as much memory as the rest of the run.
+ * Empty collections that all runs share. They are never modified. Most runs sleep most of the time, and their own empty
+ * collections would use as much memory as the rest of the run.
  */
 const none: Set<Message> = new Set()
 const nothingHeld: Map<Message, Set<Message>> = new Map()
 
-/** State of one workflow run: its list, its steps, and the events and messages for which it waits. */
+/** State of one workflow run: its list, its steps, its waits and its messages. */
 export class WorkflowRunState implements IndexedRecord {
   gone = false
   state: VendorRunState = 'RUN_STARTED'
   completedAt: number | undefined
-  /** Result of the run. */
   result: Bytes | undefined
   entries: RunEntry[] = []
   steps: StepRecord[] = []
   /** Messages with an attempt in flight. */
   running: Set<Message> = none
   /**
-   * Messages that wait for the end of other attempts, during which they were submitted. The value is the set of these
-   * attempts' messages.
+   * Messages that must not be delivered yet. They were submitted during attempts that have not ended. The value
+   * contains the messages of these attempts.
    */
   held: Map<Message, Set<Message>> = nothingHeld
   declare waits?: Set<Wait>
-  /** Data of events that arrived before the run waited for them, by event ID. */
+  /** Data of events that arrived before the run waited for them. The keys are event IDs. */
   declare early?: Map<string, Bytes[]>
   declare invoker?: Invoker
   /** Callbacks of this run's calls that have not been delivered yet. */
   declare callbacks?: Set<Message>
   declare failureFunction?: Message
   declare failureReply?: StoredReply | undefined
-  /** Response, message and dead letter of the failed delivery that made the run fail. */
+  /** The failed delivery that made the run fail: its response, its message and its dead letter. */
   declare failure?: (StoredReply & { readonly message: Message; readonly dlqId: string }) | undefined
-  /** Whether the queue announced the run to the SDK and the SDK has not begun it yet. [workflow.md 2.4] */
+  /** Whether the run was announced to the SDK, but the SDK has not begun the run yet. [workflow.md 2.4] */
   announced = false
   /**
-   * Set while the endpoint is probed for its next step; all submissions are then rejected. `refused`: the endpoint made
-   * a submission.
+   * Set while a probe asks the endpoint for its next step. During a probe, all submissions are rejected. `refused`: the
+   * endpoint has tried to submit something.
    */
   declare probe?: { refused: boolean } | undefined
-  /** Reason why the queue rejected a submission of the latest delivery. */
+  /** Reason why the queue rejected a submission during the latest delivery. */
   declare refused?: string | undefined
-  /** Message about the limit that the run exceeds. The next delivery that ends makes the run fail. */
+  /** Message about a limit that the run exceeds. The run then fails at the end of the next delivery. */
   declare exceeded?: string | undefined
   /** Name of the step that failed in the last attempt. */
   failingStep: string | undefined
-  /** Whether `/v2/trigger` began the run. The SDK at its endpoint must then support this. [workflow.md 2.5] */
+  /** Whether `/v2/trigger` began the run. The SDK at the endpoint must support such triggers. [workflow.md 2.5] */
   byRest = false
 
   constructor(
     readonly id: string,
     readonly seq: number,
-    /** Virtual milliseconds since the epoch. */
+    /** Virtual time of the creation, in milliseconds since the epoch. */
     readonly createdAt: number,
     readonly url: string,
     public features: ReadonlySet<string>,
     public configuration: RunConfiguration,
-    /** IP address and region of the client that triggered the run. */
+    /** IP address of the client that triggered the run. `region` is the client's region. */
     readonly callerIp: string,
     readonly region: string,
   ) {}
@@ -153,7 +152,7 @@ export class WorkflowRunState implements IndexedRecord {
     return this.configuration.settings.labels
   }
 
-  /** Payload with which the run began. */
+  /** Payload of the run, which is the body of its first entry. */
   get payload(): Bytes {
     return this.entries[0]?.message.body ?? ('' as Bytes)
   }
@@ -165,7 +164,10 @@ export class WorkflowRunState implements IndexedRecord {
     if (this.refused !== undefined) this.refused = undefined
   }
 
-  /** Records that a delivery attempt has ended. @returns the messages that waited only for this attempt */
+  /**
+   * Records that a delivery attempt has ended.
+   * @returns the messages that can now be delivered, because they waited only for this attempt
+   */
   ended(message: Message): readonly Message[] {
     const { held } = this
     this.running.delete(message)
@@ -182,7 +184,7 @@ export class WorkflowRunState implements IndexedRecord {
     this.held.set(message, behind)
   }
 
-  /** Frees caches and unused array capacity, while no delivery of the run is in flight. */
+  /** Frees caches and unused array capacity. Call it only while no delivery of the run is in flight. */
   rest(): void {
     this.#list = undefined
     this.#index = undefined
@@ -196,12 +198,12 @@ export class WorkflowRunState implements IndexedRecord {
 
   #list: RunList | undefined
 
-  /** Returns the list up to an entry, as the delivery of that entry contains it. [workflow.md 3.1] */
+  /** Returns the beginning of the list up to an entry, as the delivery of this entry contains it. [workflow.md 3.1] */
   listUpTo(index: number): Bytes {
     return this.list(index).text
   }
 
-  /** Returns the list up to an entry, with its size and hash. */
+  /** Returns the beginning of the list up to an entry, with its size and hash. */
   list(index: number): ListUpTo {
     const { entries } = this
     if (this.#list?.isOf(entries) !== true) this.#list = new RunList(entries[0]!.message)
@@ -218,10 +220,12 @@ export class WorkflowRunState implements IndexedRecord {
     return this.#weight
   }
 
-  /** Index of the steps; created when the run has many steps. */
+  /** Index of the steps. It is created only for a run with many steps. */
   #index: RunIndex<StepRecord> | undefined
 
-  /** Returns the message of a step that was submitted before with the same body, or `undefined`. [workflow.md 0] */
+  /**
+   * Returns the message of an earlier step with the same body. Returns `undefined` if there is none. [workflow.md 0]
+   */
   submittedBefore(body: Bytes): Message | undefined {
     const { entries } = this
     if (entries.length < many)
@@ -231,7 +235,7 @@ export class WorkflowRunState implements IndexedRecord {
     return this.#index.submitted(entries, body)
   }
 
-  /** Returns the record of a step by its ID. */
+  /** Returns the record of a step, found by the step's ID. */
   recordOf({ stepId, targetStep = stepId }: StepBody): StepRecord | undefined {
     const { steps } = this
     if (steps.length < many) return steps.find((record) => record.stepId === targetStep)
@@ -239,7 +243,7 @@ export class WorkflowRunState implements IndexedRecord {
     return this.#index.record(steps, targetStep)
   }
 
-  /** Returns the record of a step by its ID. Creates the record if there is none. */
+  /** Returns the record of a step, found by the step's ID. If there is none, creates it. */
   record(step: StepBody, now: number): StepRecord {
     const stepId = step.targetStep ?? step.stepId
     const known = this.recordOf(step)
@@ -258,7 +262,6 @@ export class WorkflowRunState implements IndexedRecord {
     return record
   }
 
-  /** Returns the parsed step of an entry. */
   stepOf({ message, callType }: RunEntry): StepBody | undefined {
     return callType === 'step' && message !== this.entries[0]?.message ? readStep(message.body) : undefined
   }

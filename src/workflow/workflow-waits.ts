@@ -4,13 +4,13 @@ import type { ResolvedPolicy } from '../policy/policy.js'
 import type { Message } from '../queue/message/message.js'
 import type { Wait, WorkflowRunState } from './workflow-run.js'
 
-/** A wait that an event ended, and the message that reports it to the endpoint. */
+/** A wait that an event has ended, with the message that delivers the event to the endpoint. */
 export interface ResolvedWait {
   readonly wait: Wait
   readonly message: Message
 }
 
-/** The pending waits by event, and events that arrived before a run waited for them. [workflow.md 7, 8] */
+/** The pending waits of all runs by event. An event that arrived too early ends a later wait. [workflow.md 7, 8] */
 export class Waits {
   readonly #clock: ServiceClock
   readonly #policy: ResolvedPolicy
@@ -18,7 +18,10 @@ export class Waits {
   /** Waits by event ID, in the order in which they began. */
   readonly #byEvent = new Map<string, Set<Wait>>()
 
-  /** @param wake submits the result of a wait: the data of the event, or `undefined` after the timeout */
+  /**
+   * @param wake function that submits the result of a wait. It gets the data of the event, or `undefined` after the
+   * timeout
+   */
   constructor(clock: ServiceClock, policy: ResolvedPolicy, wake: (wait: Wait, event: Bytes | undefined) => Message) {
     this.#clock = clock
     this.#policy = policy
@@ -30,7 +33,7 @@ export class Waits {
     this.#byEvent.clear()
   }
 
-  /** Begins a wait. If an event for it arrived before, the wait ends immediately. */
+  /** Begins a wait. If its event has already arrived, the wait ends immediately. */
   add(wait: Wait): void {
     const early = wait.run.early?.get(wait.eventId)
     const event = early?.shift()
@@ -43,7 +46,7 @@ export class Waits {
     this.restore(wait)
   }
 
-  /** Begins a wait without using events that arrived before. */
+  /** Begins a wait, and ignores events that have already arrived. */
   restore(wait: Wait): void {
     const label = `timeout of a wait for event ${JSON.stringify(wait.eventId)}`
     wait.timer = this.#clock.schedule(wait.deadline, label, () => this.finish(wait, undefined))
@@ -59,14 +62,14 @@ export class Waits {
     for (const waits of this.#byEvent.values()) yield* waits
   }
 
-  /** Returns whether any run waits for an event, in constant time. */
+  /** Returns whether any run waits for an event. Takes constant time. */
   isAwaited(eventId: string): boolean {
     return this.#byEvent.has(eventId)
   }
 
-  /** Returns the waits for an event, in the order in which they receive it. */
+  /** Returns the waits for an event. The first one receives the event first. */
   of(eventId: string, run?: WorkflowRunState): readonly Wait[] {
-    // One run has few waits, but an event can have many, so the search begins at the run.
+    // A run has few waits, but many runs may wait for one event. So search the waits of the run.
     const waits =
       run === undefined
         ? [...(this.#byEvent.get(eventId) ?? [])]
@@ -74,7 +77,7 @@ export class Waits {
     return this.#policy.workflowNotifyOrder === 'newest' ? waits.reverse() : waits
   }
 
-  /** Ends the waits for an event. @returns the waits that the event ended, with the messages that report the event */
+  /** Ends the waits for an event. @returns the waits that the event ended, with the messages that deliver the event */
   notify(eventId: string, event: Bytes, run?: WorkflowRunState): readonly ResolvedWait[] {
     return this.of(eventId, run).map((wait) => {
       this.#leave(wait, 'notified')
@@ -88,7 +91,7 @@ export class Waits {
     this.#wake(wait, event)
   }
 
-  /** Stores an event for a later wait of a run. Events are used oldest first. */
+  /** Stores an event for a later wait of a run. If several events are stored, the oldest is used first. */
   remember(run: WorkflowRunState, eventId: string, event: Bytes): void {
     run.early ??= new Map()
     const events = run.early.get(eventId)

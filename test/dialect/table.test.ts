@@ -235,7 +235,7 @@ test("applies the vendor's dialect if a request mixes two, and notes it in the t
   expect(attempt!.header('service-delay')).toBe('1h')
   expect(attempt!.header('service-signature')).toBe('mine')
   expect(issuers({ headers: attempt!.headers.filter(([name]) => /^upstash/i.test(name)) })).toEqual(['Upstash'])
-  expect(at.traffic.timeline()).toMatch(/two dialects.*Upstash-Header-Forward.*Service-Delay.*Upstash- count/)
+  expect(at.traffic.timeline()).toMatch(/two dialects.*Upstash-Header-Forward.*Service-Delay.*Upstash- apply/)
 })
 
 describe('strict dialects report names of another dialect', () => {

@@ -392,7 +392,7 @@ test('names callbacks that arrived out of order', async () => {
   await clock.drain()
   expect(told(sandbox)).toEqual([
     expect.stringMatching(
-      /^Callbacks about msg_\w+… arrived out of order: first the one about attempt 2 at 09:00:05\.000 \(#\d+\), then the one about attempt 1 at 09:00:12\.000 \(#\d+\)\./,
+      /^Callbacks about msg_\w+… arrived out of order: first the callback about attempt 2 at 09:00:05\.000 \(#\d+\), then the callback about attempt 1 at 09:00:12\.000 \(#\d+\)\./,
     ),
   ])
 })
@@ -403,7 +403,7 @@ test('names a repeated request, and whether the first one did its work', async (
   for (let count = 0; count < 3; count++) await command(sandbox, 'INCR', 'visits').catch(() => undefined)
   expect(told(sandbox)).toEqual([
     expect.stringContaining(
-      'POST https://store.test/ was sent 3 times: #1 got no response although its work was done; #5 got status 503; then #7',
+      'POST https://store.test/ was sent 3 times: #1 got no response although the work was done; #5 got status 503; then #7',
     ),
   ])
 })

@@ -111,7 +111,7 @@ describe('timeline of a failure', () => {
     sandbox.faults.add({ on: 'store.request', times: 1, fault: fault.lostAck() })
     await asker(sandbox, 2)([['incr', 'n']])
     const hint =
-      /\nHint: POST https:\/\/store\.test\/pipeline was sent 2 times: #\d+ got no response although its work was done; then #\d+ repeated it\. .*\n/
+      /\nHint: POST https:\/\/store\.test\/pipeline was sent 2 times: #\d+ got no response although the work was done; then #\d+ repeated it\. .*\n/
     const detail = / +the same request as #\d+, which got no response\n/
     expect(failureOf(() => expect(sandbox.store).toHaveKey('n', { value: 1 }))).toMatch(detail)
     expect(failureOf(() => expect(sandbox.store).toHaveKey('n', { value: 1 }))).toMatch(hint)

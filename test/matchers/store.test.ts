@@ -98,7 +98,7 @@ describe('toHaveExecuted', () => {
         '',
         'Expected an executed command. There were no commands at all.',
         '',
-        `Hint: #${sandbox.traffic.ofType('command')[0]!.seq} matches, but the test itself ran it with sandbox.store.run(). Only commands of the app count; check stored values with toHaveKey().`,
+        `Hint: #${sandbox.traffic.ofType('command')[0]!.seq} matches, but the test itself ran this command with sandbox.store.run(), and only commands of the app count. Check stored values with toHaveKey().`,
         'Replay: seed 1',
       ].join('\n'),
     )

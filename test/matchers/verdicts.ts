@@ -160,7 +160,7 @@ export const rows: readonly Row[] = [
   no('toHaveExecuted', 'store', 'SET', 'PROFILE:42'),
   no('toHaveExecuted', 'store', 'SET', 'profile:42', { name: 'Bob' }),
   no('toHaveExecuted', 'store', 'INCR', 'visits', expect.anything()),
-  says(no('toHaveExecuted', 'store', 'DECR', 'stock'), /Hint: #\d+ matches, but the test itself ran it/),
+  says(no('toHaveExecuted', 'store', 'DECR', 'stock'), /Hint: #\d+ matches, but the test itself ran this command/),
   says(
     no('toHaveExecuted', 'store', 'HSET', 'visits'),
     /✓ command {3}✓ key\n {6}✗ reply: expected success, received WRONGTYPE/,

@@ -177,7 +177,7 @@ describe('init with an unclear project', () => {
       manifest(undefined),
       ['--dry-run'],
       0,
-      /No test runner was found in the dependencies, so this is for node:test/,
+      /No test runner was found in the dependencies, so the files are for node:test/,
     ],
     [
       'two runners',
@@ -222,7 +222,7 @@ describe('init with an unclear project', () => {
     ['jest', 'jest.config.js', "module.exports = { setupFilesAfterEnv: ['<rootDir>/stuntdouble.setup.js'] }"],
   ])('init changes no configuration of %s that has the setup file', (runner, config, text) => {
     const { out } = init(projectWith({ ...manifest(runner), [config]: text }), '--dry-run')
-    expect(out).not.toContain('Add to it')
+    expect(out).not.toContain('To use the sandbox in all tests')
   })
 
   test.each([

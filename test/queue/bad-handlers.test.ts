@@ -57,7 +57,7 @@ describe('the note of an attempt with a misbehaving handler', () => {
     [
       'a Response that was read',
       '500 Internal Server Error',
-      `The handler of ${shop} returned a Response whose body has been read before: it can be read once. Return a new Response each time.`,
+      `The handler of ${shop} returned a Response whose body was already read, which is possible only once. Return a new Response each time.`,
     ],
     [
       'a locked body',
@@ -68,7 +68,7 @@ describe('the note of an attempt with a misbehaving handler', () => {
     [
       'a stream of texts',
       'unexpected EOF',
-      `The handler of ${shop} responded, but the body broke off: TypeError: its stream contains a string instead of bytes; enqueue a Uint8Array`,
+      `The handler of ${shop} responded, but the body broke off: TypeError: the stream contains a string instead of bytes; enqueue a Uint8Array`,
     ],
     [
       'Response.error()',
@@ -119,7 +119,7 @@ describe('the note of an attempt with a misbehaving handler', () => {
     sandbox.assertInvariants()
     expect(outcomes(sandbox).map(({ state, note }) => [state, note])).toEqual([
       ['DELIVERED', undefined],
-      ['FAILED', expect.stringContaining('body has been read before')],
+      ['FAILED', expect.stringContaining('body was already read')],
     ])
   })
 
@@ -188,7 +188,7 @@ describe('the note of an attempt with a misbehaving handler', () => {
     sandbox.queue.publish({ to: shop })
     await sandbox.clock.drain()
     sandbox.assertInvariants()
-    expect(warnings.join()).toContain(`copy of a delivery to ${shop}`)
+    expect(warnings.join()).toContain(`duplicate of a delivery to ${shop}`)
   })
 
   test('misbehaving handlers give the same traffic with the same seed', async () => {

@@ -104,7 +104,7 @@ test('script() plays a hundred nested delays and ignores later changes to the gi
 describe('a retry-delay expression beyond the limits', () => {
   const long = Array(12_000).fill('1').join('+')
   const nested = `${'('.repeat(deepestExpression + 1)}1${')'.repeat(deepestExpression + 1)}`
-  const tooLong = `it has ${long.length} characters, at most ${maxExpression} are read`
+  const tooLong = `it has ${long.length} characters, but at most ${maxExpression} are allowed`
 
   test.each([
     ['publish', `/v2/publish/${shop}`, 'Service-Retry-Delay'],

@@ -134,7 +134,7 @@ test('responses that are being received count, and an attempt fails with a note 
   })
   expect(all.held).toBe(2 * megabyte)
   expect(large).toMatchObject({
-    reply: { status: 0, error: 'unexpected EOF', note: expect.stringMatching(/too little memory/) },
+    reply: { status: 0, error: 'unexpected EOF', note: expect.stringMatching(/use up the memory/) },
   })
   expect(small).toMatchObject({ reply: { status: 200 } })
   sandbox.dispose()

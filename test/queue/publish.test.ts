@@ -483,7 +483,7 @@ describe('batches [queue.md 1.4]', () => {
     const seen = destinations.record(shop)
     const item = (type: string) => [{ destination: shop, headers: { 'content-type': type } }]
     const refused = await send('POST', '/v2/batch', { body: item('a\r\nx: b') })
-    expect([refused.status, refused.json.error]).toEqual([400, 'invalid Content-Type: it has a line break'])
+    expect([refused.status, refused.json.error]).toEqual([400, 'invalid Content-Type: the value has a line break'])
     await send('POST', '/v2/batch', { body: item('text/plain; title=✓') })
     await clock.drain()
     expect(seen.requests.map((delivery) => delivery.header('content-type'))).toEqual(['text/plain; title=\xe2\x9c\x93'])

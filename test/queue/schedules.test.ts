@@ -339,7 +339,7 @@ describe('firing of schedules [queue.md 7]', () => {
     await at.clock.advance('1m')
     expect([seen.count, (await read(at, json.scheduleId)).error]).toEqual([
       1,
-      'invalid Service-Flow-Control-Value: it needs a key',
+      'invalid Service-Flow-Control-Value: a flow-control key is required',
     ])
   })
 

@@ -230,7 +230,7 @@ describe('a queue as JSON', () => {
 describe('an invalid dump throws an error and changes nothing', () => {
   const start = '2030-01-01T09:00:00.200Z'
   const changes: [string, (dump: QueueDump) => unknown, string][] = [
-    ['nothing', () => undefined, 'This is not a dump of a queue: load() takes what dump() returned.'],
+    ['nothing', () => undefined, 'This is not a dump of a queue: load() accepts only results of dump().'],
     ['a store', (dump) => ({ ...dump, format: 'stuntdouble/store' }), 'format: '],
     [
       'an invalid field',

@@ -109,7 +109,7 @@ describe('timeline() of a message', () => {
       [
         '2030-01-01',
         '  #1  09:00:00.000        published msg_2Kd… to https://shop.test/orders, 2 retries',
-        '                            a duplicate: accepted under the ID of the first one, not delivered again',
+        '                            a duplicate: accepted with the ID of the first message, not delivered again',
         '  #2  09:00:00.000        failure callback about msg_2Kd…: msg_9Qa… to https://shop.test/orders, 2 retries',
         '  #3  09:00:00.000        attempt 1 of 1 of failure callback msg_9Qa… to https://shop.test/failed → (in flight)',
         '                            had waited: 3 s in the wait list of flow-control key k',

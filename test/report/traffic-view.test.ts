@@ -136,7 +136,7 @@ describe('entries', () => {
     for (let count = 0; count < 2; count++) all.queue.publish({ to: orders })
     await all.clock.drain()
     const decisions = all.traffic.ofType('flow-control')
-    expect(decisions.map(({ reason }) => reason)).toEqual(['1 of 1 calls in flight', 'held for 5s'])
+    expect(decisions.map(({ reason }) => reason)).toEqual(['1 of 1 deliveries in flight', 'held for 5s'])
     expect(decisions.some((entry) => 'flowControlKey' in entry)).toBe(false)
   })
 
@@ -156,7 +156,7 @@ describe('entries', () => {
     await sandbox.clock.drain()
     const decisions = sandbox.traffic.ofType('flow-control')
     const forecasts = decisions.flatMap(({ messageId, reason }) => {
-      const [, left] = /^rate .*, for (\w+) more/.exec(reason) ?? []
+      const [, left] = /^rate .*, until the period ends in (\w+)/.exec(reason) ?? []
       return left === undefined ? [] : [{ messageId, reason: `held for ${left}` }]
     })
     expect(forecasts).toHaveLength(told)
@@ -293,7 +293,7 @@ describe('traffic.tree()', () => {
     expect(() => traffic.ofType('publish' as never)).toThrow(
       /traffic\.ofType\(\): .*"publish".*request, command, .*published/,
     )
-    expect(() => traffic.tree('publish')).toThrow(/no message "publish".*traffic\.ofType\(\)/)
+    expect(() => traffic.tree('publish')).toThrow(/ID of a message \(got "publish"\).*traffic\.ofType\(\)/)
   })
 })
 

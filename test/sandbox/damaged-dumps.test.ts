@@ -169,6 +169,8 @@ describe('a damaged dump', () => {
     const last = names.pop()!
     names.reduce((node, name) => node[name], dump)[last] = value
     expect(() => createSandbox({ startAt: start }).load(dump)).toThrow(TypeError)
-    expect(() => createSandbox({ startAt: start }).load(dump)).toThrow(`load() takes what dump() returned. ${place}`)
+    expect(() => createSandbox({ startAt: start }).load(dump)).toThrow(
+      `load() accepts only results of dump(). ${place}`,
+    )
   })
 })

@@ -87,6 +87,20 @@ test('an outbound request in flight gets its response at the recorded instant; w
   expect(asleep.queue.getMessage(id)?.state).toBe(sandbox.queue.getMessage(id)?.state)
 })
 
+test.each(['on', 'respond', 'record'] as const)(
+  'destinations of a fork replace what %s() registered',
+  async (method) => {
+    using sandbox = createSandbox()
+    const { destinations, queue } = sandbox
+    if (method === 'on') destinations.on(shop, () => new Response(null, { status: 503 }))
+    else destinations[method](shop, 503)
+    queue.publish({ to: shop, delay: '1m', retries: 0 })
+    using fork = await sandbox.fork({ destinations: { 'https://shop.test/*': 201 } })
+    await fork.clock.drain()
+    expect(fork.traffic.last('attempt')?.outcome?.status).toBe(201)
+  },
+)
+
 test('keys that the clock found expired expire in a fork as well', async () => {
   using sandbox = createSandbox()
   const { store, clock } = sandbox

@@ -62,7 +62,7 @@ describe('outbound requests of a scenario', () => {
   })
 
   test.each([
-    [{ url: 'bank.test' }, 'must be a URL that begins with https:// or http://, with or without a method in front'],
+    [{ url: 'bank.test' }, 'must be a URL that begins with https:// or http://'],
     [{ url: 'https://bank.test', scirpt: [] }, 'script'],
   ])('%j is rejected', (call, sentence) => {
     expect(scenarioProblems({ name: 'a', outbound: [call] })).toMatchObject([

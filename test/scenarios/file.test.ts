@@ -94,7 +94,7 @@ describe('a mistake in a scenario file is reported with line, column and the nea
     [
       'no retry delay',
       'name: a\nsteps:\n  - publish: { to: https://a.test, retryDelay: ‸pow(2 }\n',
-      'must be an expression of milliseconds',
+      'must be an expression for a delay in milliseconds',
     ],
     [
       'no value of a dump',

@@ -345,7 +345,7 @@ describe('an import', () => {
 
   test('notes that a page is one of several', () => {
     const { notes } = imported({ messages: [letter], cursor: '1725323671000-1' })
-    expect(notes[0]).toContain('the next one begins at cursor 1725323671000-1')
+    expect(notes[0]).toContain('The next page begins at cursor 1725323671000-1')
   })
 
   test('keeps bytes that are not text', async () => {

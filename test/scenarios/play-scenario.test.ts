@@ -399,7 +399,7 @@ describe('playScenario()', () => {
   })
 
   test.each([
-    ['a script that meets every delivery', { script: [500, 200] }, {}, 'the script was used for 2 deliveries to '],
+    ['a script that meets every delivery', { script: [500, 200] }, {}, 'the script responded to 2 deliveries to '],
     ['one that hands the last delivery on', { script: [500, { kind: 'pass' }] }, {}, undefined],
     ['one that ends before', { script: [500] }, {}, undefined],
     ['a rule of faults', { script: [] }, { faults: [{ on: 'queue.delivery', fault: { kind: 'drop' } }] }, undefined],
@@ -424,7 +424,7 @@ describe('playScenario()', () => {
   })
 
   test.each([
-    ['that meets every call', [500, 201], {}, 'the script was used for 2 requests POST '],
+    ['that meets every call', [500, 201], {}, 'the script responded to 2 requests POST '],
     ['that hands the last call on', [500, { kind: 'pass' }], {}, undefined],
     ['that ends before', [500], {}, undefined],
     ['that nothing meets', [500, 500, 500], { steps: [] }, undefined],

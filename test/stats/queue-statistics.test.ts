@@ -351,8 +351,11 @@ describe('overridden fields', () => {
     [{ total_monthly_billing: '5.806' }, 'total_monthly_billing must be a number (got "5.806").'],
     [{ dlq_message_count: [1] }, 'dlq_message_count must be a number (got [1]).'],
     [{ days: [1] }, 'days must be a list of names (got [1]).'],
-    [{ daily_qstash_messages: { delivered: '7' } }, 'daily_qstash_messages must be numbers by series'],
-    [{ daily_qstash_messages: [{ id: 'delivered' }] }, 'daily_qstash_messages must be numbers by series'],
+    [{ daily_qstash_messages: { delivered: '7' } }, 'daily_qstash_messages must be an object of numbers by series ID'],
+    [
+      { daily_qstash_messages: [{ id: 'delivered' }] },
+      'daily_qstash_messages must be an object of numbers by series ID',
+    ],
   ])('reject another type: %j', (figures, text) => {
     const { statistics } = statsWorld('2025-10-23T18:33:00Z')
     const before = statistics.queue.report()

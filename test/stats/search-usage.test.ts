@@ -379,6 +379,6 @@ describe('steps of a script', () => {
   test('options are validated', () => {
     const { index } = told(noon, [])
     expect(() => index.script([], { size: 3 } as never)).toThrow(/unknown option "size"\. Use one of vectorSize/)
-    expect(() => index.script([], { price: -1 })).toThrow(/price must be a number from 0 \(got -1\)/)
+    expect(() => index.script([], { price: -1 })).toThrow(/price must be a number, 0 or more \(got -1\)/)
   })
 })

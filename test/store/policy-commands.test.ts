@@ -52,7 +52,7 @@ const notThere = (name: string): string =>
   `ERR Command is not available: '${name}'. See https://docs.service.test/redis/overall/rediscompatibility for details`
 
 const sentence = (name: string): string =>
-  `${name} has no page in the service's documentation and may be refused there; policy.commands: 'documented' refuses it`
+  `${name} has no page in the service's documentation, so the service may reject it. Set policy.commands to 'documented' to reject it too`
 
 describe('commands of redis-server 7.0', () => {
   const limits = readFileSync(new URL('../../docs/limits.md', import.meta.url), 'utf8')

@@ -133,7 +133,7 @@ test('assertCrashSafe() sends an event before its wait', async () => {
   const [{ disturbances, differences }] = findings.filter(({ id }) => id === 'early-event 2') as [
     (typeof findings)[number],
   ]
-  expect(disturbances[0]!.description).toContain('the event "paid-o1" arrives first')
+  expect(disturbances[0]!.description).toContain('after the event "paid-o1" has arrived')
   expect(differences).toEqual(['paid = "undefined", without faults "yes"'])
 })
 

@@ -678,7 +678,7 @@ describe('unused stubs', () => {
 test.each<[string, (workflow: WorkflowWorld['workflow']) => unknown]>([
   ["workflow.stubStep(): the first argument must be the name of a step (got '').", (workflow) => workflow.stubStep('')],
   [
-    "number among the steps called 'a', must be a whole number from 1 (got 0).",
+    "nth must be a whole number from 1 (got 0). It selects one of the steps named 'a'.",
     (workflow) => workflow.stubStep('a', 0),
   ],
   [

@@ -1,4 +1,4 @@
-// Parts that all programs of the command line share.
+// Code that all commands of the command line share.
 export { type Manifest, ownFolder, ownManifest } from './own-package.js'
 export {
   type Option,

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Fields of the `package.json` of this package that programs read. */
+/** The fields of this package's `package.json` that commands use. */
 export interface Manifest {
   readonly name: string
   readonly version: string
@@ -12,8 +12,8 @@ export interface Manifest {
 }
 
 /**
- * Returns the root folder of the package `stuntdouble`. It searches from the folder of this file upwards, because the
- * build moves the file.
+ * Returns the root folder of the package `stuntdouble`. The search begins in the folder of this file and continues
+ * upward, because the build moves the file.
  */
 export function ownFolder(): string {
   // This module is published as CommonJS and as ESM. CommonJS has only `__filename`, and ESM has only
@@ -22,8 +22,8 @@ export function ownFolder(): string {
   for (let folder = dirname(self); folder !== dirname(folder); folder = dirname(folder)) {
     if (existsSync(join(folder, 'package.json')) && manifestIn(folder).name === 'stuntdouble') return folder
   }
-  // No folder above belongs to the package if a program bundles this module. Then resolve the package as a dependency
-  // of that program.
+  // If another program bundles this module, no folder above this file belongs to `stuntdouble`. Then resolve
+  // `stuntdouble` as a dependency of that program.
   return dirname(createRequire(self).resolve('stuntdouble/package.json'))
 }
 

@@ -5,27 +5,33 @@ export const optionGroups = ['common', 'store', 'queue', 'security', 'cluster', 
 
 export type OptionGroup = (typeof optionGroups)[number]
 
-/** One option of a command: what the parser reads, and what the help and the reference print. */
+/** One option of a command. The parser reads these fields, and the help and the reference print them. */
 export type Option = ((StringArgDef & { type: 'string' }) | (BooleanArgDef & { type: 'boolean' })) & {
-  /** Group that the help lists the option in. Default `common`. */
+  /** Group under which the help lists the option. Default `common`. */
   readonly group?: OptionGroup
 }
 
 /** Parsed options by name; `_` holds the operands. */
 export type ParsedArguments = Readonly<Record<string, unknown>> & { readonly _: readonly string[] }
 
-/** One command of the command line. */
+/** A command of the command line, such as `serve`. */
 export interface Program {
   readonly args: Readonly<Record<string, Option>>
   /** Operands as the usage line prints them, such as `FILE…`. A command without this field takes options only. */
   readonly operands?: { readonly hint: string; readonly least: number; readonly most: number }
-  /** Whether the operands are a command with its own options, which begins after `--` or at the first operand. */
+  /**
+   * Whether the operands are another command with its own options, as in `stuntdouble run -- npm test`. That command
+   * begins after `--` or at the first operand.
+   */
   readonly endsOptions?: boolean
-  /** Names of the options that may be given several times: their values are a list. */
+  /** Names of the options that can be repeated. The value of such an option is a list. */
   readonly repeated?: readonly string[]
-  /** Further names for the help and the reference, such as those of the shipped scenarios. Computed when they are shown. */
+  /**
+   * Additional lists of names, such as the names of the shipped scenarios. They are computed when the help or the
+   * reference shows them.
+   */
   readonly notes?: () => { readonly title: string; readonly lines: readonly string[] }
-  /** Command lines that a reader can copy. The help shows the first ones. */
+  /** Command lines to copy. The help shows only the first ones. */
   readonly examples: readonly string[]
   /** Runs the command and returns its exit code, or `undefined` when the process continues to run. */
   run(given: ParsedArguments): Promise<number | undefined>

@@ -46,9 +46,9 @@ export async function writeWhole(
 }
 
 /**
- * Creates a new file, and deletes an existing file of this name first. A killed process may have left that file, or an
- * attacker may have created it: a link would redirect the content, a pipe would block the write, and a file would keep
- * its owner and permissions.
+ * Creates a new file. If a file with this name exists, it is deleted first, because a killed process or an attacker may
+ * have created it. Writing to it would be unsafe: a link would redirect the content, a pipe would block the write, and
+ * a file would keep its owner and permissions.
  */
 async function createdBeside(path: string, mode: number, files: FileSystem): Promise<OpenFile> {
   try {
@@ -61,8 +61,8 @@ async function createdBeside(path: string, mode: number, files: FileSystem): Pro
 }
 
 /**
- * Flushes the directory, so that the new name reaches the disk. Ignores the errors of systems that cannot open or flush
- * a directory.
+ * Flushes the directory, so that the new name reaches the disk. Some systems cannot open or flush a directory. Their
+ * errors are ignored.
  */
 async function syncDirectory(path: string, files: FileSystem): Promise<void> {
   const directory = await files.open(path, 'r').catch(() => undefined)

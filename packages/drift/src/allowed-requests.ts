@@ -4,8 +4,8 @@ import { commandTable } from '../../../src/store/commands/index.js'
 import { argvOfJson, argvOfPath, rowsOfJson } from '../../../src/store/rest/request.js'
 import type { DriftRequest, LeftOut } from './case.js'
 
-// Decides which requests may be sent to a real database that other applications share. Every request is checked: a
-// request is not sent if it names a key without the prefix of this run or concerns the whole database.
+// Decides which requests may be sent to a real database that other applications share. A request is not sent if one of
+// its keys lacks the prefix of this run, or if it affects the whole database.
 
 /** Commands that are never sent to a real service, in any form. */
 export const neverSent: readonly (LeftOut & { readonly names: RegExp })[] = [
@@ -33,10 +33,10 @@ export const neverSent: readonly (LeftOut & { readonly names: RegExp })[] = [
   {
     name: 'CONFIG GET, CONFIG SET',
     names: /^CONFIG(?: .*)?$/,
-    because: 'the settings are those of the whole database',
+    because: 'they read or change settings of the whole database',
   },
   {
-    name: 'SLOWLOG, LATENCY, LASTSAVE, PFSELFTEST, MEMORY but USAGE',
+    name: 'SLOWLOG, LATENCY, LASTSAVE, PFSELFTEST, MEMORY except USAGE',
     names: /^(?:(?:SLOWLOG|LATENCY|LASTSAVE|PFSELFTEST)(?: .*)?|MEMORY (?!USAGE$).*)$/,
     because: 'they report on the whole server, or slow it down',
   },
@@ -59,11 +59,14 @@ export const neverSent: readonly (LeftOut & { readonly names: RegExp })[] = [
   },
 ]
 
-/** Commands without keys that change no data and return no data of other applications. */
+/** Commands without keys. They change no data and return no data of other applications. */
 const harmless =
   /^(?:PING|ECHO|TIME|INFO|COMMAND|SELECT|WAIT|WAITAOF|SCRIPT (?:EXISTS|LOAD)|FUNCTION STATS|PUBSUB NUMPAT|JSON\.DEBUG HELP|XGROUP HELP|XINFO HELP|MULTI|EXEC|DISCARD|UNWATCH|HELLO|RESET|ROLE|LOLWUT)$/
 
-/** Commands whose first argument is a name of this run, although it is not a key: patterns, libraries, channels. */
+/**
+ * Commands whose first argument is not a key but must still begin with the prefix of this run: a pattern, a library or
+ * a channel.
+ */
 const named =
   /^(?:KEYS|PUBLISH|PUBSUB CHANNELS|PUBSUB NUMSUB|FUNCTION DELETE|SUBSCRIBE|UNSUBSCRIBE|PSUBSCRIBE|PUNSUBSCRIBE|SPUBLISH|WATCH)$/
 
@@ -83,13 +86,14 @@ export function refusal(ask: DriftRequest, prefix: string): string | undefined {
 }
 
 /**
- * Returns all arguments of a request that begin with the prefix. Every key that the request may create is one of them.
+ * Returns all arguments of a request that begin with the prefix. Every key that the request can create is one of these
+ * arguments.
  */
 export function ownWords(ask: DriftRequest, prefix: string): readonly Bytes[] {
   return ask.service === 'queue' ? [] : rowsOf(ask).flatMap((argv) => argv.filter((word) => word.startsWith(prefix)))
 }
 
-/** Returns the commands of a request, as far as it can be parsed. A request that cannot be parsed runs nothing. */
+/** Returns the commands that a request runs. A request that cannot be parsed runs no command. */
 function rowsOf({ path, body = utf8('') }: DriftRequest): readonly (readonly Bytes[])[] {
   const [route = '', ...query] = path.split('?')
   try {
@@ -115,12 +119,12 @@ export function refusalOf(argv: readonly Bytes[], prefix: Bytes): string | undef
   const own = (word: Bytes | undefined): boolean => word?.startsWith(prefix) === true
   if (harmless.test(name) || harmless.test(`${first} ${second}`) || madeUp.test(first) || madeUpIn.test(second))
     return undefined
-  // MONITOR also returns commands of other clients. The contract keeps none of them.
+  // MONITOR also returns commands of other clients, but the contract ignores them.
   if (name === 'MONITOR') return undefined
   const command = commandTable.find(argv)
   const behind = argv.slice(name.split(' ').length)
   if (named.test(name) || command === undefined) {
-    // PUBSUB NUMSUB without channels returns an empty list.
+    // `every()` is also true without channels. Then PUBSUB NUMSUB returns an empty list.
     const isOurs = named.test(name) ? behind.slice(0, name === 'PUBLISH' ? 1 : undefined).every(own) : own(behind[0])
     if (name === 'KEYS' || name === 'PUBSUB CHANNELS' ? own(behind[0]) : isOurs) return undefined
     return (command !== undefined && argv.length < command.minWords) || behind.length === 0
@@ -150,8 +154,8 @@ function keyless(name: string): string | undefined {
 }
 
 /**
- * Returns the reason why a command with these arguments must not be sent; `undefined` if it may be sent. In addition to
- * keys, it checks arguments that select keys, such as patterns of scans and prefixes of indexes.
+ * Returns the reason why a command must not be sent. Returns `undefined` if it may be sent. Checks the keys, and also
+ * arguments that select keys, such as the pattern of SCAN and the prefixes of an index.
  */
 function refusalOfWords(
   name: string,
@@ -179,15 +183,15 @@ function refusalOfWords(
     return callsOf(words).every((called) => /^(?:PING|ECHO|STUNTDOUBLE)$/.test(called))
       ? undefined
       : `${name} names no key, and its script could use any key`
-  // The keys cannot be determined, so the reply should be an error. If the service runs the command anyway, one of its
-  // arguments must be a name of this run.
+  // The arguments contain no valid key, so the reply should be an error. The service may run the command anyway, so one
+  // argument must begin with the prefix of this run.
   if (keys.length === 0) return words.length === 0 || words.some(own) ? undefined : `${name} names no key`
   return keys.every(own) ? undefined : `${name} names a key that does not begin with the prefix`
 }
 
 /**
- * Returns whether SCAN has exactly one MATCH with the prefix. With two patterns, the service would use the last one.
- * The arguments after TYPE and COUNT are not patterns.
+ * Returns whether SCAN has exactly one MATCH pattern, which must begin with the prefix. With two patterns, the service
+ * would use the last one. Values of TYPE and COUNT are not patterns.
  */
 function scansOwn([, ...options]: readonly Bytes[], own: (word: Bytes | undefined) => boolean): boolean {
   const at = options.findIndex((word, place) => place % 2 === 0 && word.toUpperCase() === 'MATCH')
@@ -196,8 +200,8 @@ function scansOwn([, ...options]: readonly Bytes[], own: (word: Bytes | undefine
 }
 
 /**
- * Returns whether all BY and GET patterns of SORT have the prefix. `GET #` returns the element itself, and a pattern
- * without `*` names no key.
+ * Returns whether every BY and GET pattern of SORT begins with the prefix. `GET #` and patterns without `*` are
+ * allowed, because they read no key.
  */
 function sortsByOwn(words: readonly Bytes[], own: (word: Bytes | undefined) => boolean): boolean {
   return words.every((word, at) => {
@@ -206,7 +210,7 @@ function sortsByOwn(words: readonly Bytes[], own: (word: Bytes | undefined) => b
   })
 }
 
-/** Returns whether the names of a library and of all functions that it registers have the prefix. */
+/** Returns whether the name of a library, and the names of all its functions, begin with the prefix. */
 function loadsOwn(words: readonly Bytes[], own: (word: Bytes | undefined) => boolean): boolean {
   const code = words.at(-1) ?? ''
   const names = [...code.matchAll(/(?:name=|register_function\(\s*['"]|function_name\s*=\s*['"])(\w*)/g)]
@@ -218,11 +222,13 @@ function searchesOwn(name: string, words: readonly Bytes[], own: (word: Bytes | 
   if (name !== 'SEARCH.CREATE') return true
   const at = words.findIndex((word) => word.toUpperCase() === 'PREFIX')
   const count = Number(words[at + 1])
-  // An index without PREFIX would contain keys of other applications.
+  // Without PREFIX, the index would contain keys of other applications.
   return at !== -1 && count > 0 && words.slice(at + 2, at + 2 + count).every(own)
 }
 
-/** Returns the commands that a script calls, as far as its text shows them. */
+/**
+ * Returns the names of the commands that a script calls. A name that the script computes is unknown and becomes `''`.
+ */
 function callsOf(words: readonly Bytes[]): string[] {
   return [...(words[0] ?? '').matchAll(/\bp?call\(\s*(?:['"](\w+))?/g)].map(([, called = '']) => called.toUpperCase())
 }

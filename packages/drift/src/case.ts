@@ -2,7 +2,7 @@ import type { Bytes } from '../../../src/kernel/bytes.js'
 
 // Types of the requests that are sent to the double and to the real service, and of the observed responses.
 
-/** One request in the neutral dialect; each side translates it to its own. */
+/** One request. It is written in the neutral dialect, and each side translates it to its own dialect. */
 export interface DriftRequest {
   readonly service: 'store' | 'queue'
   readonly method: string
@@ -11,7 +11,7 @@ export interface DriftRequest {
   /** Headers by name. Headers of the service have their neutral names, `Service-…`. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Bytes
-  /** Which token is sent, and whether in a header or in the query. Default `standard`, in a header. */
+  /** Token that is sent, and where: in a header, or with `in the query` in the query. Default: `standard`. */
   readonly token?: TokenUse
 }
 
@@ -25,24 +25,24 @@ export interface Answered {
 }
 
 /**
- * How loosely two responses are compared. `unordered`: a list is a multiset; `pairs`: a multiset of pairs; `near`,
- * `nearms`: numbers may differ by five seconds; `shape`: only types and lengths count, for random values; `kind`: only
- * the type counts; `normal`: IDs, times and hosts are replaced by placeholders.
+ * How strictly two responses are compared. `unordered`: lists in any order. `pairs`: lists of pairs in any order.
+ * `near`, `nearms`: numbers may differ by five seconds. `shape`: only types and lengths, for random values. `kind`:
+ * only the type. `normal`: IDs, times and hosts are first replaced by placeholders.
  */
 export type ComparisonMode = 'unordered' | 'pairs' | 'near' | 'nearms' | 'shape' | 'kind' | 'normal'
 
-/** One observation on one side. Both sides of a case observe the same things in the same order. */
+/** One observed response of one side. Both sides of a case make the same observations in the same order. */
 export interface Observation {
-  /** Description of the request for the report. */
+  /** Description of the request, which the report shows. */
   readonly asked: string
   /** Command with its arguments, if the request is a single command. */
   readonly argv?: readonly string[]
   readonly status?: number
   /** The headers that are compared. */
   readonly headers?: Readonly<Record<string, string>>
-  /** The body: JSON as its value, anything else as text. */
+  /** The body of the response: the parsed JSON, or the text of any other body. */
   readonly value: unknown
-  /** Encoding of strings that the request asks for. A difference in this encoding is reported as such. */
+  /** Encoding of strings that the request asks for. The report names it if the sides encode a string differently. */
   readonly encoding?: 'base64' | 'resp2'
   readonly loose: readonly ComparisonMode[]
 }
@@ -51,61 +51,62 @@ export interface Observation {
 export interface OpenStream {
   readonly answered: Omit<Answered, 'body'>
   /**
-   * Returns the next line of data, without `data: `; `undefined` if the stream has ended or nothing arrived in time.
+   * Returns the next data line without its prefix `data: `. Returns `undefined` if the stream has ended or no event
+   * arrived in time.
    */
   next(): Promise<string | undefined>
   close(): void
 }
 
-/** One of the two compared sides, for the duration of one case. */
+/** The double or the real service, while one case runs on it. */
 export interface Side {
   readonly name: 'double' | 'real'
   /** Prefix of all keys and names that the case creates. It consists of letters, digits and `_`. */
   readonly prefix: string
-  /** Returns the time on the clock of this side, in milliseconds since the epoch. */
+  /** Returns the current time on the clock of this side, in milliseconds since the epoch. */
   now(): number
   ask(ask: DriftRequest): Promise<Answered>
   open(ask: DriftRequest): Promise<OpenStream>
   wait(milliseconds: number): Promise<void>
   /**
-   * Registers a function that deletes something that the case creates, such as a message. It runs when the case has
-   * ended, even after an error. Keys need no such function.
-   * @param what description of what is deleted, which the report contains if `work` fails
+   * Registers the function `work`, which deletes a resource of the case, such as a message. It runs when the case has
+   * ended, even after an error. Keys are deleted without such a function.
+   * @param what description of the resource, for the report if `work` fails
    */
   undo(what: string, work: (side: Pick<Side, 'ask'>) => Promise<unknown>): void
-  /** Returns the URL of the endpoint with instructions in its query. */
+  /** Returns the URL of the endpoint. Its query tells the endpoint how to respond. */
   endpoint(asked?: Readonly<Record<string, string | number>>): string
   /**
    * Returns the name of a header in the dialect of this side. @param name neutral name, such as `Service-Delay`
    */
   own(name: string): string
-  /** Returns the deliveries to the endpoint so far. The list is empty if the endpoint is another program. */
+  /** Returns all deliveries to the endpoint until now. The list is empty if the endpoint belongs to another program. */
   deliveries(): readonly Delivery[]
 }
 
 /** A delivery as the endpoint received it. */
 export interface Delivery {
   readonly method: string
-  /** Parameters of the query, which are instructions for the endpoint. */
+  /** Parameters of the query. They tell the endpoint how to respond. */
   readonly asked: Readonly<Record<string, string>>
   /** Headers in the neutral dialect. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** What a case needs in addition to the service itself. */
+/** What a case needs to run: a service, a token, or an endpoint. */
 export type Need = 'store' | 'read-only token' | 'queue' | 'endpoint' | 'listener'
 
-/** A part of the contract: requests that run on each side, and their observations. */
+/** A part of the contract. It sends requests to one side and reports its observations. */
 export interface Case {
   readonly name: string
   readonly needs: readonly Need[]
-  /** Maximum number of requests; a case that sends more has a defect. */
+  /** Maximum number of requests. A case that sends more requests has a bug. */
   readonly requests: number
   run(side: Side, see: (seen: Observation) => void): Promise<void>
 }
 
-/** A part of the contract that is never sent, and why. */
+/** Requests that are never sent, with the reason. */
 export interface LeftOut {
   readonly name: string
   readonly because: string

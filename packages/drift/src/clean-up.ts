@@ -10,7 +10,7 @@ const keysAtOnce = 100
 
 /** Deletes everything that a case has created. @returns a description of each item that may still exist */
 export async function cleanUp(side: RealSide): Promise<string[]> {
-  // Ctrl-C aborts requests of a case, but not those of the clean-up.
+  // Ctrl-C aborts requests of a case. Requests of the clean-up continue.
   const cleaner = side.forCleanUp()
   const left: string[] = []
   for (const { what, work } of side.undos) {

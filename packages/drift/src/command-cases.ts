@@ -3,14 +3,14 @@ import type { Case, ComparisonMode, DriftRequest, Need, Side } from './case.js'
 import { observed } from './observe.js'
 import { type Filling, wordsOf } from './written-commands.js'
 
-// Parses cases that are written as tables of commands. Each line is one command, which is sent as its own request.
+// Parses cases that are written as lists of commands. Each line contains one command and is sent as one request.
 
 interface Row {
   readonly line: string
   readonly loose: readonly ComparisonMode[]
-  /** Name by which later rows refer to the reply of this row. */
+  /** Name under which the reply of this row is kept. Later rows use it as `{name}`. */
   readonly keep: string | undefined
-  /** Milliseconds to wait. A row with this field sends no command. */
+  /** Milliseconds to wait. A row with a wait sends no command. */
   readonly wait: number | undefined
 }
 
@@ -69,8 +69,8 @@ export function fillingOf(side: Pick<Side, 'prefix' | 'now'>, kept: ReadonlyMap<
 }
 
 /**
- * Returns a command as clients send it. Bytes that are not UTF-8 cannot be sent as JSON, so the contract sends those by
- * path.
+ * Returns the request of a command, as clients send it. A command with bytes that are not UTF-8 cannot be sent as JSON,
+ * so the contract sends it in the path.
  */
 export function commandAsk(argv: readonly Bytes[]): DriftRequest {
   return {

@@ -1,7 +1,7 @@
 import type { ComparisonMode, Observation } from './case.js'
 import { normalize } from './normal.js'
 
-/** Difference between two responses to one request. */
+/** Difference between the two responses to one request. */
 export interface ObservedDifference {
   /** Kind of difference: `status`, `error text`, `order of the reply`. */
   readonly what: string
@@ -10,12 +10,15 @@ export interface ObservedDifference {
   readonly real: string
 }
 
-/** Returns the most significant difference, or `undefined` if there is none. */
+/** Returns the most significant difference between two responses. Returns `undefined` if they are equal. */
 export function difference(double: Observation, real: Observation): ObservedDifference | undefined {
   return inOutcome(double, real) ?? inHeaders(double, real) ?? inValue(double, real)
 }
 
-/** Returns the pairs that are compared separately: the response, and each reply of a pipeline or a transaction. */
+/**
+ * Splits two responses into pairs, which are compared separately. For a pipeline or a transaction, each reply is one
+ * pair.
+ */
 export function parts(double: Observation, real: Observation): readonly (readonly [Observation, Observation])[] {
   const [ours, theirs] = [repliesIn(double), repliesIn(real)]
   if (ours === undefined || theirs === undefined || ours.length !== theirs.length) return [[double, real]]
@@ -100,7 +103,7 @@ function inValues(
   const both = { double: shown(ours), real: shown(theirs) }
   const at = place === '' ? '' : ` at ${place}`
   if (kindOf(ours) !== kindOf(theirs)) {
-    // An empty list or a nil may be random.
+    // A random command may return an empty list or a nil.
     return { what: `type of the reply${at}: ${kindOf(ours)} and ${kindOf(theirs)}`, ...both }
   }
   if (Array.isArray(ours) && Array.isArray(theirs)) return inLists(ours, theirs, loose, place)
@@ -182,21 +185,21 @@ function kindOf(value: unknown): string {
 }
 
 /**
- * Maximum number of shown characters, and of further characters that are searched for secrets. Without the further
- * characters, a secret at the end could be cut in two and would not be recognized.
+ * Maximum number of characters that the report shows, and number of characters after them that are searched for
+ * secrets. A secret that is cut at the end would not be recognized.
  */
 const maxShown = 400
 const margin = 8192
 
 /**
- * Formats a value as text. The text is longer than the report shows, so that secrets can be found before it is
+ * Formats a value as text. The text is longer than the report shows. So secrets can be removed before the text is
  * shortened.
  */
 function shown(value: unknown): string {
   return cut(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'), maxShown + margin)
 }
 
-/** Prepares a text of a difference for the report: removes secrets, then shortens it. */
+/** Prepares a text for the report: removes its secrets, then shortens it. */
 export function normalized(text: string, hide: (text: string) => string): string {
   return cut(hide(text), maxShown)
 }

@@ -6,7 +6,7 @@ import { type DriftDestination, deliveryOf, endpointResponse, endpointUrl } from
 import { inDialect, nameInDialect, neutralHeaders } from './in-dialect.js'
 import { StreamEvents } from './stream-events.js'
 
-/** A new double in this process. Its virtual time begins now and advances when a case waits. */
+/** A new double in this process. Its virtual time begins at the current time and advances when a case waits. */
 export class DoubleSide implements Side {
   readonly name: 'double' = 'double'
   readonly sandbox: Sandbox

@@ -33,7 +33,7 @@ export interface DriftPlan {
   readonly hide: (text: string) => string
   readonly version: string
   readonly against: ComparedSystem
-  /** Steps of the scenarios that are not compared. */
+  /** Parts of scenarios that are not compared, with the reason. */
   readonly leftOut: readonly LeftOut[]
   readonly endpoint: { readonly url: string; readonly port: number | undefined } | undefined
 }
@@ -100,8 +100,8 @@ interface Introduced {
 }
 
 /**
- * Returns the lines that describe the run to the user: what is compared, how many requests that takes, and which
- * requests are never sent.
+ * Returns the lines that tell the user what the run will do: what it compares, how many requests it sends, and which
+ * requests it never sends.
  */
 function introduction({ version, store, queue, endpoint, prefix, cases }: Introduced): string[] {
   const count = (which: Need): number =>
@@ -133,9 +133,9 @@ function storeOf(given: ParsedArguments, env: Environment, dialect: Dialect): Ad
   return { address: serviceUrl('url', url), token, readOnlyToken, dialect }
 }
 
-/** Returns a hint about how to get a database. For a dialect without such an offer, it is an empty string. */
+/** Returns a hint about how to get a trial database. Returns `''` for a dialect whose vendor offers none. */
 function trialOf({ trialStore }: Dialect): string {
-  return trialStore === undefined ? '' : ` A database for 72 hours, without an account: ${trialStore}`
+  return trialStore === undefined ? '' : ` You can get a database for 72 hours without an account: ${trialStore}`
 }
 
 function queueOf(given: ParsedArguments, env: Environment, dialect: Dialect): Address | undefined {

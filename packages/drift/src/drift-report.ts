@@ -4,7 +4,7 @@ import type { LeftOut } from './case.js'
 import { normalized } from './compare-sides.js'
 import type { DriftFinding, DriftReport } from './drift-run.js'
 
-/** Maximum number of shown requests for one difference. */
+/** Maximum number of requests that the report shows per difference. */
 const maxPlaces = 3
 
 /** Formats the result of a run as text. @param hide function that removes secrets from a text */
@@ -26,7 +26,7 @@ export function reportText(outcome: DriftReport, hide: (text: string) => string)
     `${plural(compared, 'response')} compared: ${same} the same, ${plural(named.length, 'known difference')}, ${plural(fresh.length, 'new difference')}.${
       following === 0
         ? ''
-        : ` ${plural(following, 'response')} with a key or name of an earlier difference differ, too, and are not counted.`
+        : ` Not counted: ${plural(following, 'response')} with a further difference, because an earlier response with the same key or name already differed.`
     }`,
   ]
   return lines
@@ -52,7 +52,7 @@ function list(title: string, rows: readonly LeftOut[]): string[] {
 }
 
 /**
- * Returns the exit code: 1 for a new difference, 2 for a comparison that is incomplete or left something behind,
+ * Returns the exit code: 1 if there is a new difference, 2 if the comparison is incomplete or resources remain, and
  * otherwise 0.
  */
 export function exitCode({ findings, broken, ended, remains, compared }: DriftReport): 0 | 1 | 2 {

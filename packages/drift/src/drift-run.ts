@@ -12,21 +12,20 @@ export interface DriftOptions {
   readonly cases: readonly Case[]
   readonly connection: RealConnection
   readonly dialect: Dialect
-  /** Prefix of everything that the run creates. */
+  /** Prefix of the names of all resources that the run creates. */
   readonly prefix: string
   /** Endpoint that the real queue delivers to. */
   readonly endpoint?: DriftDestination | undefined
-  /** The system that the double is compared with. It selects the list of known differences. Default `service`. */
+  /** The system that the double is compared with. The list of known differences depends on it. Default: `service`. */
   readonly against?: ComparedSystem | undefined
-  /** Needs of cases that this run can meet. A case with another need is left out. */
+  /** What this run can provide to cases. A case that needs more is not run. */
   readonly has: ReadonlySet<Need>
-  /** Called before each case. */
   readonly onCase?: (name: string, index: number) => void
 }
 
-/** A difference, and where it was observed. */
+/** A difference, with the cases in which it was observed. */
 export interface DriftFinding extends ObservedDifference {
-  /** The known difference that explains it; `undefined` for a new difference. */
+  /** The known difference that explains this difference. `undefined` if the difference is new. */
   readonly named: KnownDifference | undefined
   /** Case and request of each occurrence. */
   readonly seen: readonly { readonly case: string; readonly asked: string }[]
@@ -34,27 +33,27 @@ export interface DriftFinding extends ObservedDifference {
 
 export interface DriftReport {
   readonly findings: readonly DriftFinding[]
-  /** Number of compared responses, and number of those without a difference. */
+  /** Number of responses that were compared. `same` is the number of responses without a difference. */
   readonly compared: number
   readonly same: number
   /**
-   * Number of differing responses about names that already had a difference. They are not reported, because the earlier
-   * difference may be their cause.
+   * Number of different responses that are not reported. An earlier response with the same key or name already
+   * differed, which may be the cause.
    */
   readonly following: number
   readonly leftOut: readonly LeftOut[]
-  /** Cases that ended early, each with the reason. */
+  /** Cases that ended early, each with its reason. */
   readonly broken: readonly LeftOut[]
   /** Reason why the run ended early; `undefined` for a complete run. */
   readonly ended: string | undefined
-  /** Descriptions of everything that could not be deleted. */
+  /** Descriptions of the resources that could not be deleted. */
   readonly remains: readonly string[]
 }
 
 /** Number of consecutive failures after which the service counts as unreachable. */
 const maxFailures = 3
 
-/** Runs every case on both sides and compares the observations. It always deletes what it has created. */
+/** Runs every case on both sides and compares the observations. Resources that a case creates are always deleted. */
 export async function drift(options: DriftOptions): Promise<DriftReport> {
   const { cases, connection, prefix, has, onCase, against = 'service' } = options
   const tally = new Tally(against)
@@ -76,7 +75,7 @@ export async function drift(options: DriftOptions): Promise<DriftReport> {
   return { ...tally, findings: [...tally.findings.values()], ended }
 }
 
-/** Results over all cases. */
+/** The results of all cases together. */
 class Tally {
   readonly findings: Map<string, DriftFinding & { seen: { case: string; asked: string }[] }> = new Map()
   compared = 0
@@ -88,7 +87,7 @@ class Tally {
 
   constructor(readonly against: ComparedSystem) {}
 
-  /** Compares the observations of both sides of a case and adds the result. */
+  /** Compares the observations that a case made on both sides. */
   add(title: string, prefix: string, ours: readonly Observation[], theirs: readonly Observation[]): void {
     const doubtful = new Set<string>()
     const plain = (found: string): string => found.replaceAll(prefix, '@')
@@ -126,8 +125,8 @@ class Tally {
 }
 
 /**
- * Returns the key by which differences are merged: both values for error texts, statuses and headers, otherwise the
- * command or the name of the case.
+ * Returns the key under which equal differences are merged. For error texts, statuses and headers, it consists of both
+ * values. For other differences, it is the command or the name of the case.
  */
 function likeOf(
   { what, double, real }: ObservedDifference,
@@ -141,7 +140,7 @@ function likeOf(
 
 /**
  * Runs a case on both sides, deletes what it created, and compares the observations.
- * @returns the error that ended the real side early, or `undefined`
+ * @returns the error that ended the case early on the real side, or `undefined`
  */
 async function compareCase(
   one: Case,

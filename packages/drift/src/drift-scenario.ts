@@ -10,18 +10,21 @@ import type { Case, DriftRequest, LeftOut, Side } from './case.js'
 import { commandAsk } from './command-cases.js'
 import { observed, shownWords } from './observe.js'
 
-// Converts a scenario of the user to a case with the commands and store requests of the scenario. Its keys get the
-// prefix of this run.
+// Converts a user's scenario to a case. The case contains the commands and store requests of the scenario. Its keys get
+// the prefix of this run.
 
 /** Maximum duration of an `advance` step, in milliseconds of host time. */
 const maxWait = 10_000
 
-/** Function that returns the request or wait of a step, or the reason why the step cannot be compared. */
+/**
+ * What a step does on a side: a function that returns a request or a wait. If the step cannot be compared, it is the
+ * reason.
+ */
 type Doing =
   | ((side: Side) => { readonly ask: DriftRequest; readonly argv?: readonly Bytes[] } | { readonly wait: number })
   | string
 
-/** Returns a case with the steps of a scenario that can run on a real service, and a list of the parts that cannot. */
+/** Returns a case with the steps that can run on a real service. `leftOut` lists the other parts of the scenario. */
 export function scenarioCase(scenario: Scenario): { readonly case: Case; readonly leftOut: readonly LeftOut[] } {
   const leftOut: LeftOut[] = []
   const steps = [
@@ -82,7 +85,8 @@ function doingOf(step: ScenarioStep): Doing {
       more,
     )
   if (path === '/pipeline' || path === '/multi-exec') return rowsDoing(path, body, more)
-  if (body !== undefined && typeof body !== 'string') return 'a JSON body after a path is not compared'
+  if (body !== undefined && typeof body !== 'string')
+    return 'a request with arguments in its path and a JSON body is not compared'
   const words = argvOfPath(path, '', utf8(''))
   return (
     refused([...words, ...(body === undefined ? [] : [utf8(body)])]) ??
@@ -121,7 +125,7 @@ function rowsDoing(path: string, body: unknown, more: Partial<DriftRequest>): Do
 }
 
 /**
- * Returns the reason why a command must not be sent even with the prefix before its keys; `undefined` if it may be
+ * Returns the reason why a command must not be sent, although its keys get the prefix. Returns `undefined` if it may be
  * sent.
  */
 function refused(words: readonly Bytes[]): string | undefined {
@@ -132,14 +136,18 @@ function refused(words: readonly Bytes[]): string | undefined {
   return refusalOf(withPrefix(words, prefix), utf8(prefix))
 }
 
-/** Adds the prefix to every key and channel of a command and to the pattern of KEYS. @returns the changed command */
+/**
+ * Adds the prefix to every key and channel of a command, and to the pattern of KEYS.
+ * @returns the changed command
+ */
 export function withPrefix(words: readonly Bytes[], prefix: string): Bytes[] {
   const command = commandTable.find(words)
   if (command === undefined) return [...words]
   if (command.name === 'KEYS') return words.map((word, at) => (at === 1 ? latin1(prefix + word) : word))
   const mark = latin1('\0drift\0')
   return words.map((word, at) => {
-    // Replace one argument by a marker. If the marker is then a key or channel of the command, the argument is a name.
+    // Replace one argument with a marker. If the command then has the marker as a key or channel, the argument is a
+    // name.
     const { keys, channels } = command.namesIn(words.map((each, place) => (place === at ? mark : each)))
     const isName = at > 0 && (keys.some(({ name }) => name === mark) || channels.includes(mark))
     return isName ? latin1(prefix + word) : word

@@ -5,8 +5,8 @@ const anyUrl = /\b(https?|rediss?):\/\/([^\s/"'\\<>?#]+)/gi
 const anyAddress = /\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b/g
 
 /**
- * Removes private data from a text: tokens, hosts, addresses, and everything that looks like a secret. URLs of
- * documentation stay, because error texts contain them.
+ * Removes private data from a text: tokens, hosts, addresses, and texts that look like a secret. Documentation URLs are
+ * kept, because error texts contain them.
  */
 export function hider(known: readonly string[], urls: readonly string[], dialect: Dialect): (text: string) => string {
   const hosts = urls.flatMap((url) => (URL.canParse(url) ? [new URL(url).host, new URL(url).hostname] : []))

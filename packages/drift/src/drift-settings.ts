@@ -3,8 +3,8 @@ import { UsageError } from '@stuntdouble/command-line'
 import { isLoopback } from '../../../src/queue/settings/url.js'
 
 /**
- * Environment variable for the token of the store. Tokens are never arguments, because other users of the machine can
- * read the arguments of a process.
+ * Environment variable with the token of the store. Tokens are not accepted as arguments, because other users of the
+ * machine can read the arguments of a process.
  */
 export const tokenVariable = 'STUNTDOUBLE_DRIFT_TOKEN'
 export const readOnlyTokenVariable = 'STUNTDOUBLE_DRIFT_READONLY_TOKEN'
@@ -12,7 +12,7 @@ export const queueTokenVariable = 'STUNTDOUBLE_DRIFT_QUEUE_TOKEN'
 
 /**
  * Returns the URL of a service without a trailing slash.
- * @throws UsageError for a URL that is invalid, contains a password or has a query, or sends the token unencrypted
+ * @throws UsageError for a URL that is invalid, has a password or a query, or would send the token unencrypted
  */
 export function serviceUrl(option: string, given: string): string {
   if (!URL.canParse(given))
@@ -45,8 +45,8 @@ export function tokenFrom(
 const symbols = 'abcdefghijkmnpqrstuvwxyz23456789'
 
 /**
- * Returns the prefix of everything that a run creates: letters, digits and underscores, because names of libraries
- * allow nothing else.
+ * Returns a prefix for the names of all resources that a run creates. It contains only letters, digits and underscores,
+ * because the names of libraries allow no other characters.
  */
 export function runPrefix(): string {
   return `sd_drift_${Array.from({ length: 10 }, () => symbols[randomInt(symbols.length)]).join('')}_`

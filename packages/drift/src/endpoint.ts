@@ -4,14 +4,17 @@ import { ownHeader } from '../../../src/protocol/dialect.js'
 import type { Delivery } from './case.js'
 import { neutralHeaders } from './in-dialect.js'
 
-// The endpoint that the queue delivers to. It is stateless, because the query of its URL contains the instructions.
-// With `status=500` it responds with 500. With `fails=2` it fails the first two attempts, which it recognizes by the
-// retry count in the headers of the delivery.
+// The endpoint that the queue delivers to. It stores nothing, because the query of its URL contains its instructions.
+// With `status=500` it responds with 500. With `fails=2` it fails the first two attempts. It reads the number of the
+// attempt from the headers of the delivery.
 
 export interface DriftDestination {
   /** Public URL by which the queue reaches the endpoint. */
   readonly url: string
-  /** Returns the deliveries of one case that have arrived. The list is empty if another program responds at the URL. */
+  /**
+   * Returns the deliveries of a case that have arrived until now. The list is empty if another program responds at the
+   * URL.
+   */
   deliveries(prefix: string): readonly Delivery[]
 }
 
@@ -55,7 +58,8 @@ export function endpointResponse({ asked, headers }: Delivery, dialect: Dialect)
 }
 
 /**
- * Listens on a local port to which the public URL forwards, for example through a tunnel, and records all deliveries.
+ * An endpoint that runs on this machine and records all deliveries. The public URL forwards to its port, for example
+ * through a tunnel.
  */
 export class LocalDestination implements DriftDestination {
   readonly #deliveries: Delivery[] = []

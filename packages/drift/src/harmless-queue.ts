@@ -2,12 +2,12 @@ import { text } from '../../../src/kernel/bytes.js'
 import { parsedJson } from '../../../src/kernel/parsed-json.js'
 import type { DriftRequest, LeftOut } from './case.js'
 
-// Decides which requests may be sent to a real queue that other applications share. For the store, allowed-requests.ts
-// decides.
+// Decides which requests may be sent to a real queue that other applications share. The file allowed-requests.ts
+// decides this for the store.
 
 /** Requests that are never sent to a real queue. */
 export const neverAsked: readonly LeftOut[] = [
-  { name: 'POST /v2/keys/rotate, GET /v2/keys', because: 'the signing keys are those of all applications, and secret' },
+  { name: 'POST /v2/keys/rotate, GET /v2/keys', because: 'the signing keys are secret, and all applications use them' },
   {
     name: 'DELETE /v2/messages, DELETE /v2/dlq, POST /v2/dlq/retry',
     because: 'their filters may match messages of other applications',
@@ -26,7 +26,7 @@ export interface Ours {
   readonly ids: ReadonlySet<string>
 }
 
-/** Invented IDs that do not exist. They are requested to compare the error. */
+/** IDs that do not exist. Requests use them to compare the error. */
 const madeUp = /^(?:msg_stuntdouble\w*|0000000000000-0)$/
 
 /** Returns the reason why a request must not be sent; `undefined` if it may be sent. */
@@ -71,8 +71,8 @@ export function queueRefusal(ask: DriftRequest, ours: Ours): string | undefined 
 }
 
 /**
- * Returns whether a destination is allowed: the endpoint of this run, a URL group of this run, or an invalid
- * destination that begins with `stuntdouble`.
+ * Returns whether messages may go to a destination: the endpoint or a URL group of this run, or an invalid destination
+ * that begins with `stuntdouble`.
  */
 function mayGoTo(destination: string, { prefix, endpoint }: Ours): boolean {
   if (destination.startsWith(prefix)) return true
@@ -110,12 +110,15 @@ function groupUrls(ask: DriftRequest): string[] {
 }
 
 /**
- * Allowed format of IDs. Another value could change the meaning of a path: with `.` as the ID, the path means all
- * messages.
+ * Allowed format of IDs. Other values could change the meaning of a path. For example, a path with `.` as the ID means
+ * all messages.
  */
 const idForm = /^[\w-]{1,200}$/
 
-/** Returns the IDs in a response that belong to this run: those of published messages and of their dead letters. */
+/**
+ * Returns the IDs of this run in a response: IDs of messages that the request published, and of dead letters of this
+ * run's messages.
+ */
 export function ownIds(ask: DriftRequest, answer: string, known: ReadonlySet<string>): readonly string[] {
   if (ask.service !== 'queue') return []
   const publishes = /^\/v2\/(?:publish|enqueue|batch|dlq\/retry)\b/.test(ask.path) && ask.method === 'POST'

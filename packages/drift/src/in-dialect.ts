@@ -1,7 +1,7 @@
 import { type Dialect, ownHeader, settingName } from '../../../src/protocol/dialect.js'
 import type { DriftRequest } from './case.js'
 
-// Translates a request to the dialect of a side and adds the token; translates the response back to the neutral
+// Translates a request to the dialect of a side and adds its token. Translates the response back to the neutral
 // dialect.
 
 export interface Address {
@@ -18,7 +18,7 @@ export interface DialectRequest {
 
 const own = /^service-/i
 
-/** Returns the name of a header in a dialect, if it is a header of the service. */
+/** Returns the name that a service header has in a dialect. Other header names stay unchanged. */
 export function nameInDialect(name: string, dialect: Dialect): string {
   return own.test(name) ? ownHeader(name.replace(own, ''), dialect) : name
 }

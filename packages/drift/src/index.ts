@@ -1,4 +1,4 @@
-// Compares the double with the real service: the parts of the command `drift`.
+// The parts of the command `drift`, which compares the double with the real service.
 
 export { type DriftPlan, planOf } from './drift-plan.js'
 export { exitCode, reportText } from './drift-report.js'

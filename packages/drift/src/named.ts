@@ -1,7 +1,7 @@
 import { type ComparedSystem, type KnownDifference, namedDifference } from '../../../src/store/differences.js'
 import type { Observation } from './case.js'
 
-/** Returns the known difference that explains the difference between two responses, or `undefined`. */
+/** Returns the known difference that explains why two responses differ, or `undefined`. */
 export function nameOf(double: Observation, real: Observation, other: ComparedSystem): KnownDifference | undefined {
   return namedDifference({ argv: double.argv ?? [], double: replyOf(double), other: replyOf(real) }, other)
 }

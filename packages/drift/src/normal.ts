@@ -1,4 +1,4 @@
-// Replaces values that differ between runs with placeholders, so that everything else can be compared.
+// Replaces values that differ between runs with placeholders. All other values can then be compared.
 
 const ids = /\b(msg|scd|wfr|jwt|evt|sig)_[A-Za-z0-9]{6,200}(?:_[A-Za-z0-9]{1,200}){0,20}\b/g
 const letters = /\b\d{13}-\d{1,20}\b/g
@@ -9,7 +9,7 @@ const address = /\b(?:\d{1,3}\.){3}\d{1,3}\b|\b(?:[\da-f]{0,4}:){2,7}[\da-f]{0,4
 /** Returns a response of the queue with placeholders for IDs, times and IP addresses. */
 export function normalize(value: unknown): unknown {
   if (typeof value === 'string') return normalText(value)
-  // A number in this range is a time between 2017 and 2065, in milliseconds or seconds since the epoch.
+  // A number that matches is a time between 2017 and 2065, in milliseconds or seconds since the epoch.
   if (typeof value === 'number') return /^(?:1[5-9]|2[0-9])(?:\d{8}|\d{11})$/.test(String(value)) ? '<time>' : value
   if (Array.isArray(value)) return value.map(normalize)
   if (typeof value !== 'object' || value === null) return value

@@ -2,16 +2,15 @@ import { type Bytes, text } from '../../../src/kernel/bytes.js'
 import { parsedJson } from '../../../src/kernel/parsed-json.js'
 import type { Answered, ComparisonMode, DriftRequest, Observation } from './case.js'
 
-// Converts a response to the observation that is compared.
+// Converts a response to an observation, which can be compared.
 
 export interface Looking {
   readonly argv?: readonly Bytes[]
   readonly loose?: readonly ComparisonMode[]
-  /** Description of the request for the report. Default: its command, or its method and path. */
+  /** Description of the request, which the report shows. Default: its command, or its method and path. */
   readonly asked?: string
 }
 
-/** Returns the observation of a response. */
 export function observed(
   ask: DriftRequest,
   answered: Answered,
@@ -38,8 +37,7 @@ function encodingOf({ headers = {} }: DriftRequest): 'base64' | 'resp2' | undefi
 const compared = /^(?:content-type|location|retry-after|cache-control|access-control-.*)$/
 
 /**
- * Returns the headers that are compared. Parameters of a media type are removed, and a sync token is replaced by a
- * placeholder.
+ * Returns the headers to compare. Parameters of a media type are removed. A sync token is replaced with a placeholder.
  */
 function mattering(headers: Answered['headers']): Record<string, string> {
   const found = Object.entries(headers).flatMap(([name, value]): [string, string][] => {

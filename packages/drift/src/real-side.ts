@@ -9,13 +9,16 @@ import { StreamEvents } from './stream-events.js'
 
 /** Maximum duration of one request in milliseconds. */
 const maxRequest = 30_000
-/** Maximum size of one response in bytes. Responses to the requests of the contract have a few thousand. */
+/** Maximum size of one response in bytes. Responses to the contract's requests have only a few thousand bytes. */
 const maxAnswer = 16 * 1024 * 1024
-/** Maximum number of seconds that a 429 response may ask to wait, and maximum number of such responses in a row. */
+/**
+ * Maximum number of seconds that a response with status 429 may ask to wait, and maximum number of such responses in a
+ * row.
+ */
 const maxRest = 120
 const maxRests = 5
 
-/** Thrown for a request that must not be sent. It means that the contract, or the check of requests, has a bug. */
+/** Thrown for a request that must not be sent. Then the contract or the check of requests has a bug. */
 export class NotSent extends Error {}
 
 /** Thrown if the service cannot be reached, does not respond in time, or asks to wait too long. */
@@ -24,14 +27,12 @@ export class Away extends Error {}
 export interface RealService {
   readonly store: Address | undefined
   readonly queue: Address | undefined
-  /** The `User-Agent` of this program. */
   readonly userAgent: string
   readonly fetch: typeof globalThis.fetch
 }
 
-/** The connection to the real service for the whole run. It counts the requests and can be interrupted. */
+/** The connection to the real service, for the whole run. It counts requests. Ctrl-C can abort them. */
 export class RealConnection {
-  /** Number of requests that were sent. */
   sent = 0
   readonly #abort = new AbortController()
 
@@ -45,14 +46,14 @@ export class RealConnection {
     return this.#abort.signal
   }
 
-  /** Aborts requests in progress. Afterwards only the clean-up can send requests. */
+  /** Aborts the requests in progress. After that, only the clean-up sends requests. */
   interrupt(): void {
     this.#abort.abort(new Away('interrupted'))
   }
 
   /**
    * Sends a request and reads the response.
-   * @param signals signals that abort the request. The clean-up passes none
+   * @param signals signals that abort the request. Requests of the clean-up have no signal
    */
   async fetch<T>(
     ask: DriftRequest,
@@ -79,8 +80,8 @@ export class RealConnection {
   }
 
   /**
-   * Runs work with a timeout. It uses its own timer, because Node.js 20 may garbage-collect a signal of
-   * `AbortSignal.timeout` to which only `AbortSignal.any` refers, and then the timeout never fires.
+   * Runs a function with a timeout. The timeout is a timer of its own, because `AbortSignal.timeout()` may never fire
+   * in Node.js 20. If only `AbortSignal.any()` refers to the signal, Node.js may garbage-collect it.
    */
   async #inTime<T>(signals: readonly AbortSignal[], work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const abort = new AbortController()
@@ -108,7 +109,7 @@ export class RealConnection {
       method: ask.method,
       headers: { ...headers, 'user-agent': this.service.userAgent },
       ...(ask.body !== undefined && { body: toArray(ask.body as Bytes) }),
-      // A redirect would send the token to another URL.
+      // Following a redirect would send the token to another URL.
       redirect: 'manual',
       signal,
     })
@@ -128,7 +129,7 @@ function reasonOf(error: unknown): string {
   return cause?.code ?? cause?.message ?? message
 }
 
-/** Returns the seconds that a 429 asks to wait. */
+/** Returns the number of seconds that a response with status 429 asks to wait. */
 function restAsked(response: Response): number | undefined {
   if (response.status !== 429) return undefined
   const asked = response.headers.get('retry-after')
@@ -143,7 +144,7 @@ async function bodyOf(response: Response): Promise<Bytes> {
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.length
-    // Leaving the loop cancels the stream.
+    // If the loop ends early, the stream is canceled.
     if (size > maxAnswer) throw new Error(`a response of more than ${maxAnswer} bytes`)
     chunks.push(chunk)
   }
@@ -152,24 +153,27 @@ async function bodyOf(response: Response): Promise<Bytes> {
 
 type Undo = (side: Pick<Side, 'ask'>) => Promise<unknown>
 
-/** The real service for the duration of one case. It records every key that its requests name, for the clean-up. */
+/**
+ * The real service, while one case runs on it. It records the keys in its requests, so that the clean-up can delete
+ * them.
+ */
 export class RealSide implements Side {
   readonly name: 'real' = 'real'
-  /** Keys that requests have named, so that they may exist. */
+  /** Keys in requests that were sent. These keys may now exist. */
   readonly keys: Set<Bytes> = new Set()
   readonly undos: { readonly what: string; readonly work: Undo }[] = []
-  /** IDs of messages and dead letters of this run, from the responses to its requests. */
+  /** IDs of this run's messages and dead letters. They come from responses to its own requests. */
   readonly #ids = new Set<string>()
 
   constructor(
     readonly prefix: string,
     readonly connection: RealConnection,
     readonly reached: DriftDestination | undefined,
-    /** Whether Ctrl-C aborts requests of this side. `false` during the clean-up. */
+    /** Whether Ctrl-C aborts the requests of this side. `false` during the clean-up. */
     readonly isInterruptible: boolean = true,
   ) {}
 
-  /** Returns a copy of this side whose requests Ctrl-C does not abort. */
+  /** Returns a copy of this side. Ctrl-C does not abort the requests of the copy. */
   forCleanUp(): RealSide {
     const cleaner = new RealSide(this.prefix, this.connection, this.reached, false)
     for (const id of this.#ids) cleaner.#ids.add(id)

@@ -1,17 +1,17 @@
 import { normalized } from './compare-sides.js'
 import type { DriftReport } from './drift-run.js'
 
-// The result as a file that can be shared: requests and responses, without any information about the service's account.
+// The result of a run as a file for sharing. It contains requests and responses, but no information about the service's
+// account.
 
 export interface RecordAbout {
-  /** Version of this package. */
   readonly version: string
   readonly dialect: string
-  /** Removes secrets from a text. */
+  /** Function that removes secrets from a text. */
   readonly hide: (text: string) => string
 }
 
-/** Returns the recorded facts as JSON. */
+/** Returns the content of the file as JSON. */
 export function recordText(outcome: DriftReport, { version, dialect, hide }: RecordAbout): string {
   const { compared, same, following, findings, leftOut, broken, ended } = outcome
   const facts = {

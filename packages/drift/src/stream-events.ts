@@ -4,12 +4,12 @@ import type { Answered, OpenStream } from './case.js'
 /** Maximum wait for one event, in milliseconds of host time. */
 const patience = 10_000
 /**
- * Maximum duration of a stream, in milliseconds of host time. Without it, events of other clients could continue
- * without end.
+ * Maximum duration of a stream, in milliseconds of host time. Without it, a stream with events of other clients could
+ * last forever.
  */
 const life = 30_000
 
-/** Reads the data of the events of a stream, one at a time. */
+/** Reads the data of a stream's events, one event at a time. */
 export class StreamEvents implements OpenStream {
   readonly answered: Omit<Answered, 'body'>
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined
@@ -27,7 +27,7 @@ export class StreamEvents implements OpenStream {
   async next(): Promise<string | undefined> {
     const late = AbortSignal.timeout(patience)
     for (;;) {
-      // Check the timeouts first: while events keep arriving, the race below never reports a timeout.
+      // Check the timeouts before the race. While events keep arriving, the race never reports a timeout.
       if (late.aborted || this.#over.aborted) return undefined
       if (this.#unread.length > 0) return this.#unread.shift()
       const read = await Promise.race([this.#reader?.read(), whenAborted(late)])

@@ -1,14 +1,14 @@
 import { type Bytes, latin1, utf8 } from '../../../src/kernel/bytes.js'
 
-// Parses the commands of the contract. Arguments are written as in a shell, with placeholders that each side replaces
-// by its own values.
+// Parses the commands of the contract. Arguments are written as in a shell. Each side replaces the placeholders with
+// its own values.
 
 /** Values of the placeholders. */
 export interface Filling {
   readonly prefix: string
-  /** Milliseconds since the epoch. */
+  /** Current time, in milliseconds since the epoch. */
   readonly now: number
-  /** Replies of earlier rows, by the name that the row gave to its reply. */
+  /** Replies that earlier rows kept, by name. */
   readonly kept: ReadonlyMap<string, string>
 }
 
@@ -41,7 +41,7 @@ function withoutEscapes(quoted: string): string {
   })
 }
 
-/** Replaces all placeholders in a text. Other braces, such as those of JSON and scripts, stay unchanged. */
+/** Replaces all placeholders in a text. Other braces stay unchanged, for example in JSON and in scripts. */
 export function filled(text: string, { prefix, now, kept }: Filling): string {
   return text
     .replaceAll('{p}', prefix)

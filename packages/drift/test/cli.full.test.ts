@@ -206,7 +206,15 @@ test('receives the deliveries of the queue at its own endpoint', async () => {
   const port = await freePort()
   vi.stubEnv('STUNTDOUBLE_DRIFT_QUEUE_TOKEN', world.tokens.queue)
   const to = ['--queue', world.urls.queue, '--endpoint', `http://127.0.0.1:${port}/hook`]
-  const { code, out, err } = await run('drift', ...to, '--listen', String(port), '--only', 'what a delivery', '--yes')
+  const { code, out, err } = await run(
+    'drift',
+    ...to,
+    '--listen',
+    String(port),
+    '--only',
+    'format of a delivery',
+    '--yes',
+  )
   expect([code, err]).toEqual([0, ''])
   expect(out).toContain('2 responses compared: 2 the same')
   const alone = await run('drift', ...to, '--yes')

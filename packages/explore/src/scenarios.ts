@@ -11,7 +11,7 @@ export {
 export type { ScenarioStep } from '../../../src/scenarios/step-values.js'
 export type { Scenario } from '../../../src/scenarios/written-scenario.js'
 
-// Ready-made outages. Each is a complete scenario with its own steps. Its fault rules name no URL, so
+// Ready-made scenarios about outages. Each has its own steps. The fault rules contain no URL, so
 // `sandbox.faults.add(…)` applies the same faults to any app.
 
 const orders = 'https://shop.test/orders'
@@ -273,19 +273,19 @@ export const scenarios: {
   readonly flappingDestination: Scenario
   /** Ten minutes of outage, after which all messages are retried at the same instant. */
   readonly thunderingHerd: Scenario
-  /** One message that its handler cannot process blocks the queue behind it. */
+  /** A message that its handler cannot process blocks the FIFO queue behind it. */
   readonly poisonMessage: Scenario
-  /** The work is done and the response is lost: everything is delivered twice. */
+  /** The handler does its work, but the response is lost, so every message is delivered twice. */
   readonly lostAcknowledgements: Scenario
   /** A destination that accepts two deliveries, and asks the others to retry in 20 seconds. */
   readonly rateLimitedDestination: Scenario
   /** The signing keys are rotated while a message waits for its retry. */
   readonly keyRotationMidFlight: Scenario
-  /** The two nights of the year on which a nightly job runs at an unusual time, or not at all. */
+  /** The two nights of the year in which the clocks change. A nightly job runs at an unusual time, or not at all. */
   readonly daylightSavingNight: Scenario
-  /** A closing on the 31st runs in seven months of the year. */
+  /** A job that is scheduled for the 31st runs in only seven months of the year. */
   readonly monthEnd: Scenario
-  /** A destination that takes 30 seconds for each delivery, with two deliveries at a time. */
+  /** A destination that takes 30 seconds for each delivery and gets at most two deliveries at a time. */
   readonly slowConsumer: Scenario
   /** Twenty dead letters that are all retried at the same time. */
   readonly deadLetterReplayStorm: Scenario

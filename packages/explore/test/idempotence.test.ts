@@ -126,7 +126,7 @@ describe('assertIdempotent() throws NotRepeatableError if effects differ in each
   let counter = 0
 
   test.each<[string, () => unknown, string]>([
-    ['randomUUID', () => crypto.randomUUID(), 'random ids, as crypto.randomUUID() makes them'],
+    ['randomUUID', () => crypto.randomUUID(), 'random IDs, as crypto.randomUUID() makes them'],
     ['Math.random', randomInt, 'random numbers, as Math.random() returns them'],
     ['Date.now', () => Date.now(), "the host's time, as Date returns it"],
     ['new Date', () => new Date().toISOString(), "the host's time, as Date returns it"],
@@ -136,7 +136,7 @@ describe('assertIdempotent() throws NotRepeatableError if effects differ in each
     const message = await broken(writes(value), ['duplicate'])
     expect(message).toMatch(/^NotRepeatableError: .*without any fault/)
     expect(message).toMatch(/\n {2}→ order:1 = "[^"]+", in the first run "[^"]+"\n/)
-    expect(message).toContain(`They differ by `)
+    expect(message).toContain(`The difference comes from `)
     expect(message).toContain(cause)
     expect(message).toContain("ignoreKeys: ['orders:*']")
     expect(message).not.toContain('not idempotent')
@@ -156,7 +156,7 @@ describe('assertIdempotent() throws NotRepeatableError if effects differ in each
       store.run('SET', `order:${crypto.randomUUID()}`, 1)
       return new Response()
     }
-    expect(await broken(key, ['duplicate'])).toContain('random ids')
+    expect(await broken(key, ['duplicate'])).toContain('random IDs')
     const send: Handler = async (request, _, { queue }) => {
       if (!request.url.includes('mail'))
         queue.publish({ to: 'https://mail.test/', body: { at: Date.now(), id: await request.text() } })
@@ -267,5 +267,5 @@ test('assertIdempotent() throws a TypeError for invalid options', async () => {
   const fails: Handler = () => {
     throw new Error('no shop')
   }
-  expect(await broken(fails, ['duplicate'])).toMatch(/no message.*handler threw Error: no shop\./)
+  expect(await broken(fails, ['duplicate'])).toMatch(/no delivery.*handler threw Error: no shop\./)
 })

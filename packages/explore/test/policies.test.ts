@@ -60,7 +60,7 @@ describe('assertResilient() with a daily deduplication ID', () => {
         attempt 1  ok  responded 200
         → fails with deduplicationWindow 90d (40 of 40 runs) only; 0 of 40 runs fail with 10m
         → sent = {"1"}, with deduplicationWindow 10m {"1", "2"}
-        → POST https://shop.test/reports "{\\"report\\":2}" went out 0 times, with deduplicationWindow 10m once"
+        → POST https://shop.test/reports "{\\"report\\":2}" was sent 0 times, with deduplicationWindow 10m once"
     `)
     expect(message).toContain('\nIn a sandbox with policy: { deduplicationWindow: 7776000000 }\n')
   })
@@ -203,12 +203,12 @@ test('assertResilient() throws a TypeError for invalid policies', async () => {
     [{ retries: ['3'] }, 'policies.retries: policy.retries must be'],
     [{ flowControlOrder: ['lifo'] }, 'policies.flowControlOrder: policy.flowControlOrder must be'],
     [{ retries: [1, -1] }, 'policies.retries: policy.retries must be'],
-    [['10m'], 'policies must be lists of values'],
-    [null, 'policies must be lists of values'],
+    [['10m'], 'policies must be an object with a list of values'],
+    [null, 'policies must be an object with a list of values'],
   ] as const)
     await expect(assertResilient({ ...mended, policies: given as never })).rejects.toThrow(sentence)
   const sandbox = { policy: { deduplicationWindow: 5 } }
   await expect(assertResilient({ ...mended, sandbox, policies })).rejects.toThrow(
-    /policies.*deduplicationWindow.*sandbox\.policy/,
+    /deduplicationWindow.*policies.*sandbox\.policy/,
   )
 })

@@ -161,7 +161,7 @@ describe('assertVerifiesSignatures() with the wrapper of the SDK', () => {
     expect(await above(wrapped(), upstash)).toMatchInlineSnapshot(`
       "NotVerified: https://shop.test/api/orders did not respond as it should:
         ✗ url (claim sub names another URL): accepted with 200
-          → claim sub is not compared with the app's own URL, so a delivery that was signed for another route is accepted here. The SDK's Receiver compares it when verify() is given { url }; the SDK's wrappers (verifySignatureAppRouter and others) never do.
+          → the claim \`sub\` is not compared with the app's own URL, so a delivery that was signed for another URL is accepted. The SDK's Receiver compares \`sub\` if verify() gets { url }. The SDK's wrappers, such as verifySignatureAppRouter, never compare it.
       The other 16 deliveries of this check were handled as they should be."
     `)
     expect(await told(wrapped(), { ...upstash, except: ['url'] })).toBe('nothing')
@@ -176,11 +176,11 @@ describe('assertVerifiesSignatures() names the missing check', () => {
       ['issuer', 'rotated-once', 'rotated-twice', 'key', 'tampered'],
       '✗ rotated-once, rotated-twice, key, tampered (signed with the key that was current before the last rotation): accepted with 200\n    → the signature itself is not verified',
     ],
-    iss: [['issuer'], 'claim iss is not compared'],
-    exp: [['expired'], 'claim exp is not compared with the time: an old delivery can be sent again'],
-    nbf: [['not-yet-valid'], 'claim nbf is not compared with the time'],
-    sub: [['url'], "claim sub is not compared with the app's own URL"],
-    body: [['body', 'reserialized'], 'claim body is not compared with the hash of the body'],
+    iss: [['issuer'], 'the claim `iss` is not compared'],
+    exp: [['expired'], 'the claim `exp` is not compared with the time: an old delivery can be sent again'],
+    nbf: [['not-yet-valid'], 'the claim `nbf` is not compared with the time'],
+    sub: [['url'], "the claim `sub` is not compared with the app's own URL"],
+    body: [['body', 'reserialized'], 'the claim `body` is not compared with the hash of the body'],
     raw: [
       ['indented', 'tabs', 'spaced', 'escaped', 'reserialized'],
       'the body is parsed and serialized again before it is verified. Verify the raw text: await request.text().',
@@ -234,7 +234,7 @@ describe('assertVerifiesSignatures() names the missing check', () => {
     expect(await above(indents)).toMatchInlineSnapshot(`
       "NotVerified: https://shop.test/api/orders did not respond as it should:
         ✗ current, next, tabs, spaced, escaped (signed with the current key): the handler threw SignatureError: body hash does not match, want: A3ySFO73TMOIfzpPCFtOF9digNr9JzsO4WDAnEuhz9Q=, got: eDz… (160 chars)
-        ✗ reserialized (claim body is the hash of the same JSON, written with other white space): accepted with 200
+        ✗ reserialized (claim "body" is the hash of the same JSON with other white space): accepted with 200
           → the body is parsed and serialized again before it is verified. Verify the raw text: await request.text().
       The other 11 deliveries of this check were handled as they should be."
     `)

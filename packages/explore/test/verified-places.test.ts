@@ -58,7 +58,7 @@ describe('assertResilient() with an app that verifies one route and not the othe
       "Fails after 48 of 54 fault plans (seed 1):
         message 1, attempt 1  ok             responded 200
         message 2, attempt 1  bad-signature  signed wrongly: body
-        → https://shop.test/api/mails responded 200 to a delivery that was signed wrongly (claim body is the hash of another body). https://shop.test/api/orders rejects such deliveries. Verify signatures at this URL too."
+        → https://shop.test/api/mails responded 200 to a delivery that was signed wrongly (claim "body" is the hash of another body). https://shop.test/api/orders rejects such deliveries. Verify signatures at this URL too."
     `)
   })
 
@@ -103,10 +103,10 @@ describe('assertResilient() with an app that responds 200 to deliveries that it 
     expect(message.split('\n\n')[0]).toMatchInlineSnapshot(`
       "Fails after 41 of 54 fault plans (seed 1):
         attempt 1  bad-signature  signed wrongly: body
-        → https://shop.test/api/orders responded 200 to a delivery that was signed wrongly (claim body is the hash of another body): the queue counts it as delivered and never retries it
+        → https://shop.test/api/orders responded 200 to a delivery that was signed wrongly (claim "body" is the hash of another body): the queue counts it as delivered and never retries it
         → seen:msg_YsBkV6XkNTZU7G3iE7oPccLh3rpWEgAQ448fckKAJjL6uMxYLvaWcvahbtDP does not exist, without faults it is "1"
         → mails does not exist, without faults it is {"msg_1oUwC6mDWEsJ6YfJ9kQTbbx9keUUnAfErNKVZVWdq1tgLWq8U73p4J2sBTLa"}
-        → POST https://shop.test/api/mails "{\\"order\\":1}" went out 0 times, without faults once"
+        → POST https://shop.test/api/mails "{\\"order\\":1}" was sent 0 times, without faults once"
     `)
   })
 })

@@ -1,4 +1,4 @@
-// `editor-text.js` is written by `packages/inspector/build.ts`; it is not in the repository.
+// Types of `editor-text.js`, which `packages/inspector/build.ts` writes. The file is not in the repository.
 
-/** The editor of texts, which the page loads on demand. */
+/** Script of the text editor, which the page loads on demand. */
 export declare const editorScript: string

@@ -1,35 +1,37 @@
 import { copyHash, copyScript, pageScript, pageStyle, scriptHash, styleHash } from './page-text.js'
 
-/** Data of a saved trace in its page. Secrets are redacted in it. */
+/** Data of a saved trace that its page contains, with secrets redacted. */
 export interface Recording {
   /** A trace as `traffic.toTrace()` returns it. */
   readonly trace: { readonly entries: readonly object[] }
-  /** Values that commands, loads and resets left at keys: `StoredChange`. */
+  /** Values of keys after commands, loads and resets, as `StoredChange`. */
   readonly changes?: readonly object[]
   readonly title?: string
-  /** The assertion that failed, with which the page opens. `nearest` is the `seq` of an entry. */
+  /**
+   * The failed assertion, with which the page opens. `nearest` is the `seq` of the entry that came nearest to
+   * satisfying it.
+   */
   readonly failure?: { readonly message: string; readonly nearest?: number }
-  /** The timeline for readers without scripts. */
+  /** Timeline as text, for readers whose browser runs no scripts. */
   readonly story?: string
 }
 
-/** A page in one file, and the hashes for its content-security policy. */
+/** A page in one file. The hashes are for its content-security policy. */
 export interface InspectorPage {
   readonly html: string
-  /** `sha256-…`, as a policy writes it. */
+  /** Hash in the format of a content-security policy: `sha256-…`. */
   readonly scriptHash: string
-  /** Hash of the forms for copying, which are a separate script in a recording. */
+  /** Hash of the script with the copy forms. Only a recording has this script. */
   readonly copyHash?: string
   readonly styleHash: string
 }
 
-/** Number of items in one block of data, which a browser parses in a few milliseconds. */
+/** Number of items in one block of data. A browser parses a block in a few milliseconds. */
 const blockSize = 500
 
 /**
- * Returns the inspector as one page without other files. With a recording, the page contains its data and its
- * content-security policy. Without one, it requests its data from the control API of its server, which sends the
- * policy.
+ * Returns the inspector as a page in one file. The page of a recording contains its data and a content-security policy.
+ * The page of a server requests its data from the control API, and the server sends the policy.
  */
 export function inspectorPage(recording?: Recording): InspectorPage {
   if (recording === undefined) return { html: shell('Inspector', '', ''), scriptHash, styleHash }
@@ -48,7 +50,7 @@ function recorded({ trace, changes = [], title = 'Traffic', failure, story }: Re
   const policy = [
     "default-src 'none'",
     `script-src '${scriptHash}' '${copyHash}'`,
-    // The page positions elements by style properties, which policies always allow.
+    // The script positions elements by style properties, which no content-security policy forbids.
     `style-src '${styleHash}'`,
     "base-uri 'none'",
     "form-action 'none'",
@@ -86,15 +88,15 @@ ${data}<script>${pageScript}</script>
 `
 }
 
-/** Characters that an HTML parser takes for markup, or that reverse or hide text in the file. */
+/** Characters that an HTML parser takes for markup, and characters that hide text or reverse its direction. */
 const unsafe = /[<>&\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]/g
 
-/** Returns JSON with these characters escaped. */
+/** Returns JSON in which the `unsafe` characters are escaped. */
 function embedded(value: unknown): string {
   return JSON.stringify(value).replace(unsafe, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** Escapes a text for use between tags or in quotes. */
+/** Escapes a text for HTML, between tags or in quotes. */
 export function escaped(plain: string): string {
   return plain.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
 }

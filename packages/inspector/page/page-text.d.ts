@@ -1,4 +1,4 @@
-// `page-text.js` is written by `packages/inspector/build.ts`; it is not in the repository.
+// Types of `page-text.js`, which `packages/inspector/build.ts` writes. The file is not in the repository.
 
 /** The script of the page. */
 export declare const pageScript: string
@@ -6,6 +6,6 @@ export declare const pageStyle: string
 /** `sha256-…`, as a content-security policy writes it. */
 export declare const scriptHash: string
 export declare const styleHash: string
-/** The forms for copying, for a recording: `stuntdoubleCopy`. */
+/** Script with the copy forms, for a recording. It sets the global variable `stuntdoubleCopy`. */
 export declare const copyScript: string
 export declare const copyHash: string

@@ -7,7 +7,6 @@ export class ControlRejection extends Error {
     super(message)
   }
 
-  /** Returns an error with the server's message. */
   static async of(answer: Response): Promise<ControlRejection> {
     return new ControlRejection(
       answer.status,

@@ -4,8 +4,9 @@ import { loaded } from './editor-loader.js'
 type Forms = typeof forms
 
 /**
- * The build replaces `report/copy/copy-forms.ts` with this module. The module is thenable, so that `import()` waits:
- * a recording has the forms in a separate script, and a server sends them with the editor.
+ * Replaces `report/copy/copy-forms.ts` in the built page. The copy forms are in another script: a recording contains
+ * that script, and a server sends it together with the editor. The module exports `then`, so `import()` waits until the
+ * script is loaded.
  */
 export function then(resolve: (forms: Forms) => void, reject: (error: unknown) => void): void {
   const { stuntdoubleCopy } = globalThis as { stuntdoubleCopy?: Forms }

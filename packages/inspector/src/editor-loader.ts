@@ -5,7 +5,7 @@ interface EditorModule {
 
 let asked: Promise<EditorModule> | undefined
 
-/** Loads the script with the editor and the forms for copying, once. */
+/** Loads the script that contains the editor and the copy forms. It is loaded only once. */
 export function loaded(): Promise<EditorModule> {
   asked ??= new Promise((resolve, reject) => {
     if (document.getElementById('recording') !== null) throw new Error('A recording has no editor.')
@@ -20,8 +20,8 @@ export function loaded(): Promise<EditorModule> {
 }
 
 /**
- * The build replaces `panels/code-editor.ts` with this module, because the editor would make the page ten times larger.
- * The module is thenable, so that `import()` waits for the script.
+ * Replaces `panels/code-editor.ts` in the built page, because the editor would make the page ten times larger. The
+ * module exports `then`, so `import()` waits until the script of the editor is loaded.
  */
 export function then(resolve: (editor: EditorModule) => void, reject: (error: unknown) => void): void {
   loaded().then(resolve, reject)

@@ -1,7 +1,7 @@
 import type { EntryOf, EntryType } from '../../../src/kernel/traffic-log.js'
 import type { TraceEntry } from '../../../src/report/trace.js'
 
-/** Groups by which the list can be filtered. */
+/** Groups of entries, by which the list can be filtered. */
 export type EntryGroup = 'Requests' | 'Messages' | 'Workflows' | 'Commands' | 'Key events' | 'Faults' | 'Time'
 
 /** The lanes of the time axis, from the top. */
@@ -14,9 +14,9 @@ export const axisRows = [
 
 interface Kind {
   readonly group: EntryGroup
-  /** Index in `axisRows`; absent if nothing is drawn. */
+  /** Index of the lane in `axisRows`. Absent if the axis does not show the entry. */
   readonly lane?: number
-  /** Name for a reader. */
+  /** Name of the entry type for a reader. */
   readonly name: string
 }
 
@@ -41,7 +41,9 @@ const kinds: Readonly<Record<string, Kind>> = {
   dropped: { group: 'Time', name: 'Dropped entries' },
 }
 
-/** The lane of faults. It also shows faults from a script in a delivery or an outbound request, which have no entry. */
+/**
+ * Index of the lane for faults. The lane also shows faults that a script injected. These have no entry of their own.
+ */
 export const faultRow = 3
 export function isInjectedByScript({ type, fault }: TraceEntry): boolean {
   return (type === 'attempt' || type === 'outbound') && fault !== undefined
@@ -57,12 +59,12 @@ export const groups: readonly EntryGroup[] = [
   ...(['Requests', 'Messages', 'Workflows', 'Commands', 'Key events', 'Faults', 'Time'] as const),
 ]
 
-/** Returns whether a key event only repeats its command. Such events are hidden by default. */
+/** Returns whether a key event gives no information beyond its command. Such events are hidden by default. */
 export function isEcho({ type, event }: TraceEntry): boolean {
   return type === 'keyspace' && event !== 'expired' && event !== 'evicted'
 }
 
-/** Result of an entry, which determines its color. Later tones are drawn over earlier ones. */
+/** Results of entries. Each has its own color. If marks overlap, the later tone of this list is on top. */
 export const tones = ['wait', 'soft', 'move', 'store', 'ok', 'call', 'bad', 'fault'] as const
 export type Tone = (typeof tones)[number]
 
@@ -105,7 +107,9 @@ export function toneOf(entry: TraceEntry): Tone {
   }
 }
 
-/** Begin and end of an entry, and the end of a wait after it, in virtual milliseconds. */
+/**
+ * When an entry began and ended, in milliseconds of virtual time. `until` is the end of a wait that follows the entry.
+ */
 export interface Span {
   readonly from: number
   readonly to: number
@@ -141,7 +145,6 @@ export function spanOf(entry: TraceEntry): Span {
   return waits !== undefined && waits > end ? { from: at, to: end, until: waits } : { from: at, to: end }
 }
 
-/** Returns whether an entry of a trace has this type, and so the fields of that type. */
 export function isOf<T extends EntryType>(entry: TraceEntry, type: T): entry is TraceEntry & EntryOf<T> {
   return entry.type === type
 }

@@ -5,20 +5,17 @@ import type { TraceEntry } from '../../../src/report/trace.js'
 import { wordOf } from './readable-bytes.js'
 import { shortId, shownFrom } from './shown-dates.js'
 
-/**
- * Text of an entry. The parts are separate, because without enough width the beginning of the URL is cut, never the
- * end.
- */
+/** Text of an entry, in parts. If there is not enough space, only the beginning of the URL is cut. */
 export interface EntryText {
   readonly head: string
   readonly url?: string
   /** Result of the entry. */
   readonly end?: string
-  /** Reasons and other information, as phrases. */
+  /** Reasons and additional information, as phrases. */
   readonly notes: readonly string[]
 }
 
-/** Fields of all types that appear in texts. */
+/** The fields that texts use, of all entry types. */
 interface Fields {
   readonly at: number
   readonly method: string
@@ -120,7 +117,7 @@ const tellers: Readonly<Record<string, Teller>> = {
     url: entry.url,
     end: entry.deduplicated ? 'a duplicate' : plural(entry.maxRetries, 'retry', 'retries'),
     notes: [
-      entry.deduplicated ? 'accepted under the ID of the first one, not delivered again' : undefined,
+      entry.deduplicated ? 'accepted with the ID of the first message, not delivered again' : undefined,
       ...traits(entry),
     ],
   }),
@@ -188,7 +185,9 @@ function fieldsOf(entry: TraceEntry): Fields {
   return entry as unknown as Fields
 }
 
-/** Returns the text of an entry, safe to show: characters that reverse or hide text are escaped. */
+/**
+ * Returns the text of an entry. Characters that hide text or reverse its direction are escaped, so it is safe to show.
+ */
 export function entryText(entry: TraceEntry): EntryText {
   const { head, url, end, notes = [] } = tellerOf(entry.type)(fieldsOf(entry))
   return {
@@ -199,7 +198,7 @@ export function entryText(entry: TraceEntry): EntryText {
   }
 }
 
-/** Returns one line for screen readers, which do not see the parts. */
+/** Returns the text of an entry as one line, for screen readers. */
 export function lineOf({ head, url, end }: EntryText): string {
   return `${head}${url === undefined ? '' : ` ${url}`}${end === undefined ? '' : ` → ${end}`}`
 }
@@ -210,7 +209,7 @@ export function droppedText({ count, limit, unit }: Pick<Fields, 'count' | 'limi
   return `${plural(count, 'earlier entry was', 'earlier entries were')} dropped: the log keeps ${kept}`
 }
 
-/** Returns what a message waits for after an entry. */
+/** Returns the wait that follows an entry about a message, as text. */
 export function waitText(entry: TraceEntry): string {
   const { at, outcome, notBefore, until, eventId } = fieldsOf(entry)
   const next = outcome?.next
@@ -241,7 +240,7 @@ function took(from: number, to: number): string {
   return to > from ? ` after ${formatDuration(to - from)}` : ''
 }
 
-/** Returns, for example, `200`, `503 Service Unavailable`, or `no response: connection reset`. */
+/** Formats a status: `200`, `503 Service Unavailable`, or `no response: connection reset`. */
 export function statusText(status: number, error: string | undefined): string {
   if (status === 0) return error ? `no response: ${error}` : 'no response'
   if (error === undefined || error === '' || error === String(status)) return String(status)
@@ -275,7 +274,7 @@ function stepText({ stepId, stepName, runId }: Fields): string {
   return `step ${stepId} ${wordOf(stepName)} of run ${shortId(runId)}`
 }
 
-/** Converts, for example, `RUN_STARTED` to `run started`. */
+/** Formats a state: `RUN_STARTED` becomes `run started`. */
 function lower(state: string): string {
   return plainText(state).toLowerCase().replaceAll('_', ' ')
 }

@@ -5,14 +5,17 @@ import { ControlRejection } from './control-rejection.js'
 import type { Control, PageFacts, PageListener, PageSource } from './source.js'
 import type { TakeToken } from './token.js'
 
-/** Maximum number of entries in one response of the control API. */
+/** Maximum number of entries that one response of the control API contains. */
 const partSize = 10_000
-/** Host time between two attempts to reach a server that is unavailable, in milliseconds. */
+/** If the server is unavailable, milliseconds of host time until the next attempt. */
 const pause = 1_000
-/** Host time between two requests for the time of a sandbox whose clock follows the host, in milliseconds. */
+/**
+ * Milliseconds of host time between two requests for the virtual time. Used if the clock of the sandbox follows the
+ * host.
+ */
 const tick = 1_000
 
-/** Returns the control API of the page's server as the source of one tenant. */
+/** Returns a source for one tenant. Its data comes from the control API of the server. */
 export function liveSource(tenant: string, token: TakeToken): PageSource & { readonly control: Control } {
   const control = new LiveControl(tenant, token)
   return { control, follow: (listener) => new Following(control, listener).end }
@@ -56,23 +59,28 @@ class LiveControl implements Control {
   }
 }
 
-/** Follows one sandbox: existing entries first, then new ones, again after each interruption. */
+/**
+ * Sends the entries of one sandbox to a listener: first the existing entries, then new ones. After an interruption, it
+ * continues with the missing entries.
+ */
 class Following {
   readonly #abort = new AbortController()
   readonly #control: LiveControl
   readonly #listener: PageListener
-  /** Entries that arrived within one frame are passed on together. */
+  /** Entries that arrived recently. They are sent to the listener together. */
   #waiting: TraceEntry[] = []
   #last: TraceEntry | undefined
   #lastChange = 0
   #world = 0
-  /** Entries that had not ended when they arrived. They are requested again, beginning with the first one. */
+  /**
+   * `seq` of each entry that had not ended when it arrived. These entries are requested again, from the first one on.
+   */
   readonly #open = new Set<number>()
   #isAsking = false
   #isStale = false
   #isDue = false
   #hasChanges = true
-  /** Whether the clock follows the host, so that time moves without an entry in the log. */
+  /** Whether the clock follows the host. Virtual time then moves without an entry in the log. */
   #goesByItself = false
 
   constructor(control: LiveControl, listener: PageListener) {
@@ -104,14 +112,17 @@ class Following {
         if (this.#isOver) return
         const why = error instanceof ControlRejection ? error.message : 'The server does not respond.'
         this.#listener.connection({ state: 'lost', problem: why })
-        // Without permission to read, another attempt would fail, too.
+        // If the server denies access, do not try again. The response would be the same.
         if (error instanceof ControlRejection && (error.status === 401 || error.status === 403)) return
       }
       await this.#sleep(pause)
     }
   }
 
-  /** Starts again if another sandbox has the same name after an interruption. Its log differs from the known one. */
+  /**
+   * After an interruption, another sandbox can have the same name. If the log contains another entry with the known
+   * `seq`, starts again from the beginning.
+   */
   async #renewIfOther(): Promise<void> {
     const known = this.#last
     if (known === undefined) return
@@ -130,7 +141,7 @@ class Following {
     this.#listener.renewed()
   }
 
-  /** Loads the existing entries in parts, and shows the first part immediately. */
+  /** Loads the existing entries in several requests. The entries of the first one are shown immediately. */
   async #bring(): Promise<void> {
     for (;;) {
       const path = `/traffic?after=${this.#lastSeq}&limit=${partSize}`
@@ -170,7 +181,7 @@ class Following {
   #later(): void {
     if (this.#isDue) return
     this.#isDue = true
-    // Animation frames do not run in a background page, so a timer is used.
+    // Use a timer, because animation frames do not run in a background page.
     setTimeout(() => {
       this.#isDue = false
       if (!this.#isOver) this.#flush()
@@ -181,11 +192,11 @@ class Following {
     const entries = this.#waiting
     this.#waiting = []
     if (entries.length > 0) this.#listener.entries(entries)
-    // The stream reports a server that is unavailable.
+    // Ignore errors here. If the server is unavailable, the stream reports that.
     this.#ask().catch(() => undefined)
   }
 
-  /** Loads facts and changes of the store, with at most one request at a time. */
+  /** Loads facts about the sandbox, and changes of the store. At most one request runs at a time. */
   async #ask(): Promise<void> {
     if (this.#isAsking) {
       this.#isStale = true
@@ -215,7 +226,7 @@ class Following {
       const path = `/store/changes?after=${this.#lastChange}&limit=${partSize}`
       if (!this.#hasChanges) return
       const answer = await this.#control.ask('GET', path).catch((error) => {
-        // A sandbox without a history has no changes.
+        // If the server has no history of the store's changes, it rejects this request. Do not send it again.
         if (!(error instanceof ControlRejection) || error.status >= 500) throw error
         this.#hasChanges = false
       })
@@ -227,7 +238,7 @@ class Following {
     }
   }
 
-  /** Polls the time of a moving clock while a reader looks at the page. */
+  /** Requests the virtual time regularly while the clock follows the host and the page is visible. */
   async #keepTime(): Promise<void> {
     while (!this.#isOver) {
       await this.#sleep(tick)
@@ -247,7 +258,7 @@ function hasEnded(entry: TraceEntry): boolean {
   return entry.type !== 'clock' || entry.to !== undefined
 }
 
-/** Returns the part of an entry that does not change when it ends. */
+/** Returns the fields of an entry that stay the same when the entry ends. */
 function stampOf(entry: TraceEntry | undefined): unknown {
   return [entry?.seq, entry?.type, entry?.at, entry?.url]
 }

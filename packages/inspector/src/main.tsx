@@ -13,7 +13,7 @@ import { tokenTaker } from './token.js'
 import { PageView } from './view.js'
 
 const recording = recordingSource()
-// Runs before other code reads the URL.
+// The token is in the URL. Take it before other code reads the URL.
 const token = recording === undefined ? tokenTaker() : async () => undefined
 const fragment = location.hash.slice(1)
 const view = new PageView(recording ?? liveSource(new URLSearchParams(fragment).get('tenant') ?? 'main', token))
@@ -26,7 +26,8 @@ applyFragment(page, fragment)
 keepLink(page)
 listenToKeys(page)
 
-// The page of a failed test opens with the failure, unless a link selects an entry.
+// The page of a failed test selects the entry that is nearest to the failed assertion, unless a link selects another
+// entry.
 let hasOpened = new URLSearchParams(fragment).has('entry')
 effect(() => {
   const nearest = view.facts.value?.failure?.nearest

@@ -3,7 +3,7 @@ import { AxisState } from './axis/axis-state.js'
 import { ListFilter, type Rows, rowsOf } from './list/list-rows.js'
 import type { PageView } from './view.js'
 
-/** State of the page itself, in addition to what every panel reads. */
+/** State of the page that panels do not read. `PageView` has the state that they read. */
 export class PageState {
   readonly axis: AxisState
   readonly filter: ListFilter = new ListFilter()

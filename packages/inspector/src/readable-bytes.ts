@@ -5,12 +5,12 @@ import { bytesOf, type PortableString } from '../../../src/kernel/portable.js'
 /** A body in the format of a trace. */
 export type PortableBody = PortableString | { readonly cut: PortableString; readonly size: number } | null | undefined
 
-/** Bytes for a reader. */
+/** Bytes, prepared for a reader. */
 export interface ReadableBytes {
-  /** Absent for bytes that are not text. */
+  /** The bytes as text. Absent if they are not text. */
   readonly text?: string
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Original number of bytes if only the first were recorded. */
+  /** Number of bytes of the whole body, if only its beginning was recorded. */
   readonly cutFrom?: number
 }
 
@@ -20,14 +20,16 @@ export function readBody(body: PortableBody): ReadableBytes | undefined {
   return { ...(typeof body === 'string' && { text: body }), bytes: toArray(bytesOf(body)) }
 }
 
-/** Formats JSON; returns `undefined` if it is invalid, or if formatting would lose digits. */
+/**
+ * Formats JSON with indentation. Returns `undefined` if the text is not JSON, or if a long number would lose digits.
+ */
 export function laidOut(text: string): string | undefined {
   if (!/^\s*[[{]/.test(text) || /\d{16}/.test(text)) return undefined
   const value = parsedJson(text)
   return value === undefined ? undefined : JSON.stringify(value, null, 2)
 }
 
-/** Returns a line for every sixteen bytes: offset, digits and characters. */
+/** Formats bytes as a hex dump. Each line shows 16 bytes: offset, hexadecimal digits, and characters. */
 export function hexLines(bytes: Uint8Array, most: number): string {
   const lines: string[] = []
   for (let from = 0; from < Math.min(bytes.length, most); from += 16) {
@@ -39,7 +41,7 @@ export function hexLines(bytes: Uint8Array, most: number): string {
   return lines.join('\n')
 }
 
-/** Formats an argument of a command, or a key, as a person types it. */
+/** Formats an argument or a key as a user would type it. */
 export function wordOf(value: unknown): string {
   if (typeof value !== 'string') {
     const { base64 } = (value ?? {}) as { base64?: unknown }

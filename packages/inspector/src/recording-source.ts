@@ -2,17 +2,17 @@ import type { TraceEntry } from '../../../src/report/trace.js'
 import type { KeyChange } from '../../../src/store/history/key-change.js'
 import type { PageFacts, PageListener, PageSource } from './source.js'
 
-/** Data in the page about its recording. */
+/** Facts about a recording, which its page contains. */
 interface RecordingInfo extends Omit<PageFacts, 'now'> {
   readonly now?: number
   readonly entries: number
   readonly changes: number
 }
 
-/** Host time of loading after which the page handles events, in milliseconds. */
+/** Loading pauses after this many milliseconds of host time, so that the page can handle events. */
 const slice = 40
 
-/** Returns the recording in the page; undefined in the page of a server. */
+/** Returns the recording that the page contains, or `undefined` in the page of a server. */
 export function recordingSource(): PageSource | undefined {
   const element = document.getElementById('recording')
   if (element === null) return undefined
@@ -44,8 +44,7 @@ async function read(info: RecordingInfo, listener: PageListener, reading: { read
     for (const entry of read) fresh.push(entry)
     block.remove()
     latest = Math.max(latest, fresh.at(-1)?.at ?? latest)
-    // The first entries are passed on immediately and all others together, because each update takes time in proportion
-    // to the number of all entries.
+    // An update takes longer the more entries there are. Send only two updates: the first entries, and then all others.
     if (index === 1) {
       listener.entries(fresh)
       fresh = []

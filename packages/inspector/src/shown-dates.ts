@@ -13,12 +13,12 @@ export function shownTime(at: number): string {
   return Math.abs(at) <= furthest ? iso(at).slice(-13, -1) : String(at)
 }
 
-/** Formats a time relative to another one: with its date if the day differs. */
+/** Formats a time. If its day differs from the day of `from`, its date precedes it. */
 export function shownFrom(at: number, from: number): string {
   return Math.floor(at / day) === Math.floor(from / day) ? shownTime(at) : `${shownDate(at)} ${shownTime(at)}`
 }
 
-/** Shortens an ID, whose first characters distinguish it from others. */
+/** Shortens an ID. Its first characters are enough to distinguish it from other IDs. */
 export function shortId(id: string): string {
   return id.length <= 12 ? id : `${id.slice(0, 11)}…`
 }

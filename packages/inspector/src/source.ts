@@ -1,31 +1,31 @@
 import type { TraceEntry } from '../../../src/report/trace.js'
 import type { KeyChange } from '../../../src/store/history/key-change.js'
 
-/** Facts about a sandbox, in addition to its entries. */
+/** Data of a sandbox other than its entries. */
 export interface PageFacts {
-  /** Name of the tenant or of the file. */
+  /** Name of the tenant, or of the recorded file. */
   readonly name: string
   /** Virtual time, milliseconds since the Unix epoch. */
   readonly now: number
-  /** Absent in a recording. */
+  /** Mode of the clock. Absent in a recording. */
   readonly mode?: 'manual' | 'auto' | 'real'
   readonly seed?: number | string
   readonly headerPrefix?: string
   readonly addresses?: Readonly<Record<string, unknown>>
-  /** The assertion that failed, in the page of a failed test. */
+  /** The failed assertion. Only the page of a failed test has one. */
   readonly failure?: { readonly message: string; readonly nearest?: number }
-  /** Whether a test waits until the reader continues it. */
+  /** Whether a test waits until the reader lets it continue. */
   readonly canGoOn?: boolean
 }
 
-/** Receives updates of a source. Each list is in the order of `seq`. */
+/** Receives the data of a source. Each list is sorted by `seq`. */
 export interface PageListener {
   facts(facts: PageFacts): void
-  /** Receives new entries, and entries again when they have ended. */
+  /** Receives new entries. An entry is sent again when it has ended. */
   entries(entries: readonly TraceEntry[]): void
-  /** Receives the values that commands, loads and resets left at keys. */
+  /** Receives the values of keys after commands, loads and resets. */
   changes(changes: readonly KeyChange[]): void
-  /** Called after a reset or a load: everything before belongs to another sandbox. */
+  /** Called after a reset or a load. Everything that was sent before belongs to another sandbox. */
   renewed(): void
   /** Receives the state of the connection between page and source. */
   connection(connection: Connection): void
@@ -33,19 +33,19 @@ export interface PageListener {
 
 export interface Connection {
   readonly state: 'loading' | 'ready' | 'lost'
-  /** Why no data arrives, as a message. */
+  /** Error message, if no data arrives. */
   readonly problem?: string
 }
 
-/** Source of the page's data: a control API, or a recording in the file. */
+/** Source of the data that a page shows: the control API of a server, or the recording in the page. */
 export interface PageSource {
-  /** Loads the existing data, then follows new data. @returns a function that stops following */
+  /** Sends the existing data to a listener, then new data. @returns a function that stops sending */
   follow(listener: PageListener): () => void
-  /** Control of a running sandbox; absent in a recording, which is read-only. */
+  /** Control API of the sandbox. Absent in a recording, which is read-only. */
   readonly control?: Control
 }
 
-/** The control API of one tenant. */
+/** Control API of one tenant. */
 export interface Control {
   readonly tenant: string
   /**

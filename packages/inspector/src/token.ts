@@ -1,14 +1,14 @@
 import { ControlRejection } from './control-rejection.js'
 
-/** Name in the browser's storage, which keeps it for this tab only. */
+/** Key in `sessionStorage`, which belongs to one tab. */
 const place = 'stuntdouble-token'
 
-/** Returns the token for the server. Asks for it when it is first needed, and again after an interruption. */
+/** Returns the token for the server. It is called before the first request, and again after an interruption. */
 export type TakeToken = () => Promise<string | undefined>
 
 /**
- * Returns the token for the server. The link has a code in its fragment that is exchanged for the token once, so links
- * in the browser are useless afterwards. The token is kept for this tab.
+ * Returns the token for the server. The fragment of the link contains a code, which the server accepts once in exchange
+ * for the token. A link in the browser's history is therefore useless. The tab keeps the token.
  */
 export function tokenTaker(): TakeToken {
   const parameters = new URLSearchParams(location.hash.slice(1))
@@ -23,7 +23,7 @@ export function tokenTaker(): TakeToken {
   let taken: Promise<string> | undefined
   return () => {
     taken ??= exchanged(code).catch((error) => {
-      // If the server was unavailable, it has not used the code.
+      // The server was unavailable, so the code was not used and can be sent again.
       if (!(error instanceof ControlRejection)) taken = undefined
       throw error
     })

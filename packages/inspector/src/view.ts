@@ -5,38 +5,38 @@ import type { Connection, PageFacts, PageSource } from './source.js'
 
 export type Theme = 'system' | 'light' | 'dark'
 
-/** A range of virtual time, both ends included. */
+/** A range of virtual time. It includes both ends. */
 export interface TimeRange {
   readonly from: number
   readonly to: number
 }
 
-/** Maximum number of entries that the page keeps of a running sandbox; beyond it the older half is dropped. */
+/** Maximum number of entries of a running sandbox that the page keeps. If there are more, the older half is dropped. */
 const maxEntries = 400_000
 
 /**
- * Data and selection of the page. Panels read the signals, and write `selectedSeq`, `instant`, `range`, `tenant` and
- * `tab`.
+ * Data and selection of the page. Panels read the signals. They may write only `selectedSeq`, `instant`, `range`,
+ * `tenant` and `tab`.
  */
 export class PageView {
-  /** In the order of `seq`; a new array after each update. */
+  /** Entries, sorted by `seq`. Each update creates a new array. */
   readonly entries: Signal<readonly TraceEntry[]> = signal([])
   readonly changes: Signal<readonly KeyChange[]> = signal([])
   readonly facts: Signal<PageFacts | undefined> = signal(undefined)
   /** The entry whose details are shown. */
   readonly selectedSeq: Signal<number | undefined> = signal(undefined)
-  /** The instant that is shown; `undefined` for the present. */
+  /** The instant that is shown, or `undefined` for the present. */
   readonly instant: Signal<number | undefined> = signal(undefined)
-  /** The range to which every panel is narrowed; `undefined` for everything. */
+  /** Range of time to which all panels limit their data. `undefined`: no limit. */
   readonly range: Signal<TimeRange | undefined> = signal(undefined)
   readonly tenant: Signal<string>
   readonly theme: Signal<Theme> = signal('system')
   /** Name of the open panel. */
   readonly tab: Signal<string> = signal('Entry')
   readonly connection: Signal<Connection> = signal({ state: 'loading' })
-  /** Whether the waiting test has continued, so its sandbox is not served any more. */
+  /** Whether the waiting test has continued. Its sandbox is then no longer on the server. */
   readonly hasGoneOn: Signal<boolean> = signal(false)
-  /** Counts the sandboxes: a reset or a load begins another one. */
+  /** Number of the current sandbox. A reset or a load increases it. */
   readonly world: Signal<number> = signal(0)
   readonly #source: Signal<PageSource>
   #forget: () => void = () => {}
@@ -46,17 +46,17 @@ export class PageView {
     this.tenant = signal(source.control?.tenant ?? '')
   }
 
-  /** Source of the data, which changes with the tenant. */
+  /** Source of the data. It changes when the user selects another tenant. */
   get source(): PageSource {
     return this.#source.value
   }
 
-  /** Whether the sandbox can be changed: not in a recording. */
+  /** Whether the sandbox can be changed. False for a recording. */
   get isLive(): boolean {
     return this.source.control !== undefined
   }
 
-  /** Returns the entry with a number; undefined if the log has dropped it. */
+  /** Returns the entry with this `seq`, or `undefined` if the log has dropped it. */
   entry(seq: number | undefined): TraceEntry | undefined {
     if (seq === undefined) return undefined
     const list = this.entries.value
@@ -64,7 +64,10 @@ export class PageView {
     return list[place]?.seq === seq ? list[place] : undefined
   }
 
-  /** Starts listening, and follows `tenant` from one sandbox to another. @returns a function that stops listening */
+  /**
+   * Follows the sandbox of `tenant`. When `tenant` changes, follows the new one.
+   * @returns a function that stops following
+   */
   start(): () => void {
     const forgetTenant = this.tenant.subscribe((tenant) => {
       const { control } = this.source
@@ -109,7 +112,7 @@ export class PageView {
   }
 }
 
-/** Returns the index of the first entry with this number or a later one. */
+/** Returns the index of the first entry whose `seq` is not smaller than this one. */
 export function placeOf(entries: readonly { readonly seq: number }[], seq: number): number {
   let low = 0
   let high = entries.length

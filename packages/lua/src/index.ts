@@ -1,4 +1,4 @@
-// Lua 5.1 with counted work, in which the store runs scripts.
+// Lua 5.1, in which the data store runs scripts. Each run has a limited number of steps.
 export { compile, load } from './compiler/chunk.js'
 export { deepestNode } from './compiler/compile.js'
 export { deepestDecoded } from './libraries/json-decode.js'

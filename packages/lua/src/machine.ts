@@ -14,17 +14,17 @@ import type { LuaFunction, LuaValue, Result } from './runtime/lua-value.js'
 import { isMany, LuaTable } from './runtime/lua-value.js'
 import { plainText } from './runtime/operations.js'
 
-/** Lua state: everything that is kept between runs and is not in a table. */
+/** Lua machine. It keeps the state that is not in tables from one run to the next. */
 export interface Machine {
   /**
-   * Calls a function with an environment, the table of globals, and returns all its results. One step is one loop
-   * iteration or call of usual length.
+   * Calls a function and returns all its results. A call, or a loop iteration, of usual length costs one step of the
+   * budget. \n@param environment table of the globals
    * @throws LuaError when the function fails, and `BudgetExhausted` when the steps are used up
    */
   run(target: LuaFunction, args: readonly LuaValue[], environment: LuaTable, budget: Budget): readonly LuaValue[]
 }
 
-/** Creates a machine. This is cheap, because all machines share the read-only libraries. */
+/** Creates a machine. All machines share the read-only libraries, so this is cheap. */
 export function createMachine(random: RandomState = initialRandom()): Machine {
   const state: MachineState = { addresses: new WeakMap(), addressCount: 0, random, json: initialJsonSettings() }
   return {
@@ -37,8 +37,8 @@ export function createMachine(random: RandomState = initialRandom()): Machine {
 }
 
 /**
- * Returns the globals of a script: the libraries of redis, without the dangerous parts of Lua, and those of the host.
- * Scripts cannot change the table, but the host can.
+ * Returns the globals of a script: the libraries of redis-server, without the dangerous functions of Lua, and the
+ * values of the host. Only the host can change the table.
  */
 export function createEnvironment(host: Readonly<Record<string, LuaValue>>): LuaTable {
   const globals = new LuaTable()
@@ -47,7 +47,7 @@ export function createEnvironment(host: Readonly<Record<string, LuaValue>>): Lua
   return closeEnvironment(globals, host)
 }
 
-/** Returns globals with only the values of the host, for code that is loaded as a library. */
+/** Returns globals that contain only the values of the host. A function library is loaded with them. */
 export function createBareEnvironment(host: Readonly<Record<string, LuaValue>>): LuaTable {
   return closeEnvironment(new LuaTable(), host)
 }
@@ -73,7 +73,7 @@ const shared: readonly (readonly [string, LuaValue])[] = [
   ['table', tableLibrary],
 ]
 
-/** Metatable of the globals. Reading an unknown name is an error, so that a typo does not become nil. */
+/** Metatable of the globals. Reading an unknown name throws an error. A misspelled name would otherwise be nil. */
 export const protection: LuaTable = new LuaTable()
 protection.set('__index', (_table: LuaValue, name: LuaValue): Result => {
   throw hostError(`Script attempted to access nonexistent global variable '${plainText(name)}'`)

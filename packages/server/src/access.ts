@@ -24,7 +24,10 @@ export class AccessGate {
     this.#optionsOf = optionsOf
   }
 
-  /** Returns the error response for a request to a tenant, which may not exist yet; `undefined` admits the request. */
+  /**
+   * Returns the error response if a request must not reach its tenant, otherwise `undefined`. The tenant may not exist
+   * yet.
+   */
   turnsAway(
     call: RawRequest,
     tenant: string,

@@ -1,21 +1,23 @@
 import { hostPause } from '../../../src/kernel/host.js'
 
 /**
- * Minimum bytes of a write that must go through `inBulk()`. The kernel copies several megabytes of such a write at a
- * time.
+ * Writes of at least this many bytes must use `inBulk()`. The kernel copies several megabytes of a large write at a
+ * time, and blocks the event loop meanwhile.
  */
 export const bulky = 262_144
 
-/** Bytes of large writes after which the event loop runs other work first. Each megabyte takes about a millisecond. */
+/**
+ * Large writes with a total of about this many bytes run in one iteration of the event loop. Each megabyte takes about
+ * a millisecond.
+ */
 const perTurn = 16_777_216
 
 const waiting: { readonly bytes: number; readonly run: () => void }[] = []
 let isDue = false
 
 /**
- * Runs a large write after the large writes that were queued before it. Only a limited number of bytes is written in
- * one iteration of the event loop. Otherwise a large value for hundreds of readers would block all other requests for
- * seconds.
+ * Queues a large write. In one iteration of the event loop, the queue writes only a limited number of bytes. Otherwise
+ * a large value for hundreds of readers would block all other requests for seconds.
  */
 export function inBulk(bytes: number, run: () => void): void {
   waiting.push({ bytes, run })

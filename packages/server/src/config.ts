@@ -68,7 +68,7 @@ type Name =
   | 'cluster-lease'
   | 'allow-production'
 
-/** Names of the public users whose tokens and signing keys `--dev-user` selects. */
+/** Names that `--dev-user` accepts. Each name selects the token and signing keys of a public user. */
 const publicUsers = devUsers.map(({ token }) => userOf(token))
 
 /** Options of `stuntdouble serve`, by name. */
@@ -284,7 +284,7 @@ export const serveArguments: Readonly<Record<Name, Option>> = {
 export const controlTokenOption: Option = {
   type: 'string',
   valueHint: 'T',
-  description: `token of its control API; or ${controlTokenVariable}`,
+  description: `token of the control API; or ${controlTokenVariable}`,
 }
 
 /** Converts parsed arguments to the options of a server. @throws UsageError for an invalid value */
@@ -330,7 +330,7 @@ export function serverOptions(given: ParsedArguments): ServerOptions {
   }
 }
 
-/** Returns the arguments, completed with the secret and the control token of the environment. */
+/** Returns the arguments. A secret or control token that is not among them is taken from the environment. */
 export function fromEnvironment(given: ParsedArguments): ParsedArguments {
   const secret = process.env[secretVariable] || undefined
   const token = process.env[controlTokenVariable] || undefined
@@ -477,7 +477,7 @@ function deliver(value: string): 'loopback' | 'none' | 'any' | readonly string[]
   )
 }
 
-/** Returns the given arguments among these options, whose values need no conversion. */
+/** Returns those arguments of `names` that were given, by the name of the option. Their values need no conversion. */
 function named<K extends string>(given: ParsedArguments, names: Readonly<Record<K, Name>>): Partial<Record<K, string>> {
   const out: Partial<Record<K, string>> = {}
   for (const [option, name] of Object.entries(names) as [K, Name][]) {
@@ -487,7 +487,10 @@ function named<K extends string>(given: ParsedArguments, names: Readonly<Record<
   return out
 }
 
-/** Returns the environment of a tenant for a command: the variables of the SDKs, and the URL of its control API. */
+/**
+ * Returns the environment for a command that uses a tenant: the variables of the SDKs, and the URL of the tenant's
+ * control API.
+ */
 export function commandEnvironment(
   origin: string,
   tenant: string,

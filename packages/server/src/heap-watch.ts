@@ -3,8 +3,8 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 /**
- * Share of the heap above which requests that store data are rejected. Above `criticalAt`, all requests are rejected
- * that neither free memory nor move time.
+ * Above this share of the heap, requests that store data are rejected. Above `criticalAt`, only requests that free
+ * memory or move time are accepted.
  */
 export const fullAt = 0.6
 export const criticalAt = 0.8
@@ -20,24 +20,22 @@ export interface HeapOptions {
    */
   readonly forget: () => void
   readonly tell: (line: string) => void
-  /** Runs a garbage collection. */
   readonly collect: () => void
   /** Returns the current host time in milliseconds. */
   readonly now: () => number
-  /** Runs a function after `ms` milliseconds of host time. */
   readonly later: (run: () => void, ms: number) => void
 }
 
 /** Number of requests between two checks of the heap. A check takes microseconds. */
 const looks = 16
 /**
- * Share of the heap by which the allocated memory, garbage included, may grow above the last measurement before a
+ * If the allocated memory, including garbage, has grown by this share of the heap since the last measurement, a
  * collection is forced.
  */
 const step = 0.05
 /**
- * Minimum time between two forced collections, and the time after a deletion in which they are forced, in milliseconds
- * of host time.
+ * Minimum time between two forced collections, in milliseconds of host time. After a deletion, collections are forced
+ * only for this time.
  */
 const pause = 1_000
 /**
@@ -47,9 +45,9 @@ const pause = 1_000
 const maxPause = 60_000
 
 /**
- * Watches the memory of all sandboxes of a server, because the limits of single sandboxes do not limit their sum. The
- * heap is measured after each full garbage collection, when it contains no garbage. A server far from its limit is
- * never slowed down.
+ * Watches the memory of all sandboxes of a server. The limits of single sandboxes do not limit the memory of all
+ * sandboxes together. The heap is measured after each full garbage collection, because it contains no garbage then. A
+ * server far from its limit is never slowed down.
  */
 export class HeapWatch {
   readonly #options: HeapOptions
@@ -83,8 +81,8 @@ export class HeapWatch {
   }
 
   /**
-   * Checks the heap before a request runs. Near the limit it forces a collection, for two reasons: garbage may fill
-   * half of the heap before V8 collects it, and V8 does not collect while every request is rejected.
+   * Checks the heap before a request runs. Near the limit it forces a collection. Without that, garbage could fill half
+   * of the heap, and V8 would not collect while every request is rejected.
    */
   look(): void {
     if (this.#observer === undefined || (++this.#asked % looks !== 0 && !this.isFull)) return
@@ -103,8 +101,8 @@ export class HeapWatch {
   }
 
   /**
-   * Runs a function once when the heap is no longer full. Until then it forces collections, because V8 does not collect
-   * in an idle process.
+   * Runs a function when the heap is no longer full. Until then, collections are forced, because V8 does not collect in
+   * an idle process.
    */
   whenRoom(run: () => void): void {
     this.#waiting.push(run)
@@ -161,19 +159,19 @@ interface Detailed {
   readonly detail: { readonly kind?: number }
 }
 
-/** Bytes for young objects that the heap limit of V8 includes: three semi-spaces, of 64 MiB each since V8 13. */
+/** The heap limit of V8 includes these bytes for young objects: three semi-spaces, of 64 MiB each since V8 13. */
 const young = (Number.parseInt(process.versions.v8, 10) >= 13 ? 192 : 48) * 1_048_576
 
 /**
- * Returns the maximum bytes of the heap of this process, without the space for young objects. `--max-old-space-size`
- * sets the same value.
+ * Returns the heap limit of this process in bytes, without the space for young objects. `--max-old-space-size` sets
+ * this limit.
  */
 export function heapLimit(): number {
   const { heap_size_limit } = getHeapStatistics()
   return Math.max(heap_size_limit - young, heap_size_limit / 4)
 }
 
-/** Runs a full garbage collection. V8 provides the function for it only behind a flag. */
+/** Runs a full garbage collection. V8 provides this function only while a flag is set. */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
@@ -181,7 +179,7 @@ export function collectGarbage(): void {
   collect()
 }
 
-/** Returns the bytes that this process uses in the heap, and for buffers outside of the heap. */
+/** Returns the bytes that this process uses in the heap and in buffers outside of the heap. */
 export function heldBytes(): number {
   const { used_heap_size, external_memory } = getHeapStatistics()
   return used_heap_size + external_memory

@@ -6,7 +6,7 @@ import { Crowd, type MemoryHolder } from '../../../src/store/resp/crowd.js'
 import { BodyTooLarge, BufferFull } from './server-limits.js'
 
 /**
- * Thrown while a long body arrives, if the service will reject the token of the request. The rest of the body is not
+ * Thrown while a long body arrives, if the service will reject the token of the request. The remaining body is not
  * read.
  */
 export class Stranger extends Error {}
@@ -30,8 +30,8 @@ export class BodyRoom implements MemoryHolder {
   }
 
   /**
-   * Counts bytes that have arrived against the limit. Announced bytes do not count, so that a client that sends nothing
-   * uses none of the limit.
+   * Counts the received bytes toward the limit. The announced length does not count, so that a client that sends
+   * nothing uses none of the limit.
    * @throws BufferFull when the limit is reached
    */
   take(bytes: number): void {
@@ -43,7 +43,7 @@ export class BodyRoom implements MemoryHolder {
     this.#crowd.note(this)
   }
 
-  /** Registers that the body is complete, so that it can no longer be rejected for lack of memory. */
+  /** Registers that the body is complete. It can no longer be rejected for lack of memory. */
   arrived(): void {
     this.dropped = undefined
     this.#crowd.leave(this)
@@ -98,7 +98,7 @@ export function bodyOf(
       room.arrived()
       resolve(body.all())
     })
-    // This event also follows an error, so the event "error" needs no listener.
+    // After an error, Node.js emits this event, too. The event "error" therefore needs no listener.
     request.on('close', () => {
       if (!request.complete)
         drop(new ConnectionBroken('ECONNRESET', 'The client disconnected while it sent its request.'))
@@ -107,14 +107,15 @@ export function bodyOf(
 }
 
 /**
- * Size below which chunks are collected, in bytes. As a separate string, such a chunk would take several times its size
- * in memory.
+ * Chunks of less than this many bytes are collected first. As a separate string, such a chunk would take several times
+ * its size in memory.
  */
 const shortChunk = 4_096
 
 /**
- * A body that arrives in chunks, stored in about as much memory as it has bytes. Short chunks are collected before they
- * become a string. `setEncoding()` would be slower, because its decoder searches for characters that are cut in two.
+ * A body that arrives in chunks. In memory, it takes about as many bytes as it has. Short chunks are collected before
+ * they become a string. `setEncoding()` would be slower, because its decoder searches for characters that are split
+ * between two chunks.
  */
 class Text {
   #text = ''

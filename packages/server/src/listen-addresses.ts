@@ -56,9 +56,10 @@ function portOf(server: Server): number {
 }
 
 /**
- * Resolves a host once, so that the checked address is the one that the server listens on. The host can be a name, an
- * address, a short form of an address (`0`, `127.1`), or an address in brackets. `localhost` is returned unchanged,
- * because it means two addresses. The empty string means every address, and is returned unchanged, too.
+ * Resolves a host to an address. A host is resolved only once, so that the server checks and uses the same address. The
+ * host can be a name, an address, a short form of an address (`0`, `127.1`), or an address in brackets. `localhost` is
+ * returned unchanged, because it means two addresses. The empty string means every address, and is returned unchanged,
+ * too.
  */
 export async function addressOf(host: string): Promise<string> {
   const bare = host.replace(/^\[(.*)\]$/, '$1')

@@ -23,9 +23,9 @@ export type ReportBug = (error: unknown, call: RawRequest) => void
 
 export interface ListenerOptions {
   readonly limits?: Pick<ResolvedLimits, 'maxBodyBytes' | 'maxStreams' | 'requestTimeout'>
-  /** Accounts for the memory of arriving bodies and pending responses of all connections. */
+  /** Accounts for the memory of all connections: arriving bodies and pending responses. */
   readonly crowd?: Crowd
-  /** Returns the response for a request whose body does not have to be read, or `undefined`. */
+  /** Returns the response to a request that is rejected before its body is read, otherwise `undefined`. */
   readonly turnsAway?: (call: RawRequest) => RawResponse | Promise<RawResponse> | undefined
   /**
    * Returns whether the response to a request does not depend on its body, for example because its token is invalid. It
@@ -39,7 +39,7 @@ export interface ListenerOptions {
 /**
  * Returns a request listener for `node:http`. It does not use the classes `Request` and `Response`, because they would
  * halve the throughput.
- * @param origin returns the origin that the URLs of requests get; the `Host` header is not used
+ * @param origin returns the origin for the URLs of requests; the `Host` header is not used
  */
 export function listener(
   origin: () => string,
@@ -59,7 +59,8 @@ export function listener(
   const ways: Ways = { streams, outgoing, crowd, takeTurn }
   const longestBody = Math.min(limits.maxBodyBytes, crowd.buffered.limit)
   return (request, response) => {
-    // Ignore further pipelined requests if an earlier one has closed the connection. Node.js passes them on together.
+    // Ignore a pipelined request if an earlier request has closed the connection. Node.js passes on pipelined requests
+    // together.
     if (request.socket.destroyed) return
     const head = endToEnd(request.rawHeaders)
     const call = new NodeCall(request, response, head.headers, origin())
@@ -131,8 +132,8 @@ export function listener(
 }
 
 /**
- * Scheduled requests that have not run yet, by connection. While a connection has such a request, no more data is read
- * from it.
+ * Counts the scheduled requests of each connection that have not run yet. While this count is above 0, no more data is
+ * read from the connection.
  */
 class Queues {
   readonly #takeTurn: NonNullable<ListenerOptions['takeTurn']>
@@ -163,12 +164,14 @@ class Queues {
   }
 }
 
-/** Handles a body that is not read: after a small one the connection stays open, after a large one it is closed. */
+/**
+ * Handles a body that is not read. After a small body the connection stays open, and after a large body it is closed.
+ */
 function leaveBody(response: ServerResponse, bodyLength: number | undefined): void {
   if (bodyLength === undefined || bodyLength > maxUnwanted) response.shouldKeepAlive = false
 }
 
-/** Response to a request that hit a bug. The stack goes to `onError`, not to the client. */
+/** Response to a request that failed because of a bug. The stack goes to `onError`, not to the client. */
 const ourMistake =
   'stuntdouble failed while it processed this request. This is a bug; report it with the output of the server.'
 
@@ -237,19 +240,21 @@ class NodeCall implements RawRequest {
   }
 }
 
-/** Returns the undecoded path and query of a request. A client that uses this server as a proxy sends the whole URL. */
+/**
+ * Returns the path and query of a request, without decoding them. A client that uses this server as a proxy sends the
+ * whole URL. Then the origin is removed.
+ */
 export function targetOf(request: IncomingMessage): string {
   const target = request.url ?? '/'
   return target.startsWith('/') ? target : target.replace(/^[a-z]+:\/\/[^/?]*/i, '')
 }
 
 /**
- * Minimum bytes of a response for which available memory is checked before it is sent. Smaller responses are counted
- * only if the socket does not accept them immediately.
+ * If a response has more than this many bytes, available memory is checked before the response is sent. Smaller
+ * responses are counted only if the socket does not accept them immediately.
  */
 const largeAnswer = 65_536
 
-/** Objects that are needed to send a response. */
 interface Ways {
   readonly streams: OpenStreams
   readonly outgoing: Outgoing
@@ -299,7 +304,8 @@ async function sendStream(
     streams.count--
   }
   response.on('close', forget)
-  // The stream may drop its reader for being slow while this function waits for `drain`. End the connection then.
+  // While this function waits for `drain`, the stream may drop its reader, because the reader is slow. End the
+  // connection then.
   reader.closed.catch((error) => {
     if (!(error instanceof ReaderTooSlow) || response.destroyed) return
     forget()
@@ -317,7 +323,7 @@ async function sendStream(
       if (done) break
       if (value.length >= bulky) await new Promise<void>((resolve) => inBulk(value.length, resolve))
       if (!response.write(value)) {
-        // A chunk that several streams send is counted only once.
+        // A chunk that several streams share is counted only once.
         if (!held.holds(value)) outgoing.hold(response, value.length)
         await drained(response)
         outgoing.taken(response)
@@ -327,7 +333,7 @@ async function sendStream(
     response.end()
   } catch {
     if (response.destroyed) return
-    // The stream failed. Send what was written, then break the connection so that the client sees that it is
+    // The stream failed. Send the written data, then break the connection. The client then sees that the response is
     // incomplete.
     if (response.socket === null) response.destroy()
     else response.socket.destroySoon()
@@ -345,7 +351,6 @@ function statusOf({ status }: RawResponse): number {
   throw new CannotBeSent(`The response cannot be sent: ${status} is not an HTTP status.`)
 }
 
-/** Returns a list that contains each header name, followed by its value. */
 function headersOf({ headers }: RawResponse): string[] {
   const list: string[] = []
   for (const [name, value] of headers) {

@@ -15,7 +15,7 @@ const small = new Set(
   `PING ECHO TIME INFO DBSIZE EXISTS TOUCH TTL PTTL EXPIRETIME PEXPIRETIME TYPE STRLEN GETBIT LLEN SCARD SISMEMBER HLEN
 HEXISTS HSTRLEN ZCARD ZSCORE XLEN`.split(/\s+/),
 )
-/** Commands without a write flag that may still store data, such as scripts. */
+/** Commands that have no write flag but may store data, such as scripts. */
 const runs = new Set(['EVAL', 'EVALSHA', 'FCALL', 'SCRIPT LOAD', 'FUNCTION LOAD', 'FUNCTION RESTORE'])
 
 /** Returns whether a command may make the store hold more data. */
@@ -32,7 +32,10 @@ function isSmall([name]: readonly Bytes[]): boolean {
   return name === undefined || small.has(name.toUpperCase())
 }
 
-/** Returns the error for a command of the Redis protocol when memory is low, or `undefined` to run it. */
+/**
+ * Returns the error for a command of the Redis protocol that must not run because memory is low. Otherwise returns
+ * `undefined`.
+ */
 export function refusesCommand(heap: HeapWatch, argv: readonly Bytes[]): string | undefined {
   heap.look()
   if (!heap.isFull) return undefined
@@ -40,10 +43,13 @@ export function refusesCommand(heap: HeapWatch, argv: readonly Bytes[]): string 
   return storesMore(argv) ? outOfMemory : undefined
 }
 
-/** Maximum length of a body that is inspected, in bytes. A longer one is rejected. */
+/** Maximum length of a body that is inspected, in bytes. A longer body is rejected. */
 const legible = 65_536
 
-/** Returns the response to a request to a tenant's services when memory is low, or `undefined` to run it. */
+/**
+ * Returns the error response for a request to a tenant's services that must not run because memory is low. Otherwise
+ * returns `undefined`.
+ */
 export function refusedFor(
   heap: HeapWatch,
   call: RawRequest,
@@ -69,8 +75,8 @@ export function refusedFor(
 const freeing = /^(?:(?:queue\/)?reset|stats\/clear|clock(?:\/.*)?|(?:queue\/messages|workflow\/runs)\/[^/]+\/cancel)$/
 
 /**
- * Returns the response to a control call when memory is low, or `undefined` to run it. Operations that free memory or
- * advance time always run.
+ * Returns the error response for a control call that must not run because memory is low. Otherwise returns `undefined`.
+ * Operations that free memory or advance time always run.
  */
 export function refusedOrder(heap: HeapWatch, call: RawRequest, path: string): RawResponse | undefined {
   heap.look()
@@ -97,8 +103,8 @@ function unavailable(heap: HeapWatch): RawResponse {
 }
 
 /**
- * Returns the commands of a request to the store, with at least the arguments that the checks need; `undefined` for a
- * body that is too long to inspect.
+ * Returns the commands of a request to the store. Arguments that the checks do not need may be missing. Returns
+ * `undefined` for a body that is too long to inspect.
  */
 function rowsOf(path: string, body: Bytes): readonly (readonly Bytes[])[] | undefined {
   const [, first = '', second = ''] = path.split('/', 3)

@@ -8,22 +8,23 @@ import { isSameText } from './same-text.js'
 export interface Guard {
   /** Names and addresses from the option `allowHosts`, in addition to those of this machine. */
   readonly hosts: readonly string[]
-  /** Whether the server has this option, so that an error message can recommend it. */
+  /** Whether the server has the option `allowHosts`, so that an error message can recommend it. */
   readonly mayList?: boolean
 }
 
 /**
- * Kind of a path: `control` for the control API, `page` for pages that links may open, `service` for the API of a
- * service.
+ * Kind of a path: `control` for the control API, `page` for pages that links on other sites may open, `service` for the
+ * API of a service.
  */
 type Kind = 'control' | 'page' | 'service'
 
 /**
- * Rejects requests that a web page of another site makes. `Origin` and `Host` must be names or addresses of this
- * machine, or names from `allowHosts`. A page cannot forge its `Origin`. After DNS rebinding, a page still sends its
- * own name as `Host`. Only loopback names are always resolved by this machine. A name server, or a neighbor in the
- * network, can resolve any other name (`.local`, `.internal`, names without a dot).
- * @param token token of the control API; a page of another site that sends it may read, but not change anything
+ * Returns an error message for a request of a web page of another site, otherwise `undefined`. `Origin` and `Host` must
+ * be names or addresses of this machine, or names from `allowHosts`. A page cannot forge its `Origin`. After DNS
+ * rebinding, a page still sends its own name as `Host`. Only loopback names are always resolved by this machine. Any
+ * other name (`.local`, `.internal`, names without a dot) can be resolved by a name server, or by a neighbor in the
+ * network.
+ * @param token token of the control API; a page of another site that sends this token may read, but not change anything
  */
 export function originRejection(
   request: IncomingMessage,
@@ -49,8 +50,8 @@ export function originRejection(
     return `A page of ${origin} must not call this server. Call it from the test process instead.`
   }
   const isForeign = origin !== undefined && origin !== `http://${host}`
-  // The request for an image, a script or a link on another page has no `Origin`. Its `Sec-Fetch-Site` or `Referer`
-  // shows that page.
+  // When another page requests an image or a script, or follows a link, the request has no `Origin`. Then
+  // `Sec-Fetch-Site` or `Referer` shows that page.
   const isFromAfar = kind === 'control' && isOfOtherSite(request.headers)
   if (!isForeign && !isFromAfar) return undefined
   const mayRead = request.method === 'GET' || request.method === 'HEAD'
@@ -76,8 +77,8 @@ function brings({ headers }: IncomingMessage, token: string | undefined): boolea
 }
 
 /**
- * Returns whether a request may create a tenant. Requests from pages of other sites must not: without any permission,
- * such a page can send a GET with an image and a POST with a form.
+ * Returns whether a request may create a tenant. A page of another site must not create tenants. Without any
+ * permission, such a page can send a GET with an image and a POST with a form.
  * @param hosts names and addresses from the option `allowHosts`
  */
 export function mayMakeTenant(headers: HeaderList, hosts: readonly string[]): boolean {
@@ -90,15 +91,17 @@ export function mayMakeTenant(headers: HeaderList, hosts: readonly string[]): bo
   return isOwnSite(of('sec-fetch-site'))
 }
 
-/** Returns a name or an address as a `Host` header contains it, without a port; `undefined` for anything else. */
+/**
+ * Returns a name or an address in the form of a `Host` header without a port. Returns `undefined` for anything else.
+ */
 export function listedHost(given: string): string | undefined {
   const host = hostOf(`http://${isIP(given) === 6 ? `[${given}]` : given}`)
   return host !== undefined && /^(?:[^\s:/?#@*\\]+|\[[^\]]*\]|[\da-f:]+)$/i.test(given) ? host : undefined
 }
 
 /**
- * Returns the `Host` of a request without its port; `undefined` if the request has several. A proxy and this server
- * could use different ones of them.
+ * Returns the `Host` of a request without its port. Returns `undefined` if the request has several `Host` headers,
+ * because a proxy and this server could use different ones.
  */
 function hostHeaderOf({ headers, rawHeaders }: IncomingMessage): string | undefined {
   const names = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host')
@@ -106,8 +109,8 @@ function hostHeaderOf({ headers, rawHeaders }: IncomingMessage): string | undefi
 }
 
 /**
- * Returns the host of a name or address with an optional port; `undefined` for any other text, because it could also be
- * a URL with users, paths or escapes.
+ * Returns the host of a name or address, which may have a port. Returns `undefined` for any other text, because it
+ * could be a URL with users, paths or escapes.
  */
 function bareHostOf(scheme: string, host: string): string | undefined {
   return /^(?:[^\s:/?#@%\\[\]]+|\[[\da-f:.]+\])(?::\d{0,5})?$/i.test(host) ? hostOf(scheme + host) : undefined

@@ -82,12 +82,12 @@ class AnswerReader implements MemoryHolder {
   }
 }
 
-/** The client that receives an event stream. Its chunks may be shared with other clients, and are counted only once. */
+/** The client that receives an event stream. A chunk that is shared with other clients is counted only once. */
 export class HeldStream implements MemoryHolder, ChunkHolder {
   readonly #response: ServerResponse
   readonly #crowd: Crowd
   readonly #all: HeldChunks
-  /** Number of times that each chunk was sent to this client and not received yet. */
+  /** Number of pending copies of each chunk: the chunk was sent to this client, but has not been received yet. */
   readonly #own = new Map<Uint8Array, number>()
   held = 0
 

@@ -13,7 +13,8 @@ interface Group {
 /**
  * Returns the policies of `--policy name=value`. A name may be a path, such as `queueLimits.maxRetries`. A value is
  * parsed as JSON, and a value that is not JSON is a text. `null` removes a limit.
- * @throws UsageError for an unknown name, with the nearest one, and for a value that its policy cannot have
+ * @throws UsageError for an unknown name, and for a value that the policy cannot have; the message suggests the nearest
+ *   name
  * @example policyFrom(['retries=5', 'queueLimits.maxRetries=5', 'queuePlan=free'])
  */
 export function policyFrom(given: readonly string[]): Partial<Policy> {
@@ -49,7 +50,7 @@ function checkNames(names: readonly string[]): void {
     const entries = entriesOf(schema)
     const above = names.slice(0, index).join('.')
     if (entries === undefined)
-      throw new UsageError(`--policy: ${above} has no part ${JSON.stringify(name)}. Write --policy ${above}=VALUE.`)
+      throw new UsageError(`--policy: ${above} has no field ${JSON.stringify(name)}. Write --policy ${above}=VALUE.`)
     if (!Object.hasOwn(entries, name)) {
       const what = index === 0 ? '--policy: there is no policy' : `--policy: ${above} has no`
       throw new UsageError(`${what} ${JSON.stringify(name)}.${didYouMean(name, Object.keys(entries))}`)

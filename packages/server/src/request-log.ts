@@ -16,7 +16,6 @@ export interface RequestLogEntry {
   readonly durationMs: number
 }
 
-/** Logs a request when it has finished. */
 export function logRequest(
   request: IncomingMessage,
   response: ServerResponse,

@@ -1,8 +1,8 @@
 import type { Hints } from '../../../src/kernel/hints.js'
 
 /**
- * Returns the hints in the error messages of a server. They name requests of the control API, because clients such as
- * curl cannot call `destinations.on()`.
+ * Returns the hints for error messages of a server. A hint names a request of the control API instead of a method,
+ * because clients such as curl cannot call methods.
  * @param origin origin of the server, such as http://127.0.0.1:4010
  */
 export function hintsFor(origin: string, tenant: string): Hints {

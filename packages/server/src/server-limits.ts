@@ -6,19 +6,20 @@ import { heapLimit } from './heap-watch.js'
 export interface ServerLimits {
   /** Maximum bytes of one request body. Default 128 MiB, which is more than the largest batch of the queue. */
   readonly maxBodyBytes: number
-  /** Host time in which a request must arrive with its body, such as `'2m'`, or milliseconds. Default 2 minutes. */
+  /** Host time in which a request must arrive completely: a text such as `'2m'`, or milliseconds. Default 2 minutes. */
   readonly requestTimeout: Duration
   /** Maximum number of open event streams. Default 1,000. */
   readonly maxStreams: number
   /**
-   * Maximum number of open connections of the Redis protocol. Default 10,000. HTTP connections have the same maximum,
-   * and in addition at most one connection for each 64 KiB of `buffered`.
+   * Maximum number of open connections of the Redis protocol. Default 10,000. HTTP connections have the same maximum.
+   * In addition, HTTP may have at most one connection for each 64 KiB of `buffered`.
    */
   readonly maxConnections: number
   /** Maximum number of tenants. Default 1,000. */
   readonly maxTenants: number
   /**
-   * Maximum number of entries in the traffic log of each tenant. Above it, the older half is dropped. Default 200,000.
+   * Maximum number of entries in the traffic log of each tenant. When a log has more, its older half is dropped.
+   * Default 200,000.
    */
   readonly maxTrafficEntries: number
   /**
@@ -56,7 +57,7 @@ export const responsesShare = 50
 /** Maximum number of headers of a request. Node.js enforces it. */
 export const maxHeaders = 1_000
 
-/** Maximum bytes that are read of a body that does not affect the response. */
+/** If a body does not affect the response, at most this many bytes of the body are read. */
 export const maxUnwanted = 65_536
 
 /** Error that rejects a request body. The client gets the message, and the connection is closed. */
@@ -69,7 +70,6 @@ export class BodyRefused extends Error {
   }
 }
 
-/** Error for a request body that is larger than the limit. */
 export class BodyTooLarge extends BodyRefused {
   constructor(limit: number) {
     super(
@@ -80,14 +80,14 @@ export class BodyTooLarge extends BodyRefused {
 }
 
 /**
- * Error for a new tenant when the server has the maximum number of tenants. The response is 503, because the request is
- * not wrong.
+ * Error for a new tenant when the server has the maximum number of tenants. The response is 503, because the client has
+ * made no mistake.
  */
 export class TenantsFull extends RangeError {}
 
 /** Error when the bytes in transit of all clients have reached the limit of the server. */
 export class BufferFull extends BodyRefused {
-  /** @param done second part of the message, which says what has happened and what to do */
+  /** @param done second part of the message: what has happened, and what to do */
   constructor(done = 'Nothing was done. Retry later') {
     super(
       503,

@@ -29,15 +29,15 @@ export interface ServerOptions extends Omit<SandboxOptions, 'name' | 'urls'>, Re
   readonly host?: string
   /**
    * Additional host names and addresses of this server, such as its service name in Docker Compose or Kubernetes.
-   * `localhost`, `host` and the address that a client reaches are always allowed. Requests for any other name are
-   * rejected, because another machine could respond under it.
+   * `localhost`, `host` and the address that a client reaches are always allowed. Requests with any other host name are
+   * rejected, because that name could also belong to another machine.
    */
   readonly allowHosts?: readonly string[]
   /** Port to listen on. Default 4010; 0 selects a free port. */
   readonly port?: number
   /**
    * Port of the Redis protocol (RESP2 and RESP3), on the same address; 0 selects a free port. Default: none. The user
-   * of tenant `w1` is `w1/default`; a user name without a tenant belongs to `main`.
+   * name contains the tenant, such as `w1/default` for tenant `w1`. A user name without a tenant belongs to `main`.
    */
   readonly redisPort?: number
   /** Certificate and private key in PEM, which turn on TLS for the Redis protocol. */
@@ -47,8 +47,8 @@ export interface ServerOptions extends Omit<SandboxOptions, 'name' | 'urls'>, Re
   /** Bearer token of the control API. Default: none on a loopback address, otherwise a token derived from `secret`. */
   readonly controlToken?: string
   /**
-   * Secret from which the tokens and keys of each tenant are derived, unless they are given. At least 16 characters.
-   * Default: on a loopback address none, which means public defaults; otherwise a random secret.
+   * Secret of at least 16 characters. The tokens and keys of each tenant are derived from it, unless you set them.
+   * Default: on a loopback address no secret, so that the public default tokens are valid; otherwise a random secret.
    */
   readonly secret?: string
   /** Limits of requests, connections, tenants and memory. Default: the defaults of `ServerLimits`. */
@@ -56,20 +56,22 @@ export interface ServerOptions extends Omit<SandboxOptions, 'name' | 'urls'>, Re
   /** Receives an entry for every finished request, with tokens removed. */
   readonly onRequest?: (request: RequestLogEntry) => void
   /**
-   * File that all tenants are saved to and loaded from. It is written atomically, at most 200 ms after a change. If the
-   * file is damaged, the server does not start, and the file is not changed.
+   * File in which all tenants are saved, and from which they are loaded at the start. It is written atomically, at most
+   * 200 ms after a change. If the file is damaged, the server does not start, and the file is not changed.
    */
   readonly state?: string
   /**
-   * Accepts a state file whose tenants are ahead of a real clock, and moves their times back to now. Default: such a
-   * file is rejected.
+   * Accepts a state file whose tenants are ahead of a real clock. The times of these tenants are moved back to now.
+   * Default: such a file is rejected.
    */
   readonly rebaseTime?: boolean
-  /** Scenario whose initial state, destinations and faults every new tenant gets, and gets again after a reset. */
+  /**
+   * Scenario for every new tenant: its initial state, destinations and faults. After a reset, a tenant gets them again.
+   */
   readonly scenario?: Scenario
   /**
-   * Makes the server a node of a cluster, whose tenants are kept in Redis and outlive the node. Every node forwards
-   * requests to the node that owns the tenant. Excludes `state`, `redisPort` and `scenario`.
+   * Makes the server a node of a cluster. The cluster keeps its tenants in Redis, so that they outlive the node. Every
+   * node forwards requests to the node that owns the tenant. Excludes `state`, `redisPort` and `scenario`.
    */
   readonly cluster?: ClusterOptions
   /** Allows the start when `NODE_ENV` is `production`. Default `false`. */
@@ -77,7 +79,7 @@ export interface ServerOptions extends Omit<SandboxOptions, 'name' | 'urls'>, Re
 }
 
 /**
- * Names of the options that only a server has, not a sandbox. The type makes the compiler check that the list is
+ * Names of the options that a server has but a sandbox does not. The type makes the compiler check that the list is
  * complete.
  */
 const serverNames: Readonly<Record<Exclude<keyof ServerOptions, keyof SandboxOptions>, true>> = {
@@ -107,7 +109,7 @@ export interface Plan {
   readonly port: number
   /** Resolved address of `host`. */
   readonly address: string
-  /** Further names and addresses by which clients may call the server, in addition to those of this machine. */
+  /** Host names and addresses by which clients may call the server, in addition to those of this machine. */
   readonly hosts: readonly string[]
   /** Whether other machines can connect. */
   readonly isWide: boolean
@@ -169,7 +171,10 @@ export async function planOf(options: ServerOptions): Promise<Plan> {
   }
 }
 
-/** Checks that no option is given that each tenant sets itself. @throws TypeError */
+/**
+ * Rejects the options that each tenant sets itself.
+ * @throws TypeError
+ */
 function checkTenantsOwn(options: object): void {
   for (const name of ['name', 'urls'] as const) {
     if (!Object.hasOwn(options, name)) continue
@@ -228,14 +233,14 @@ function refuseProduction(allowProduction = false): void {
 }
 
 /**
- * Rejects public tokens when other machines can connect. With a public token, any client could publish messages, so
- * that this machine sends requests, and could read the responses.
+ * Rejects public tokens when other machines can connect. With a public token, any client could publish messages. This
+ * machine would then send requests for the client, and the client could read the responses.
  */
 function refusePublic(world: SandboxOptions, host: string): void {
   const names = publicOnes(world)
   if (names.length === 0) return
   throw new TypeError(
-    `startServer(): ${names.join(', ')} must not be public, because other machines can connect to ${JSON.stringify(host)}. Omit them (and --dev-user) to get tokens of this server's own, or listen on localhost.`,
+    `startServer(): ${names.join(', ')} must not be public, because other machines can connect to ${JSON.stringify(host)}. Omit them (and --dev-user) to get tokens that are not public, or listen on localhost.`,
   )
 }
 

@@ -24,7 +24,7 @@ import { StateWriter } from './state/state-writer.js'
 import { Tenants } from './tenants.js'
 import { Turns } from './turns.js'
 
-/** Default time that running requests have to finish after `close()`, in milliseconds of host time. */
+/** Default time in which running requests can finish after `close()`, in milliseconds of host time. */
 const usualGrace = 2_000
 
 /** A running server: its listening sockets, its tenants, and its state file. */
@@ -49,7 +49,7 @@ export class Serving {
   node: ClusterRuntime | undefined
   native: RedisPort | undefined
   engine: LocatedRedis | undefined
-  /** Whether the state file contains all changes, after `close()`. */
+  /** After `close()`: whether the state file contains all changes. */
   isKept = true
 
   constructor(plan: Plan, options: ServerOptions) {
@@ -168,8 +168,8 @@ export class Serving {
         crowd: this.#crowd,
         turnsAway: (call) =>
           this.#linkFor(call) ?? (this.node === undefined ? tenants : this.node.front).turnsAway(call),
-        // On a node of a cluster, read the body of every request to a tenant. Only the owner of the tenant knows its
-        // tokens, and the owner may be another node.
+        // On a node of a cluster, read the body of every request to a tenant. Only the owner of the tenant knows the
+        // tokens of the tenant, and the owner may be another node.
         isUnwanted: (call) =>
           (this.node === undefined || tenants.nameOf(call) === undefined) && tenants.isUnwanted(call),
         takeTurn: (call, connection, run) => this.#turns.take(groupOf(tenants.targetOf(call)), connection, run),
@@ -191,8 +191,8 @@ export class Serving {
     const { onRequest: log } = this.#options
     if (log !== undefined) logRequest(request, response, log)
     const path = targetOf(request)
-    // Web pages of any site may call the store, as with the service. Check the origin for all other paths, because they
-    // can make this machine send requests.
+    // Web pages of any site may call the store, as with the service. Check the origin for all other paths, because
+    // requests to them can make this machine send requests.
     const open = /^\/[^/_][^/]*\/store(?:[/?]|$)/.test(path)
     // Do not check a forwarded request, because the node that forwarded and signed it has already checked the origin.
     const isPassed = this.node?.front.isPassed(request) === true
@@ -216,7 +216,7 @@ export class Serving {
     await this.engine?.close()
     // Write the state file now, so that it contains the effects of requests that have just finished.
     this.isKept = (await this.#keeper?.close()) ?? true
-    // A write that hangs may still complete later. Keep the lock until then, so that no other process writes to the
+    // If a write hangs, it may still complete later. Keep the lock until then, so that no other process writes to the
     // file.
     if (this.isKept) await this.#lock?.release()
     else void this.#keeper?.idle().then(() => this.#lock?.release())
@@ -230,8 +230,8 @@ const unreadable = [
 ] as const
 
 /**
- * Returns the name of the group for scheduling a request: the tenant in its path. The tenant may not exist, and the
- * request is not authorized yet.
+ * Returns the group for scheduling a request: the tenant in the path. The tenant may not exist, and the request may not
+ * be authorized.
  */
 function groupOf(path: string): string {
   return /^\/(?:_control\/)?([^/?#]*)/.exec(path)?.[1] ?? ''

@@ -32,8 +32,8 @@ export function timeouts({ requestTimeout: arrival }: Pick<ResolvedLimits, 'requ
 
 /**
  * Limits the open connections of all listening sockets of a server together. The limit is the configured maximum, or
- * less: if each connection has sent an incomplete head of maximum length, all of them must fit into the bytes in
- * transit.
+ * less. If each connection has sent an incomplete head of maximum length, all heads together must fit into the limit
+ * for bytes in transit.
  */
 export class Connections {
   readonly #most: number
@@ -43,7 +43,7 @@ export class Connections {
     this.#most = Math.min(connections, Math.max(1, Math.floor(buffered / maxHead)))
   }
 
-  /** Counts the connections of a listening socket, and closes those above the limit. */
+  /** Counts the connections of a listening socket. Connections above the limit are closed. */
   count(server: Server): Server {
     return server.prependListener('connection', (socket: Socket) => {
       if (this.#open >= this.#most) {
@@ -60,8 +60,8 @@ export class Connections {
 
 /**
  * Stops accepting connections. For `ms` more milliseconds of host time, requests on existing connections still get
- * responses, and each response closes its connection. Without a response, a client would not know whether its request
- * was processed.
+ * responses. Each response closes its connection. Without a response, a client would not know whether its request was
+ * processed.
  */
 export async function lastAnswers(servers: readonly Server[], ms: number): Promise<void> {
   const drained = servers.map(
@@ -70,7 +70,7 @@ export async function lastAnswers(servers: readonly Server[], ms: number): Promi
         server.prependListener('request', (_, response) => {
           response.shouldKeepAlive = false
         })
-        // Call the method of `net.Server`, because the one of `http.Server` would close idle connections immediately.
+        // Call the method of `net.Server`, because `close()` of `http.Server` would close idle connections immediately.
         NetServer.prototype.close.call(server, () => resolve())
       }),
   )

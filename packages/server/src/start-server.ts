@@ -21,13 +21,13 @@ export interface StuntdoubleServer extends AsyncDisposable {
   /** Bearer token of the control API, or `undefined` if it needs none. */
   readonly controlToken: string | undefined
   /**
-   * Secret that the tokens of tenants are derived from. If a server is restarted with the same secret, the tokens are
+   * Secret from which the tokens of tenants are derived. If a server is restarted with the same secret, the tokens stay
    * the same.
    */
   readonly secret: string | undefined
   /**
-   * Link to the inspector. If the control API needs a token, the link works once, in one browser, within an hour; each
-   * read of this property returns a new link.
+   * Link to the inspector. If the control API needs a token, the link works once, in one browser, within an hour. Each
+   * read of this property then returns a new link.
    */
   readonly inspectorUrl: string
   /**
@@ -38,8 +38,8 @@ export interface StuntdoubleServer extends AsyncDisposable {
    */
   tenant(name: string): Sandbox
   /**
-   * Serves a sandbox that you created yourself under a name of this server, and replaces the sandbox that had the name.
-   * The sandbox is disposed by `drop()`, or when the server is closed.
+   * Serves your own sandbox as a tenant of this server. If the tenant exists, your sandbox replaces its sandbox. The
+   * sandbox is disposed by `drop()`, or when the server is closed.
    * @throws TypeError when other machines can connect and the sandbox has public default tokens
    * @example
    * server.adopt('orders', createSandbox({ seed: 7 }))
@@ -68,13 +68,13 @@ export interface StuntdoubleServer extends AsyncDisposable {
    * expect(server.tenants).toEqual([])
    */
   describeTenant(name: string): Pick<Sandbox, 'urls' | 'env'>
-  /** This node of a cluster as other nodes know it, or `undefined` without a cluster. */
+  /** This node, as the other nodes of the cluster know it; `undefined` without a cluster. */
   readonly node: ClusterNode | undefined
   /** Names of the tenants that exist. */
   readonly tenants: readonly string[]
   /**
-   * Replaces the scenario of the server. New tenants begin with it, and existing tenants get its destinations and
-   * faults. Returns the number of existing tenants.
+   * Replaces the scenario of the server. New tenants begin with the new scenario. Existing tenants get its destinations
+   * and faults. Returns the number of existing tenants.
    * @throws TypeError when the server was started without a scenario
    * @example
    * await using server = await startServer({ port: 0, scenario: scenarios.flappingDestination })
@@ -86,11 +86,11 @@ export interface StuntdoubleServer extends AsyncDisposable {
    * @example await server.shadowSettled()
    */
   shadowSettled(): Promise<void>
-  /** Whether the state file contains all changes, after `close()`. `true` without a state file. */
+  /** After `close()`: whether the state file contains all changes. `true` without a state file. */
   readonly isStateSaved: boolean
   /**
-   * Stops the server. Running requests have two seconds of host time to finish. `grace` sets another duration, such as
-   * `'5s'`, or milliseconds. Then event streams end and every sandbox is disposed.
+   * Stops the server. Every sandbox is disposed, and event streams end. Running requests have two seconds of host time
+   * to finish. `grace` sets another duration, such as `'5s'`, or milliseconds.
    * @example await server.close({ grace: '5s' })
    */
   close(options?: { readonly grace?: Duration }): Promise<void>
@@ -143,7 +143,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Stuntdou
     setScenario: (scenario) => {
       if (scene !== undefined) return scene.change(checkedScenario(scenario, 'The scenario'))
       throw new TypeError(
-        'server.setScenario(): the server was started without a scenario. Start it with one to replace it later.',
+        'server.setScenario(): the server was started without a scenario. Start it with a scenario that you can replace later.',
       )
     },
     shadowSettled: async () => engine?.compared(),

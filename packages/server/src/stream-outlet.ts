@@ -36,8 +36,8 @@ export async function openStreamOutlet(): Promise<StreamOutlet> {
 }
 
 /**
- * Headers that allow every origin. They cannot name the origin of the page, because browsers do not send it after a
- * redirect to another origin.
+ * Sends a stream with headers that allow every origin. They cannot name the origin of the page, because browsers do not
+ * send this origin after a redirect to another origin.
  */
 async function pipe({ status, headers, body }: RawResponse, response: ServerResponse): Promise<void> {
   response.writeHead(status, { ...Object.fromEntries(headers), 'access-control-allow-origin': '*' })
@@ -49,7 +49,7 @@ async function pipe({ status, headers, body }: RawResponse, response: ServerResp
       if (!response.write(read.value)) await drained(response)
     response.end()
   } catch {
-    // Close the connection only after the data that was written before the failure was sent.
+    // Send the data that was written before the failure, then close the connection.
     if (response.socket === null) response.destroy()
     else response.socket.destroySoon()
   }

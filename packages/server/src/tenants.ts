@@ -28,7 +28,7 @@ import { defaultLimits, responsesShare, TenantsFull } from './server-limits.js'
 import { isTenantName } from './tenant-name.js'
 import type { TenantScenario } from './tenant-scenario/tenant-scenario.js'
 
-/** Tenant and URL of an outbound request that the app has sent to the server instead of the external host. */
+/** An outbound request that the app has sent to the server instead of the external host: its tenant and its URL. */
 interface ForeignAddress {
   readonly name: string
   readonly url: string
@@ -59,7 +59,6 @@ export class Tenants {
   readonly #scene: TenantScenario | undefined
   /** Checks tokens when other machines can connect. */
   readonly #door: AccessGate | undefined
-  /** Rejects requests when the heap is nearly full. */
   readonly #heap: HeapWatch
   readonly #buffered: Account
   /** Accounts for the memory of large responses of destinations. */
@@ -162,18 +161,19 @@ export class Tenants {
   asked(name: string, { headers }: RawRequest): Sandbox {
     const known = this.#sandboxes.get(name)
     if (known !== undefined) return known
-    // If other machines can connect, the request has a valid token, so it does not come from a page of another site.
+    // If other machines can connect, the request has a valid token. Such a request does not come from a page of another
+    // site.
     if (this.#door !== undefined || mayMakeTenant(headers, this.hosts)) return this.#newcomer(name)
     throw new HttpError(
       403,
-      `tenant ${JSON.stringify(name)} does not exist, and a page of another site cannot create it. Call it from the test process first.`,
+      `tenant ${JSON.stringify(name)} does not exist, and a page of another site cannot create it. Send a request from the test process first.`,
     )
   }
 
   /**
    * Signs in a user of the Redis protocol. The user name `w1/default` means user `default` of tenant `w1`, and a name
-   * without a slash means a user of `main`. A tenant that does not exist is created only if the password is one of its
-   * tokens.
+   * without a slash means a user of `main`. A tenant that does not exist is created only if the password is a token of
+   * this tenant.
    * @throws ReplyError when the tenant cannot be created
    */
   enter(name: string | undefined, password: string): ReturnType<RespHost['enter']> {
@@ -190,7 +190,7 @@ export class Tenants {
     return porterOf(sandbox, this.#refusesCommand).enter(userName || 'default', password)
   }
 
-  /** Returns the Redis error for a command that is rejected for lack of memory, or `undefined`. */
+  /** Returns the Redis error for a command that must not run because memory is low. Otherwise returns `undefined`. */
   readonly #refusesCommand = (argv: readonly Bytes[]): string | undefined => refusesCommand(this.#heap, argv)
 
   #newcomer(name: string): Sandbox {
@@ -213,7 +213,7 @@ export class Tenants {
     }
   }
 
-  /** Serves a sandbox under a name of this server, in addition to its own URLs. */
+  /** Serves a sandbox as a tenant of this server. The sandbox also keeps its own URLs. */
   adopt(name: string, sandbox: Sandbox): void {
     const { tokens, queue } = sandbox
     if (
@@ -242,15 +242,14 @@ export class Tenants {
     return this.#sandboxes
   }
 
-  /** Creates a tenant and loads a dump into it. */
   restore(name: string, dump: SandboxDump, options: LoadOptions): void {
     this.get(name).load(dump, options)
   }
 
   /**
-   * Converts a URL of a tenant to one that the client can use. The host is the one that the client used, because
-   * clients on other machines, or outside of a container, use another address than the server itself. For a fork, whose
-   * sandbox has the URLs of its original, the URL gets the name of the fork.
+   * Converts a URL of a tenant to a URL that the client can use. Clients on other machines, or outside of a container,
+   * use another address than the server itself. The URL therefore gets the host of the client's request. The sandbox of
+   * a fork has the URLs of its original. In these URLs, the name of the fork replaces the name of the original.
    */
   reached(given: string, { headers }: RawRequest, name: string): string {
     const address = this.#addressOf(given, name)
@@ -273,7 +272,7 @@ export class Tenants {
 
   /**
    * Disposes the sandbox of a tenant.
-   * @throws TypeError for a tenant with a real Redis, because the next tenant would find its data
+   * @throws TypeError for a tenant with a real Redis, because the next tenant would find the data of this tenant
    */
   drop(name: string): boolean {
     if (this.elsewhere !== undefined && this.#sandboxes.has(name)) {
@@ -348,8 +347,8 @@ export class Tenants {
     const path = this.targetOf(call)
     const first = path.slice(1, path.indexOf('/', 1))
     const known = this.#sandboxes.get(first)
-    // Serve a request to a known tenant first. A path that begins with `/v2/` may mean the queue at the origin. No
-    // tenant name begins with `_`.
+    // Serve a request to a known tenant first. A path below `/v2/` is an exception, because it may belong to the queue
+    // at the origin. No tenant name begins with `_`.
     if (known !== undefined && !/^\/v2\//i.test(path) && known.owns(call.url)) return this.#entered(call, first, known)
     if (/^\/_control(?:[/?#]|$)/.test(path)) {
       if (!this.mayControl(call)) return noToken(call)
@@ -393,8 +392,8 @@ export class Tenants {
   }
 
   /**
-   * Returns the error response for a request without a valid token; `undefined` for any other request. It is called
-   * before the body is read.
+   * Returns the error response for a request without a valid token, otherwise `undefined`. This method is called before
+   * the body is read.
    */
   turnsAway(call: RawRequest): RawResponse | Promise<RawResponse> | undefined {
     const path = this.targetOf(call)
@@ -405,8 +404,8 @@ export class Tenants {
   }
 
   /**
-   * Returns whether the response to an admitted request does not depend on its body: the service rejects its token, the
-   * path does not exist, or no response is registered for its external URL.
+   * Returns whether the response to an admitted request is the same for every body. Reasons: the service rejects the
+   * token, the path does not exist, or no response is registered for the external URL.
    */
   isUnwanted(call: RawRequest): boolean {
     const path = this.targetOf(call)
@@ -418,7 +417,10 @@ export class Tenants {
     return !hasToken(to.call, to.sandbox?.options ?? this.#optionsOf(to.name), to.sandbox)
   }
 
-  /** Returns the name and sandbox of the tenant that a request is for, and the request with a URL of that sandbox. */
+  /**
+   * Returns the tenant that a request is for, with its sandbox. The URL of the returned request is a URL of this
+   * sandbox.
+   */
   #addressee(
     call: RawRequest,
     path: string,
@@ -451,7 +453,7 @@ export class Tenants {
 
   /**
    * Returns the number of tenants for the health check. If other machines can connect, only clients with the control
-   * token get it.
+   * token get this number.
    */
   #census(call: RawRequest): { tenants?: number; node?: string } {
     if (this.#door !== undefined && !this.mayControl(call)) return {}
@@ -467,7 +469,7 @@ export class Tenants {
     )
   }
 
-  /** Returns whether a tenant with this name would serve a URL. The tenant is not created. */
+  /** Returns whether a URL would belong to a tenant with this name. The tenant is not created. */
   #wouldOwn(name: string, url: string): boolean {
     return isTenantName(name) && locator(sandboxUrlsOf({ base: `${this.origin}/${name}` }))(url) !== undefined
   }
@@ -477,7 +479,7 @@ export class Tenants {
     this.#heap.start()
   }
 
-  /** Frees memory. It drops the older half of each traffic log, and the journals that past instants need. */
+  /** Frees memory. It drops the older half of each traffic log, and the journals, which only past instants need. */
   #forget(): void {
     for (const { store } of this.#sandboxes.values()) {
       const { front, inputs } = storeInternals.of(store)
@@ -499,7 +501,7 @@ function noToken(call: RawRequest): RawResponse {
   const given = call.headers.every(([name]) => name.toLowerCase() !== 'authorization')
     ? ''
     : ', and the given token is wrong'
-  const error = `The control API asks for its token, which the server printed at its start${given}. Pass it as --control-token, STUNTDOUBLE_CONTROL_TOKEN, connect(url, { controlToken }) or Authorization: Bearer TOKEN.`
+  const error = `The control API requires its token, which the server printed when it started${given}. Pass it as --control-token, STUNTDOUBLE_CONTROL_TOKEN, connect(url, { controlToken }) or Authorization: Bearer TOKEN.`
   return json({ error }, 401, [['www-authenticate', 'Bearer']])
 }
 

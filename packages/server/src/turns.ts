@@ -15,19 +15,19 @@ export interface TurnHost {
 
 /**
  * Schedules requests, so that all connections of a server get their share of the event loop. In each iteration of the
- * event loop, requests run until a slice of time is used up. Other requests wait for the next iteration. There the
- * groups of connections, such as those of a tenant, alternate, and so do the connections within a group. Neither many
- * requests nor many connections of one tenant therefore delay other tenants. Requests of one connection run in the
- * order in which they arrived. The slice is measured in time, because time includes all work, such as parsing and
- * encoding JSON. The slice only affects the order of requests of different connections, which depends on the network
- * anyway. `policy.maxWork` limits a single request.
+ * event loop, requests run until a slice of time is used up. The remaining requests wait for the next iteration. The
+ * groups of connections, such as all connections of a tenant, alternate. The connections of a group also alternate. A
+ * tenant with many requests or many connections therefore does not delay other tenants. Requests of one connection run
+ * in the order in which they arrived. The slice is a duration, because a duration includes all work, such as parsing
+ * and encoding JSON. The slice affects only the order of requests of different connections, which depends on the
+ * network anyway. `policy.maxWork` limits a single request.
  */
 export class Turns {
   readonly #host: TurnHost
   readonly #slice: number
   /** Waiting requests, by group and connection. */
   readonly #waiting = new Round<unknown, Round<object, (() => void)[]>>()
-  /** Time at which the slice of this iteration ends; `undefined` before its first request. */
+  /** Time at which the slice of this iteration ends; `undefined` before the first request of the iteration. */
   #until: number | undefined
 
   constructor(
@@ -38,7 +38,10 @@ export class Turns {
     this.#slice = slice
   }
 
-  /** Runs a request now, or in a later iteration of the event loop. @param run runs the request and must not throw */
+  /**
+   * Runs a request now, or in a later iteration of the event loop.
+   * @param run function that runs the request and must not throw
+   */
   take(group: unknown, connection: object, run: () => void): void {
     const now = this.#host.now()
     if (this.#until === undefined) this.#begin(now)
@@ -79,7 +82,7 @@ export class Turns {
   }
 }
 
-/** A queue of entries by key. An entry that is used and has more work moves to the end. */
+/** A queue of entries by key. After an entry was used, it moves to the end if it has more work. */
 class Round<K, V> {
   readonly #waiting = new Map<K, V>()
   /** Key of the entry that was used last. */
@@ -94,8 +97,8 @@ class Round<K, V> {
   }
 
   /**
-   * Returns the entry of a key. A new key is inserted before the key that was used last. Otherwise the new key would
-   * wait for two requests of that key.
+   * Returns the entry of a key. A new key is inserted in front of the key that was used last. Otherwise two requests of
+   * that key would run before the new key.
    */
   of(key: K, make: () => V): V {
     const known = this.#waiting.get(key)
@@ -109,8 +112,8 @@ class Round<K, V> {
   }
 
   /**
-   * Passes the first entry to `take`, and returns the result. `take` returns its result, and whether the entry has more
-   * work.
+   * Passes the first entry to `take`. `take` returns a result, and whether the entry has more work. This method returns
+   * the result.
    */
   turn<T>(take: (first: V) => readonly [T, boolean]): T {
     const [key, first] = this.#waiting.entries().next().value!

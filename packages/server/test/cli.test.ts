@@ -128,7 +128,7 @@ describe('serve on a non-loopback address', () => {
     const out = await wide().ready
     const url = told(out, 'store')!.replace('/main/store', '')
     const refused = await run('env', '--url', url, '--tenant', 'w1')
-    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('asks for its token')])
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('requires its token')])
     vi.stubEnv('STUNTDOUBLE_CONTROL_TOKEN', told(out, 'control token')!)
     const { code, out: lines } = await run('env', '--url', url, '--tenant', 'w1', '--format', 'json')
     expect(code).toBe(0)
@@ -187,7 +187,7 @@ describe('command line errors, in one line and with exit code 2', () => {
       ['run', '--policy', 'queueLimits.maxRetrys=5', '--', 'true'],
       /queueLimits has no "maxRetrys"\. Did you mean "maxRetries"\?/,
     ],
-    [['serve', '--policy', 'retries.now=5'], /retries has no part "now"\. Write --policy retries=VALUE\./],
+    [['serve', '--policy', 'retries.now=5'], /retries has no field "now"\. Write --policy retries=VALUE\./],
     [['serve', '--policy', 'retries=many'], /policy\.retries must be a number \(got "many"\)/],
     [
       ['serve', '--policy', 'queueLimits.maxRetries="5"'],

@@ -13,7 +13,7 @@ import { groups, programs } from '../src/programs/programs.js'
 const commands = Object.entries(programs)
 
 /** Proper names and acronyms that a description may begin with. */
-const capitals = /^(?:PEM|REST|URL|Redis)\b/
+const capitals = /^(?:ID|PEM|REST|URL|Redis)\b/
 
 describe.each(commands)('help of %s', (name, row) => {
   test('has a usage line, at most 100 columns and fewer than 40 lines', async () => {

@@ -160,7 +160,7 @@ describe('history of a file', () => {
     const first = piped(`\ufeff${JSON.stringify(list)}`, '--url', url)
     expect(first.status).toBe(0)
     expect(first.stderr).toMatch(
-      /^wfr_unknown of https:\/\/app\.test\/api\/order: RUN_STARTED, 3 entries\n(missing: .*\n){3}It contains the payload/,
+      /^wfr_unknown of https:\/\/app\.test\/api\/order: RUN_STARTED, 3 entries\n(missing: .*\n){3}The history contains the payload/,
     )
     const again = piped(first.stdout, '--header', 'x-user:u1')
     expect(JSON.parse(again.stdout)).toMatchObject({ headers: { 'x-user': 'u1' }, entries: list })

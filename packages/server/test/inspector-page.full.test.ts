@@ -75,7 +75,7 @@ describe.runIf(hasBrowser)('the inspector page in a browser', () => {
     await page.reload()
     await shows(page, /SET greeting/)
     const other = await opened(`${server.origin}/`)
-    await shows(other.page, /control API asks for its token/)
+    await shows(other.page, /control API requires its token/)
 
     const asked = requests.filter(({ url }) => url.includes('/_control'))
     expect(asked.length).toBeGreaterThan(1)

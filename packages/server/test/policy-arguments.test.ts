@@ -27,7 +27,7 @@ describe('policies of the command line', () => {
     ['queuelimits.maxRetries=1', /no policy "queuelimits"\. Did you mean "queueLimits"\?/],
     ['queueLimits={"maxRetrys":1}', /--policy: .*maxRetrys/],
     ['queueLimits=5', /policy\.queueLimits: options must be an object/],
-    ['retries.=5', /retries has no part ""/],
+    ['retries.=5', /retries has no field ""/],
     ['.retries=5', /no policy ""/],
     ['retries=', /policy\.retries must be a number \(got ""\)/],
     ['=5', /--policy must be NAME=VALUE/],

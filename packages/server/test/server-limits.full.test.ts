@@ -95,7 +95,7 @@ describe('the control API', () => {
         method: 'POST',
         ...(authorization !== undefined && { headers: { authorization } }),
       })
-      expect([answer.status, await answer.text()]).toEqual([401, expect.stringContaining('asks for its token')])
+      expect([answer.status, await answer.text()]).toEqual([401, expect.stringContaining('requires its token')])
     }
     expect(running.tenants).toEqual([])
     const sandbox = await connect(running.origin, { controlToken: running.controlToken! })
@@ -105,7 +105,7 @@ describe('the control API', () => {
   test('has a token that the services do not need', async () => {
     const running = await start({ controlToken: 'secret' })
     expect((await store(running, 'main', { body: '["PING"]' })).status).toBe(200)
-    await expect(connect(running.origin)).rejects.toThrow('asks for its token')
+    await expect(connect(running.origin)).rejects.toThrow('requires its token')
   })
 })
 

@@ -16,7 +16,7 @@ import type { CallbackSettings } from '../settings/message-settings.js'
 
 export interface Reported {
   readonly message: Message
-  /** Number of retries before the attempt that the callback reports; 0 for the first attempt. */
+  /** Number of retries before the reported attempt. 0 if the callback reports the first attempt. */
   readonly retried: number
   readonly reply: RawOutcome
   /** ID of the dead letter, for a failure callback. */
@@ -26,8 +26,8 @@ export interface Reported {
 }
 
 /**
- * Returns the message that reports an attempt to a callback URL; it is delivered like any other message. [queue.md 3.2,
- * 5.4]
+ * Returns a callback: a message that reports an attempt to a callback URL. The queue delivers callbacks like other
+ * messages. [queue.md 3.2, 5.4]
  */
 export function callbackDraft(reported: Reported, callback: CallbackSettings, policy: ResolvedPolicy): Draft {
   const { message, cause } = reported
@@ -43,7 +43,10 @@ export function callbackDraft(reported: Reported, callback: CallbackSettings, po
   }
 }
 
-/** Returns the body of a callback, with its fields in the order of a captured body. [queue.md 5.4] */
+/**
+ * Returns the body of a callback. The order of the fields is the one of a body that was captured from the service.
+ * [queue.md 5.4]
+ */
 export function callbackBody(
   { message, retried, reply, dlqId }: Reported,
   policy: ResolvedPolicy,
@@ -72,7 +75,7 @@ export function callbackBody(
   return message.part === undefined ? body : message.part.reported(body)
 }
 
-/** Truncates the body of a response to the maximum message size of the plan, in bytes. [queue.md 5.4, 5.6] */
+/** Truncates a response body to the plan's maximum message size, which is in bytes. [queue.md 5.4, 5.6] */
 export function truncated(reply: RawOutcome, maxMessageSize: number): RawOutcome {
   return reply.body.length <= maxMessageSize ? reply : { ...reply, body: reply.body.slice(0, maxMessageSize) as Bytes }
 }
@@ -125,7 +128,7 @@ export class DeadLetter {
   }
 }
 
-/** Dead-letter queue, oldest first, within its retention. */
+/** Dead-letter queue: dead letters that are younger than the retention period, oldest first. */
 export class DeadLetters {
   readonly #byId = new Map<string, DeadLetter>()
   readonly #records = new Records<DeadLetter>({
@@ -144,7 +147,7 @@ export class DeadLetters {
   #atLatest = 0
 
   /**
-   * @param kept account with the memory limit; above the limit, the oldest dead letters are deleted before their
+   * @param kept limits the memory for dead letters; if the limit is exceeded, the oldest are deleted before their
    * retention ends
    */
   constructor(now: () => number, retention: number, kept: Account = new Account(Number.POSITIVE_INFINITY)) {
@@ -160,7 +163,7 @@ export class DeadLetters {
 
   /**
    * Adds a dead letter.
-   * @param known ID and time, in milliseconds, of a dead letter from a dump. Add these in the order of their times.
+   * @param known ID and time (in milliseconds) of a dead letter from a dump; add the oldest dead letter first
    */
   add(message: Message, reply: RawOutcome, known?: { readonly id: string; readonly time: number }): DeadLetter {
     this.#prune()

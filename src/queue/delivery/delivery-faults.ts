@@ -9,12 +9,12 @@ import type { Message } from '../message/message.js'
 import type { Attempt } from '../message/message-entries.js'
 import type { RetryWait } from '../message/state.js'
 
-// Applies fault rules to deliveries. Before an attempt, a fault may delay or drop the message; other faults change the
-// attempt itself.
+// Applies fault rules to deliveries. Some faults act before an attempt: they delay or drop the message. The other
+// faults change the attempt itself.
 
-/** Why the attempt of a due message does not start now: a fault moves it to another time or drops the message. */
+/** Reason why the attempt of a due message does not start now: a fault delays the attempt or drops the message. */
 export type Prevention =
-  /** A fault moves the attempt to the time `to`. `before` is the reason why the message waited until now. */
+  /** A fault moved the attempt to the time `to`. `before` is the earlier reason for which the message waited. */
   | {
       readonly is: 'moved'
       readonly message: Message
@@ -28,11 +28,14 @@ interface HeldBack {
   readonly message: Message
   readonly point: DeliveryInjectionPoint
   readonly record: InjectionRecord
-  /** `seq` of the latest log entry when the fault held the message. Only an attempt with a higher `seq` releases it. */
+  /**
+   * `seq` of the latest log entry at the time when the fault began to hold the message. Only the end of an attempt with
+   * a higher `seq` releases the message.
+   */
   readonly since: number
   readonly withinMs: number
   readonly at: number
-  /** Reason why the message waited before this fault. */
+  /** Reason for which the message waited before the fault held it. */
   readonly before: RetryWait | undefined
 }
 
@@ -52,7 +55,7 @@ export interface AttemptFaults {
 
 export class DeliveryFaultRules {
   readonly source: FaultSource
-  /** Messages that a `reorder` fault holds until another, later attempt has ended. */
+  /** Messages that a `reorder` fault holds. Each is released when an attempt that began later has ended. */
   heldBack: HeldBack[] = []
 
   constructor(source: FaultSource) {
@@ -61,7 +64,7 @@ export class DeliveryFaultRules {
 
   /**
    * Evaluates the fault rules for a due message.
-   * @returns why the attempt does not start now; `undefined` if it starts
+   * @returns the reason why the attempt does not start now; `undefined` if the attempt starts
    */
   prevent(message: Message, now: number): Prevention | undefined {
     if (message.injections !== undefined) {
@@ -109,9 +112,9 @@ export class DeliveryFaultRules {
         waitForNext: (withinMs) => {
           const record = strike.log(message.lastEntrySeq, message.url)
           const point = strike.point as DeliveryInjectionPoint
-          // The message's own entry is older than every attempt that begins from now on.
+          // Use the `seq` of the message's latest entry: all attempts that begin from now on have a higher `seq`.
           this.heldBack.push({ message, point, record, since: message.lastEntrySeq, withinMs, at: now, before })
-          later(until + withinMs, 'held for a later delivery')
+          later(until + withinMs, 'held until a later delivery ends')
         },
         vanish() {
           vanished = true
@@ -126,17 +129,17 @@ export class DeliveryFaultRules {
     return { is: 'moved', message, to: until, before, because: reasons.join(', then ') }
   }
 
-  /** Stops holding a message, because no later delivery ended within the maximum time of the fault. */
+  /** Stops holding a message after the maximum time of the fault, if no later delivery has ended in this time. */
   #goOn(message: Message): void {
     const at = this.heldBack.findIndex((held) => held.message === message)
     if (at === -1) return
     const [held] = this.heldBack.splice(at, 1)
-    held!.record.effect = `held: no later delivery within ${formatDuration(held!.withinMs)}`
+    held!.record.effect = `held, but no later delivery ended within ${formatDuration(held!.withinMs)}`
   }
 
   /**
-   * Releases the messages that a fault held until this attempt ended.
-   * @returns the messages that were held for a later delivery and are delivered now, one at a time
+   * Releases the messages that `reorder` faults held until a later attempt had ended. `attempt` is this later attempt.
+   * @returns the released messages, which are delivered now in this order
    */
   *gone(attempt: Attempt, now: number): Iterable<Prevention> {
     const points = [pointOf(attempt.message), narrowPointOf(attempt.message)]
@@ -146,16 +149,16 @@ export class DeliveryFaultRules {
     if (released.length === 0) return
     this.heldBack = this.heldBack.filter((held) => !waits(held))
     for (const { message, record, at, before } of released) {
-      // Skip a message that no longer waits for this: its rule was removed and it was delivered or is in flight, or its
-      // queue was paused.
+      // Skip a message that no longer waits for a later delivery: its fault rule was removed and the message was
+      // attempted, or its queue was paused.
       if (message.delivery.is !== 'planned' || message.injections === undefined) continue
       record.effect = `held until ${attempt.messageId} had ended`
-      const because = `held for a later delivery, ${formatDuration(now - at)}`
+      const because = `held for ${formatDuration(now - at)} until a later delivery had ended`
       yield { is: 'moved', message, to: now, before, because }
     }
   }
 
-  /** Returns the faults of an attempt that begins now. Logs the injection of each with the attempt as its cause. */
+  /** Returns the faults for an attempt that begins now. Logs each injection with the attempt as its cause. */
   begin(attempt: Attempt, strikes: readonly Injection[]): AttemptFaults | undefined {
     let restart: Restart | undefined
     const encounters: AppliedFault[] = []
@@ -189,15 +192,18 @@ function pointOf({ kind }: Message): DeliveryInjectionPoint {
   return kind === 'message' ? 'queue.delivery' : 'queue.callback'
 }
 
-/** Returns the injection point for deliveries of a workflow run, whose rules are evaluated first. */
+/**
+ * Returns the more specific injection point of a workflow delivery, whose rules are evaluated first. `undefined` for
+ * other deliveries.
+ */
 function narrowPointOf({ part, kind }: Message): DeliveryInjectionPoint | undefined {
   if (part === undefined || kind === 'failure-callback') return undefined
   return part.isCall ? 'workflow.call' : 'workflow.step'
 }
 
 /**
- * Returns the facts about a delivery that fault rules can match. The step is read only if a rule needs it, because that
- * may require parsing the body.
+ * Returns the facts about a delivery that fault rules can match. Facts about the workflow step are computed only on
+ * demand, because they may require parsing the body.
  */
 function deliveryFacts(message: Message): FaultFacts {
   const { origin, settings, part } = message

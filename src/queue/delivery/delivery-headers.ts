@@ -5,13 +5,13 @@ import { faultySignature } from '../signing/signature-lab.js'
 import { claimsFor, type SignatureWindow, type SigningKeys, signToken } from '../signing/signing.js'
 
 /**
- * Returns a writer that builds the headers of a delivery when they are read, because most are never read. [queue.md
- * 3.1]
+ * Returns a function that creates the headers of a delivery. Headers are created when they are first read, because most
+ * headers are never read. [queue.md 3.1]
  */
 export function deliveryWriter(random: Random, window: SignatureWindow, keys: SigningKeys): DeliveryWriter {
   const signatureOf = (attempt: Attempt): ((issuer: string) => string) => {
-    // Each signature has its own random stream. So its ID does not depend on when the header is read, or on the steps
-    // in which the test moves time.
+    // Use a separate random stream for each signature. The ID in the signature then depends neither on when the header
+    // is read nor on the durations by which a test advances time.
     const jti = singleId(random.fork(`jwt/${attempt.messageId}/${attempt.at}/${attempt.number}`), 'jwt_', 28)
     const { at, key, signing, message } = attempt
     if (signing !== undefined) {

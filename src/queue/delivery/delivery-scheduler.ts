@@ -41,19 +41,18 @@ export interface DeliverySchedulerOptions extends Omit<InFlightOptions, 'outcome
   readonly traffic: TrafficLog
   readonly keys: SigningKeys
   readonly writer: DeliveryWriter
-  /** Returns the FIFO queue of this name, and creates it if it does not exist. */
   readonly fifoQueueOf: (name: string) => FifoQueue<Message>
   readonly faults?: FaultSource | undefined
 }
 
-/** Message of a dump. */
+/** Message that is restored from a dump. */
 export interface RestoredMessage extends DumpedState {
   readonly id: string
   readonly createdAt: number
   readonly notBefore: number
 }
 
-/** Entry of the message log of a dump. */
+/** Entry of the message log that is restored from a dump. */
 export interface RestoredLogEntry extends LogDetail {
   readonly message: string
   readonly state: LoggedState
@@ -71,9 +70,9 @@ const restarted = 'the service restarted'
 /** Length of a message ID after `msg_`. [queue.md 12] */
 const messageIdLength = 60
 
-/** Delivers messages: from their acceptance through attempts and retries to their end. */
+/** Delivers messages, from the time when they are accepted: schedules attempts, handles responses, and retries. */
 export class DeliveryScheduler {
-  /** Every message that the message log still contains. */
+  /** All messages to which the message log refers, by ID. */
   readonly byId: Map<string, Message> = new Map()
   /** Messages that have neither ended nor been canceled. */
   readonly live: Records<Message> = new Records(messageFields)
@@ -121,7 +120,6 @@ export class DeliveryScheduler {
     })
   }
 
-  /** Accepts a message and schedules its delivery. */
   accept(draft: Draft): Message {
     const { clock, traffic, destinations, fifoQueueOf: laneOf } = this.#options
     const now = clock.now()
@@ -162,10 +160,10 @@ export class DeliveryScheduler {
   }
 
   /**
-   * Restores a message of a dump. Call it for the oldest message first, and for a callback after the message that it
-   * reports. It adds nothing to the traffic log, because a restoration is not an event.
-   * @param logged `true` if the dump has log entries about the message, which `restored()` adds; otherwise its log
-   * begins with its current state
+   * Restores a message from a dump without adding anything to the traffic log. Restore older messages first, and a
+   * callback after the message that the callback reports.
+   * @param logged `true` if the dump contains log entries about the message, which `restored()` adds later; if `false`,
+   *   the message log begins with the current state of the message
    */
   restore(draft: Draft, past: RestoredMessage, logged: boolean): Message {
     const { settings, source } = draft
@@ -197,8 +195,8 @@ export class DeliveryScheduler {
   }
 
   /**
-   * Ends the restoration of a dump: adds the dumped log entries to the message log, oldest first, and continues the
-   * FIFO queues.
+   * Completes the restoration of a dump. Adds the log entries of the dump to the message log, oldest first, and starts
+   * the messages of FIFO queues.
    */
   restored(log: readonly RestoredLogEntry[]): void {
     for (const { message: id, state, time, ...detail } of log) {
@@ -210,7 +208,8 @@ export class DeliveryScheduler {
     }
     const now = this.#options.clock.now()
     for (const message of this.byId.values()) {
-      // The attempt in flight cannot be continued, so the message waits again, as after a restart.
+      // An attempt that was in flight in the dump cannot continue. Its message waits again, as after a restart of the
+      // service.
       if (isUnderWay(message.state)) this.log.write(message, waitingState(message), now)
     }
     const lanes = new Set<FifoQueue<Message>>()
@@ -218,7 +217,7 @@ export class DeliveryScheduler {
       const lane = message.settings.queue === undefined ? undefined : this.#options.fifoQueueOf(message.settings.queue)
       if (lane === undefined) continue
       lanes.add(lane)
-      // A message whose callbacks have not ended keeps its slot.
+      // An ended message keeps its slot until its callbacks have ended.
       if (message.isEnded && message.openCallbacks > 0) {
         message.lane = lane
         lane.holding.add(message)
@@ -234,14 +233,14 @@ export class DeliveryScheduler {
     this.flow.stop()
   }
 
-  /** Starts as many waiting messages of a FIFO queue as there are free slots. */
+  /** Fills the free slots of a FIFO queue with its next waiting messages, which then start. */
   advanceLane(lane: FifoQueue<Message>): void {
     const now = this.#options.clock.now()
     for (const message of lane.unpark()) this.#free(message, now, lane.name)
     for (let message = lane.admit(); message !== undefined; message = lane.admit()) this.#free(message, now, lane.name)
   }
 
-  /** Schedules the attempt of a message that no longer waits for a slot, a response or the end of a pause. */
+  /** Schedules the attempt of a message that waited: for a slot, for a response, or for the end of a pause. */
   #free(message: Message, now: number, queue: string): void {
     if (this.#happens(message, { is: 'freed', now, notBefore: message.notBefore, queue })) this.#setTimer(message)
   }
@@ -266,7 +265,10 @@ export class DeliveryScheduler {
     return true
   }
 
-  /** Ends a message because its workflow run has ended. If an attempt is in flight, the message ends after it. */
+  /**
+   * Ends a message because its workflow run has ended. If an attempt of the message is in flight, the message ends
+   * after this attempt.
+   */
   drop(message: Message): void {
     if (message.isEnded) return
     this.live.delete(message)
@@ -284,7 +286,10 @@ export class DeliveryScheduler {
     } else if (message.delivery.is === 'planned' && delivery.is !== 'planned') this.#setTimer(message)
   }
 
-  /** Delivers a waiting message now. Its number of retries and its retry delays stay unchanged. [queue.md 1.5] */
+  /**
+   * Delivers a waiting message now. The number of its retries and the delays of later retries stay unchanged. [queue.md
+   * 1.5]
+   */
   release(message: Message): void {
     if (!this.#happens(message, { is: 'released', now: this.#options.clock.now() })) return
     message.timer?.cancel()
@@ -292,21 +297,22 @@ export class DeliveryScheduler {
     this.#setTimer(message)
   }
 
-  /** Schedules the delivery of a message that waited until the request that submitted it got its response. */
+  /** Schedules the delivery of a message that was held until the request that published it got its response. */
   letGo(message: Message): void {
     const { delivery } = message
     if (delivery.is !== 'waiting' || delivery.waitsFor !== 'answer') return
     this.#free(message, this.#options.clock.now(), '')
   }
 
-  /** Sets the timer of a planned message. */
   #setTimer(message: Message): void {
     if (this.#stopped) return
     const options = message.awaited ? undefined : notAwaited
     message.timer = this.#options.clock.schedule(message.nextAttemptAt, this.#label(message.url), message, options)
   }
 
-  /** Makes a drain wait for a message, because a message behind it in the FIFO queue is one that a drain waits for. */
+  /**
+   * Makes a drain wait for a message, because it waits for a later message of the same FIFO queue.
+   */
   #waitFor(message: Message): void {
     if (message.awaited) return
     message.awaited = true
@@ -325,11 +331,11 @@ export class DeliveryScheduler {
     return label
   }
 
-  /** Handles the timer of a message. */
   #due(message: Message, task: Task): Promise<void> | void {
     const { lane, delivery } = message
     message.timer = undefined
-    // An admitted message keeps its slots until it starts or its attempt is abandoned.
+    // A message that flow control has admitted keeps its slots. They are freed after the attempt, or if the attempt
+    // does not start.
     const isAdmitted = delivery.is === 'planned' && delivery.heldSince !== undefined
     const faults = this.#faults?.source.isInactive === false ? this.#faults : undefined
     const until = faults?.source.downUntil?.queue
@@ -350,7 +356,8 @@ export class DeliveryScheduler {
   }
 
   /**
-   * Handles a due message whose attempt does not start: it was canceled, its queue is paused, or the service is down.
+   * Handles a due message whose attempt does not start, because the message was canceled, its queue is paused, or the
+   * service is down.
    */
   #putOff(message: Message, isAdmitted: boolean): void {
     const { lane, delivery } = message
@@ -377,7 +384,7 @@ export class DeliveryScheduler {
     message.part?.begins(message)
     const { injections: strikes } = message
     if (strikes === undefined) return this.#inFlight.begin(attempt, task)
-    // The next attempt evaluates the rules again, whether or not a fault was injected into this one.
+    // Clear the result, so that the rules are evaluated again before the next attempt.
     message.injections = undefined
     if (strikes.length === 0) return this.#inFlight.begin(attempt, task)
     return this.#inFlight.begin(attempt, task, this.#faults!.begin(attempt, strikes))
@@ -389,8 +396,8 @@ export class DeliveryScheduler {
   }
 
   /**
-   * Restarts the service. Attempts in flight are cut off and repeated once the service is up, without counting as a
-   * retry.
+   * Restarts the service. A restart cuts off the attempts in flight. They are repeated when the service is up again,
+   * and the repetition does not count as a retry.
    */
   restart(until: number): void {
     this.#faults?.source.markDown('queue', until)
@@ -411,7 +418,7 @@ export class DeliveryScheduler {
     else this.#setTimer(message)
   }
 
-  /** Applies a fault that drops a message or moves its attempt. A moved message keeps its slot. */
+  /** Applies a fault that drops a message or moves its attempt to another time. A moved message keeps its slot. */
   #prevented(prevention: Prevention, now: number): void {
     const { message } = prevention
     if (prevention.is === 'vanished') {
@@ -424,7 +431,7 @@ export class DeliveryScheduler {
     this.#setTimer(message)
   }
 
-  /** Drops a message because of a fault; the FIFO queue continues as if the message had ended. */
+  /** Drops a message because of a fault. Its FIFO queue continues with the next message. */
   #vanish(message: Message): void {
     const { delivery } = message
     this.#happens(message, { is: 'vanished' })
@@ -434,7 +441,7 @@ export class DeliveryScheduler {
     this.#conclude(message)
   }
 
-  /** Handles a response that arrived after the attempt had timed out or a restart had cut it off. */
+  /** Handles a late response. The attempt has already ended by its timeout, or a restart has cut it off. */
   #late(attempt: Attempt, reply: RawOutcome): void {
     const { clock, traffic } = this.#options
     const after = (clock.now() - attempt.endedAt) / 1000
@@ -443,7 +450,6 @@ export class DeliveryScheduler {
     traffic.complete(attempt)
   }
 
-  /** Handles the response of the destination, or the timeout of the attempt. */
   #settle(attempt: Attempt, given: RawOutcome): void {
     if (this.#stopped) return
     const { clock, traffic, limits, policy } = this.#options
@@ -472,7 +478,7 @@ export class DeliveryScheduler {
     if (this.#faults !== undefined && this.#faults.heldBack.length > 0)
       for (const released of this.#faults.gone(attempt, now)) this.#prevented(released, now)
     message.part?.ends(message, reply, error)
-    // Handling the response may already have ended the message, for example because it ended the workflow run.
+    // Stop if the message has changed: handling the response may have ended the workflow run, and with it the message.
     if (message.delivery !== delivery) return
     if (delivery.is === 'planned') this.#setTimer(message)
     if (delivery.is !== 'ended') return
@@ -506,8 +512,8 @@ export class DeliveryScheduler {
   }
 
   /**
-   * Publishes the callback about an attempt, and after the last failed attempt the failure callback. A canceled message
-   * sends no callbacks.
+   * Publishes the callback of an attempt. If the message has failed, also publishes the failure callback. A canceled
+   * message sends no callbacks.
    */
   #report(attempt: Attempt, reply: RawOutcome, error: string | undefined): void {
     const { policy, traffic } = this.#options
@@ -540,7 +546,7 @@ export class DeliveryScheduler {
     this.#conclude(message)
   }
 
-  /** Handles the end of a message. Once its callbacks have ended as well, its slot of the FIFO queue is freed. */
+  /** Handles the end of a message. Its slot in the FIFO queue is freed if its callbacks have ended, too. */
   #conclude(message: Message): void {
     let one: Message | undefined = isConcluded(message) ? message : undefined
     for (; one !== undefined; one = concludedWith(one)) {
@@ -566,12 +572,14 @@ export class DeliveryScheduler {
   }
 }
 
-/** Returns the state to which a restart sets a message whose attempt was in flight. */
+/** Returns the state in the message log for a message whose attempt was cut off by a restart. */
 function waitingState({ retried }: { readonly retried: number }): LoggedState {
   return retried === 0 ? 'CREATED' : 'RETRY'
 }
 
 function waitingReason(message: Message): string {
   const key = message.settings.flowControl?.key
-  return key === undefined ? 'all parallel calls of the plan are taken' : `in the wait list of flow-control key ${key}`
+  return key === undefined
+    ? 'the deliveries in flight have reached the limit of the plan'
+    : `in the wait list of flow-control key ${key}`
 }

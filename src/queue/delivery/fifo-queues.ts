@@ -4,7 +4,6 @@ import type { Message } from '../message/message.js'
 import { refusals } from '../settings/queue-rejections.js'
 import { checkName } from '../settings/url.js'
 
-/** FIFO queues by name. */
 export class FifoQueues {
   readonly #lanes = new Map<string, FifoQueue<Message>>()
   readonly #now: () => number
@@ -45,8 +44,8 @@ export class FifoQueues {
   }
 
   /**
-   * Rejects an invalid name and values above the quota. An existing queue may be changed even if the quota of queues is
-   * reached.
+   * Rejects invalid names and values above the quota. If the maximum number of queues is reached, existing queues can
+   * still be changed.
    */
   check(name: string, parallelism: number | undefined): void {
     checkName(name, 'queue name')

@@ -8,20 +8,23 @@ import { next } from '../message/state.js'
 import type { NoteSetting } from '../settings/settings-log.js'
 import { type FlowCaller, FlowKey, type PinnedLimits, WaitList } from './flow-key.js'
 
-/** Reason why a message is held, as a clause. */
+/** Why a message is held. `reason` is text for the traffic log. */
 export interface Holding {
   readonly by: 'key' | 'plan'
   readonly reason: string
 }
 
-/** State of flow control: the limits and counters of each key, and the number of deliveries in flight in total. */
+/**
+ * State of flow control: the limits and counters of each flow-control key, and the total number of deliveries in
+ * flight.
+ */
 export class FlowControl<C extends FlowCaller = Message> {
   readonly keys: Map<string, FlowKey<C>> = new Map()
-  /** Deliveries in flight, with and without a key. */
+  /** Number of deliveries in flight, including those without a flow-control key. */
   inFlight = 0
-  /** Maximum number of deliveries in flight in the plan; `undefined` when it is not enforced. */
+  /** The plan's maximum number of deliveries in flight. `undefined` if this limit is not enforced. */
   readonly globalMax: number | undefined
-  /** Messages that are held because the plan allows no further delivery in flight. */
+  /** Messages that are held because the number of deliveries in flight has reached the limit of the plan. */
   readonly heldByPlan: WaitList<C> = new WaitList()
 
   constructor(globalMax: number | undefined) {
@@ -42,9 +45,9 @@ export class FlowControl<C extends FlowCaller = Message> {
   }
 
   /**
-   * Requests the start of a due message. The message gets its slots if the limits allow it; otherwise it enters a wait
-   * list.
-   * @param isInOrder whether waiting messages are admitted in the order of arrival
+   * Asks whether a due message may start. If the limits allow it, the message gets its slots. Otherwise it enters a
+   * wait list, and the result says why.
+   * @param isInOrder `true` if messages leave a wait list in the order of arrival; `false` if the order is random
    */
   ask(caller: C, now: number, isInOrder: boolean): Holding | undefined {
     const key = this.keyOfCaller(caller)
@@ -55,18 +58,21 @@ export class FlowControl<C extends FlowCaller = Message> {
   }
 
   /**
-   * Starts a delivery if the plan allows another one in flight; otherwise the message enters the wait list of the plan.
+   * Counts a delivery as in flight if the limit of the plan allows another one. Otherwise the message enters the wait
+   * list of the plan.
    */
   askPlan(caller: C): Holding | undefined {
     if (this.globalMax !== undefined && this.inFlight >= this.globalMax) {
       this.heldByPlan.enter(caller)
-      return { by: 'plan', reason: `${this.inFlight} of ${this.globalMax} calls in flight` }
+      return { by: 'plan', reason: `${this.inFlight} of ${this.globalMax} deliveries in flight` }
     }
     this.inFlight++
     return undefined
   }
 
-  /** Admits the first message in the wait list of the plan, if the plan allows another delivery in flight. */
+  /**
+   * Admits the first message in the wait list of the plan, if the limit of the plan allows another delivery in flight.
+   */
   admitByPlan(): C | undefined {
     const { heldByPlan, globalMax } = this
     if (globalMax === undefined) return undefined
@@ -79,7 +85,6 @@ export class FlowControl<C extends FlowCaller = Message> {
     return undefined
   }
 
-  /** All messages that wait for a key or the plan. */
   *held(): Iterable<C> {
     for (const { held } of this.keys.values()) yield* held.all()
     yield* this.heldByPlan.all()
@@ -87,7 +92,7 @@ export class FlowControl<C extends FlowCaller = Message> {
 
   /**
    * Frees the slots of a delivery that has ended.
-   * @returns the key whose slot became free
+   * @returns the flow-control key that now has a free slot; `undefined` without a key
    */
   release(caller: C): FlowKey<C> | undefined {
     this.inFlight--
@@ -98,13 +103,13 @@ export class FlowControl<C extends FlowCaller = Message> {
 
   /**
    * Removes a held message that ends without a delivery.
-   * @returns the key whose slot became free
+   * @returns the flow-control key that now has a free slot; `undefined` if the message had no slot
    */
   leave(caller: C, by: Holding['by']): FlowKey<C> | undefined {
     const key = this.keyOfCaller(caller)
     if (by === 'plan') this.heldByPlan.leave(caller)
     else key?.held.leave(caller)
-    // A message that the plan holds has already taken a slot of its key.
+    // A message that the plan's limit holds already has a slot of its key. Free that slot.
     return key?.running.delete(caller) === true ? key : undefined
   }
 
@@ -117,8 +122,8 @@ export class FlowControl<C extends FlowCaller = Message> {
   }
 
   /**
-   * Returns a copy in which each message is replaced, for forecasts.
-   * @param of returns the replacement of a message; `undefined` omits the message
+   * Returns a copy for a forecast, with other objects in place of the messages.
+   * @param of returns the object that replaces a message; `undefined` omits the message
    */
   copy<D extends FlowCaller>(of: (caller: C) => D | undefined): FlowControl<D> {
     const copy = new FlowControl<D>(this.globalMax)
@@ -129,7 +134,6 @@ export class FlowControl<C extends FlowCaller = Message> {
   }
 }
 
-/** Logs that a message is held or admitted. */
 export type NoteDecision = (
   message: Message,
   decision: FlowControlEntry['decision'],
@@ -139,21 +143,23 @@ export type NoteDecision = (
 
 export interface AdmissionsOptions {
   readonly clock: ServiceClock
-  /** Maximum number of deliveries in flight in the plan; `undefined` when it is not enforced. */
   readonly globalMax: number | undefined
   /** Begins the attempt of a message that was held and is now admitted. */
   readonly start: (message: Message) => void
   readonly note: NoteSetting
   readonly decide: NoteDecision
-  /** Draws which message leaves a wait list; without it, messages leave in the order of arrival. */
+  /** Random stream that selects which message leaves a wait list. If absent, messages leave in the order of arrival. */
   readonly draws?: Random | undefined
 }
 
-/** Runs flow control: supplies time and random draws, logs its decisions, and sets the timers of its keys. */
+/**
+ * Connects flow control with the queue: provides time and random draws, logs decisions, and sets the timers of rate
+ * periods.
+ */
 export class Admissions {
   readonly control: FlowControl
   readonly #options: AdmissionsOptions
-  /** Timer of each key with held messages; it fires at the end of the rate period. */
+  /** Timer of each key that has held messages. It fires when the rate period ends. */
   readonly #wakes = new Map<FlowKey, Timer>()
 
   constructor(options: AdmissionsOptions) {
@@ -174,19 +180,20 @@ export class Admissions {
   }
 
   /**
-   * Copy of the random stream of the wait lists, for forecasts; `undefined` if messages leave in the order of arrival.
+   * Copy of the random stream that orders the wait lists. A forecast draws from the copy, so the stream itself does not
+   * advance. `undefined` if messages leave in the order of arrival.
    */
   get comingDraws(): Random | undefined {
     return this.#options.draws?.copy()
   }
 
-  /** Returns the timer that checks the wait list of a key again. */
+  /** Returns the timer that fires at the end of a key's rate period, to admit its held messages. */
   wakeOf(key: FlowKey): Timer | undefined {
     return this.#wakes.get(key)
   }
 
   /**
-   * Applies the limits that a new message has for its key. They replace those of earlier messages, unless the limits
+   * Applies the limits that a new message sets for its flow-control key. They replace the present limits, unless these
    * are pinned.
    */
   arrive(message: Message): void {
@@ -203,12 +210,14 @@ export class Admissions {
 
   #noteLimits(key: FlowKey, change: string): void {
     const { parallelismMax: parallelism, rateMax: rate, ratePeriod: period } = key
-    // Omit the default period of 1 second if there is no rate.
+    // Omit the period if there is no rate and the period is the default of 1 second.
     const told = rate === undefined && period === 1 ? undefined : period
     this.#options.note('flow-control', key.key, change, { parallelism, rate, period: told })
   }
 
-  /** Requests the start of a due message. Returns `false` if the message is held; it is then started later. */
+  /**
+   * Asks whether a due message may start. If the result is `false`, flow control holds the message and starts it later.
+   */
   ask(message: Message): boolean {
     const { draws } = this.#options
     const now = this.#now()
@@ -225,7 +234,6 @@ export class Admissions {
     message.delivery = next(message.delivery, { is: 'held', now, by })
   }
 
-  /** Frees the slots of a delivery that has ended. */
   release(message: Message): void {
     const key = this.control.release(message)
     if (key !== undefined) this.#admitWaiting(key)
@@ -233,7 +241,7 @@ export class Admissions {
       this.#admitted(one, this.#now())
   }
 
-  /** Removes a message from its wait list, because it is about to end without a delivery. */
+  /** Removes a held message from its wait list, because the message ends without a delivery. */
   leave(message: Message): void {
     const { delivery } = message
     if (delivery.is !== 'held') return
@@ -242,8 +250,8 @@ export class Admissions {
   }
 
   /**
-   * Starts as many held messages as the limits allow. If the rate limit holds others, sets a timer for the end of the
-   * period.
+   * Starts held messages of a key until a limit is reached. If that is the rate limit, sets a timer for the end of the
+   * rate period.
    */
   #admitWaiting(key: FlowKey): void {
     const { draws } = this.#options
@@ -298,7 +306,7 @@ export class Admissions {
     this.#admitWaiting(key)
   }
 
-  /** Pins limits so that messages cannot change them; resets the rate count and the period. */
+  /** Pins limits of a key, so that messages cannot change them. Begins a new rate period with no counted deliveries. */
   pin(name: string, limits: PinnedLimits): void {
     const key = this.keyOf(name)
     const left = key.rateLeft(this.#now())
@@ -307,7 +315,7 @@ export class Admissions {
     this.#restartPeriod(key, left)
   }
 
-  /** Unpins limits. The values stay in force until a message has other limits. */
+  /** Unpins limits of a key. They stay unchanged until a message sets other limits. */
   unpin(name: string, which: { parallelism: boolean; rate: boolean }): void {
     const key = this.keyOf(name)
     if (which.parallelism) key.pinnedParallelism = false
@@ -321,7 +329,7 @@ export class Admissions {
     this.#restartPeriod(key, key.rateLeft(this.#now()))
   }
 
-  /** Resets the parallelism and rate counters, as the older endpoint does. */
+  /** Resets the counters of the parallelism and the rate, as the older endpoint `reset` does. */
   reset(name: string): void {
     const key = this.keyOf(name)
     key.running.clear()

@@ -3,9 +3,10 @@ import { FifoList } from '../message/fifo-list.js'
 import type { Message } from '../message/message.js'
 import type { FlowControlLimits, PublishSettings } from '../settings/message-settings.js'
 
-// Flow control as plain values: these functions read no clock, write no log, draw nothing and call nothing back.
+// Rules of flow control without side effects: these functions read no clock, write no log, draw no random numbers and
+// call no callbacks. The queue and forecasts share them.
 
-/** Message as flow control sees it. */
+/** Part of a message that flow control needs. Forecasts use other objects with the same fields. */
 export interface FlowCaller {
   /** Sequence number; later messages have a higher one. */
   readonly seq: number
@@ -16,13 +17,14 @@ export interface FlowCaller {
 }
 
 /**
- * Held messages in the order of arrival. A message that leaves early keeps an empty position, which is skipped later.
+ * Wait list: held messages in the order of arrival. If a message leaves before it is admitted, its position stays in
+ * the list and is skipped later.
  */
 export class WaitList<C extends FlowCaller> {
   readonly #line = new FifoList<C | undefined>()
-  /** Messages that left early; `shift()` skips their positions. */
+  /** Messages that left before they were admitted. `shift()` skips their positions. */
   readonly #left = new Set<C>()
-  /** Messages for which no drain waits. */
+  /** Messages in the list for which no drain waits. */
   readonly #unawaited = new Set<C>()
   #size = 0
 
@@ -30,12 +32,12 @@ export class WaitList<C extends FlowCaller> {
     return this.#size
   }
 
-  /** Number of positions, including the empty ones of messages that left early. */
+  /** Number of positions, including the positions of messages that left before they were admitted. */
   get places(): number {
     return this.#line.length
   }
 
-  /** Whether a drain waits for any of the messages. */
+  /** Whether the list contains a message for which a drain waits. */
   get awaited(): boolean {
     return this.#size > this.#unawaited.size
   }
@@ -46,20 +48,20 @@ export class WaitList<C extends FlowCaller> {
     if (!caller.awaited) this.#unawaited.add(caller)
   }
 
-  /** Removes a message that will not be admitted. Its position stays and is skipped later. */
+  /** Removes a message before it is admitted. Its position stays in the list and is skipped later. */
   leave(caller: C): void {
     this.#left.add(caller)
     this.#forget(caller)
   }
 
-  /** Moves the message at this position to the front, for a random order. */
+  /** Moves a position to the front, so that its message leaves next. A random order uses this. */
   promote(place: number): void {
     this.#line.promote(place)
   }
 
   /**
-   * Removes the first position.
-   * @returns the message at this position; `undefined` if the message left early
+   * Removes the first position of the list.
+   * @returns the message at this position; `undefined` if the message had left before
    */
   shift(): C | undefined {
     const caller = this.#line.shift()
@@ -78,8 +80,8 @@ export class WaitList<C extends FlowCaller> {
   }
 
   /**
-   * Copies the positions to another, empty list.
-   * @param of returns the replacement of a message; `undefined` leaves its position empty
+   * Copies the positions to an empty list, with other objects in place of the messages.
+   * @param of returns the object that replaces a message; `undefined` leaves its position empty
    */
   copyTo<D extends FlowCaller>(list: WaitList<D>, of: (caller: C) => D | undefined): void {
     for (const caller of this.#line.all()) {
@@ -90,7 +92,7 @@ export class WaitList<C extends FlowCaller> {
   }
 }
 
-/** Limits and counters of one flow-control key, with the messages that are running or held. [queue.md 6.2] */
+/** Limits and counters of one flow-control key, and the messages that have a slot or are held. [queue.md 6.2] */
 export class FlowKey<C extends FlowCaller = Message> {
   parallelismMax: number | undefined
   rateMax: number | undefined
@@ -105,8 +107,9 @@ export class FlowKey<C extends FlowCaller = Message> {
   /** Sequence number of the latest message with this key. */
   latestSeq = 0
   /**
-   * After a manual restart of the period: the `room` deliveries that the previous period still allowed. Messages up to
-   * sequence number `upTo` that were due by `at` use them, and do not count in the new period.
+   * Set when the rate period is restarted by hand: `room` is the number of deliveries that the previous period still
+   * allowed. Messages up to sequence number `upTo` that were due at or before `at` use these deliveries. They do not
+   * count in the new period.
    */
   overdue: { readonly upTo: number; readonly at: number; readonly room: number } | undefined
   readonly running: Set<C> = new Set()
@@ -127,7 +130,8 @@ export class FlowKey<C extends FlowCaller = Message> {
   }
 
   /**
-   * Returns the start of the current period in milliseconds. Periods without deliveries follow each other without gaps.
+   * Returns the start of the current rate period in milliseconds. If periods passed without deliveries, each began when
+   * the previous one ended.
    */
   presentPeriodStart(now: number): number {
     const { ratePeriodStart: start = now } = this
@@ -135,7 +139,7 @@ export class FlowKey<C extends FlowCaller = Message> {
     return start + Math.floor(Math.max(0, now - start) / length) * length
   }
 
-  /** Resets the count when the period has ended. */
+  /** Sets the number of counted deliveries to 0 if the rate period has ended. */
   refresh(now: number): void {
     if (now >= this.periodEnd()) this.rateCount = 0
   }
@@ -145,22 +149,21 @@ export class FlowKey<C extends FlowCaller = Message> {
     return this.hasSlot() && this.hasRate(now)
   }
 
-  /** Whether the parallelism limit allows another delivery. */
   hasSlot(): boolean {
     return !this.paused && (this.parallelismMax === undefined || this.parallelismCount < this.parallelismMax)
   }
 
-  /** Whether the rate limit allows another delivery. */
   hasRate(now: number): boolean {
     return this.rateMax === undefined || now >= this.periodEnd() || this.rateCount < this.rateMax
   }
 
-  /** Whether a held message may be admitted. */
   mayAdmit(now: number): boolean {
     return this.held.size > 0 && this.hasRoom(now)
   }
 
-  /** Admits the first held message, which takes a slot. Returns `undefined` if the message left early. */
+  /**
+   * Admits the message at the first position, which takes a slot. Returns `undefined` if the message had left before.
+   */
   admit(now: number): C | undefined {
     const caller = this.held.shift()
     if (caller !== undefined) this.take(caller, now)
@@ -168,8 +171,8 @@ export class FlowKey<C extends FlowCaller = Message> {
   }
 
   /**
-   * Requests the start of a due message. Returns `true` if the message took a slot and may start. If not, the calling
-   * code must add it to `held`.
+   * Asks whether a due message may start. `true`: the message took a slot. `false`: the calling code must add the
+   * message to `held`.
    */
   ask(caller: C, now: number): boolean {
     if (this.takeOverdue(caller)) return true
@@ -179,7 +182,8 @@ export class FlowKey<C extends FlowCaller = Message> {
   }
 
   /**
-   * Returns whether a message may start with a delivery that the previous period still allowed, and then takes a slot.
+   * Takes a slot for a message that was due before a manual restart of the period. The previous period must still allow
+   * a delivery. Returns whether the message may start.
    */
   takeOverdue(caller: C): boolean {
     const { overdue } = this
@@ -190,7 +194,7 @@ export class FlowKey<C extends FlowCaller = Message> {
     return true
   }
 
-  /** Takes a slot and counts a delivery in the rate period. */
+  /** Takes a slot, and counts the delivery in the current rate period. */
   take(caller: C, now: number): void {
     if (now >= this.periodEnd()) {
       this.ratePeriodStart = now
@@ -200,38 +204,40 @@ export class FlowKey<C extends FlowCaller = Message> {
     this.running.add(caller)
   }
 
-  /** Returns when held messages must be checked again; `undefined` if they do not wait for the end of a rate period. */
+  /**
+   * Returns when held messages must be checked again: at the end of the rate period, if the rate limit holds them.
+   * Otherwise returns `undefined`.
+   */
   wakeAt(now: number): number | undefined {
     const rateLimits =
       !this.paused && this.held.size > 0 && this.rateMax !== undefined && this.rateCount >= this.rateMax
     return rateLimits ? Math.max(now, this.periodEnd()) : undefined
   }
 
-  /** Returns how many deliveries the rate still allows. */
   rateLeft(now: number): number {
     this.refresh(now)
     return this.rateMax === undefined ? Number.POSITIVE_INFINITY : Math.max(0, this.rateMax - this.rateCount)
   }
 
   /**
-   * Returns why no message may start now, as a clause.
-   * @param isInOrder whether waiting messages are admitted in the order of arrival
+   * Returns text that says why no message may start now: `parallelism 2 of 2, 3 before it`.
+   * @param isInOrder `true` if messages leave the wait list in the order of arrival; `false` if the order is random
    */
   blockedBy(now: number, isInOrder: boolean): string {
     if (this.paused) return 'paused'
     if (this.parallelismMax !== undefined && this.parallelismCount >= this.parallelismMax)
       return `parallelism ${this.parallelismCount} of ${this.parallelismMax}${this.#before()}`
     if (this.rateMax !== undefined && this.rateCount >= this.rateMax) {
-      // Report the end of the period only if this message can start then. If there are too many messages before it, its
-      // start is unknown.
+      // Add the remaining time of the period only if this message can start when the period ends. If the messages
+      // before it use up the next period, its start is unknown.
       const left = isInOrder && this.held.size < this.#roomAfterPeriod() ? this.periodEnd() - now : undefined
-      const until = left === undefined ? '' : `, for ${formatDuration(Math.max(0, left))} more`
+      const until = left === undefined ? '' : `, until the period ends in ${formatDuration(Math.max(0, left))}`
       return `rate ${this.rateCount} of ${this.rateMax}${until}${this.#before()}`
     }
     return `${this.waitListSize} before it in the wait list`
   }
 
-  /** Returns how many messages can start when the period ends, while the deliveries in flight continue. */
+  /** Returns how many messages can start at the end of the rate period, if no delivery in flight ends before. */
   #roomAfterPeriod(): number {
     const { rateMax = Number.POSITIVE_INFINITY, parallelismMax = Number.POSITIVE_INFINITY } = this
     return Math.min(rateMax, parallelismMax - this.parallelismCount)
@@ -241,7 +247,6 @@ export class FlowKey<C extends FlowCaller = Message> {
     return this.held.size === 0 ? '' : `, ${this.held.size} before it`
   }
 
-  /** Whether the limits of a message differ from those in force. */
   differs({ parallelism, rate, period }: FlowControlLimits): boolean {
     if (!this.pinnedParallelism && this.parallelismMax !== parallelism) return true
     return !this.pinnedRate && (this.rateMax !== rate || this.ratePeriod !== period)
@@ -251,13 +256,12 @@ export class FlowKey<C extends FlowCaller = Message> {
   limit(limits: FlowControlLimits, now: number): void {
     if (!this.pinnedParallelism) this.parallelismMax = limits.parallelism
     if (this.pinnedRate) return
-    // A longer period must not revive a period that has ended.
+    // A period that has ended must stay ended, even if the new period is longer.
     if (now >= this.periodEnd()) this.ratePeriodStart = undefined
     this.rateMax = limits.rate
     this.ratePeriod = limits.period
   }
 
-  /** Pins limits so that messages cannot change them. */
   pin({ parallelism, rate, period }: PinnedLimits): void {
     if (parallelism !== undefined) {
       this.parallelismMax = parallelism
@@ -270,8 +274,9 @@ export class FlowKey<C extends FlowCaller = Message> {
   }
 
   /**
-   * Starts a new period. Messages that were due before can still use the previous one: on the service they have usually
-   * started by now, but in the sandbox their timers may not have fired yet. [queue.md 6.2]
+   * Starts a new rate period. Messages that were already due may still use the deliveries that the previous period
+   * allowed. On the service they have usually started by now, but in the sandbox their timers may not have fired yet.
+   * [queue.md 6.2]
    * @param left number of deliveries that the previous period still allowed
    */
   restartPeriod(now: number, left: number): void {
@@ -285,8 +290,8 @@ export class FlowKey<C extends FlowCaller = Message> {
   }
 
   /**
-   * Returns a copy in which each message is replaced, for forecasts.
-   * @param of returns the replacement of a message; `undefined` omits the message
+   * Returns a copy for a forecast, with other objects in place of the messages.
+   * @param of returns the object that replaces a message; `undefined` omits the message
    */
   copy<D extends FlowCaller>(of: (caller: C) => D | undefined, copy: FlowKey<D> = new FlowKey(this.key)): FlowKey<D> {
     const { key: _key, running, held, ...plain } = this
@@ -300,7 +305,7 @@ export class FlowKey<C extends FlowCaller = Message> {
   }
 }
 
-/** Limits that a request pins, so that messages cannot change them. `period` is in seconds. */
+/** Limits that a request pins for a flow-control key. `period` is in seconds. */
 export interface PinnedLimits {
   readonly parallelism?: number | undefined
   readonly rate?: number | undefined

@@ -10,15 +10,14 @@ import type { RawOutcome } from '../message/message.js'
 import type { Attempt } from '../message/message-entries.js'
 import type { AttemptFaults } from './delivery-faults.js'
 
-/** Handles the results of attempts. */
 export interface Outcomes {
-  /** Handles the response of the destination, or the timeout. */
+  /** Called with the response of the destination, or with the error of a timeout. */
   settle(attempt: Attempt, reply: RawOutcome): void
-  /** Handles a response that arrives after the attempt has timed out. */
+  /** Called with a response that arrives after the timeout of the attempt. */
   late(attempt: Attempt, reply: RawOutcome): void
-  /** Handles an attempt that a restart cut off. The attempt is repeated at the time `until`. */
+  /** Called for an attempt that a restart of the service cut off. The attempt is repeated at the time `until`. */
   makeAgain(attempt: Attempt, until: number): void
-  /** Handles a fault that restarts the service, which is down until the time `until`. */
+  /** Called when a fault restarts the service. The service is down until the time `until`. */
   restart(until: number): void
 }
 
@@ -29,11 +28,14 @@ export interface InFlightOptions {
   readonly policy: ResolvedPolicy
   readonly limits: ResolvedQueueLimits
   readonly outcomes: Outcomes
-  /** Whether a restart can cut attempts off. If not, the attempts in flight need not be listed. */
+  /**
+   * Whether a restart is possible. Only then must the attempts in flight be remembered, so that a restart can cut them
+   * off.
+   */
   readonly keeps: boolean
 }
 
-/** Attempts whose responses are awaited. */
+/** Attempts in flight: they have begun and have no response yet. */
 export class InFlight {
   readonly clock: ServiceClock
   readonly longestBody: number
@@ -57,7 +59,6 @@ export class InFlight {
     return this.#random
   }
 
-  /** Delivers an attempt and handles its response. */
   begin(attempt: Attempt, task: Task, met?: AttemptFaults): Promise<void> | void {
     const { timeout = this.#longest } = attempt.message.settings
     const call = new RunningCall(task, Math.min(timeout, this.#longest), attempt, this)
@@ -76,7 +77,7 @@ export class InFlight {
       if (keeps) this.#calls.add(call)
       call.watch(reply.note)
     } else {
-      // `end()` also cancels the timeout, which a handler sets if it sleeps without awaiting the sleep.
+      // If the handler called `sleep()` without `await`, its timeout is still set. `end()` cancels it.
       call.end(reply)
     }
   }
@@ -86,7 +87,7 @@ export class InFlight {
     this.#options.outcomes.settle(call.attempt, reply)
   }
 
-  /** Cuts off the attempts in flight; they are made again once the service is up. */
+  /** Cuts off all attempts in flight. They are repeated at the time `until`, when the service is up again. */
   restart(until: number): void {
     const calls = [...this.#calls]
     this.#calls.clear()
@@ -99,7 +100,7 @@ export class InFlight {
     if (this.#options.keeps) this.#calls.add(call)
   }
 
-  /** Restarts the service before the delivery, or after the handler has responded. */
+  /** Applies a fault that restarts the service, either before the delivery or after the handler has responded. */
   #runIntoRestart(call: RunningCall, { restart, encounters }: AttemptFaults): Promise<void> | void {
     const { attempt } = call
     const { destinations, outcomes } = this.#options
@@ -125,20 +126,22 @@ export class InFlight {
 
 function deed({ error, status }: RawOutcome): string {
   const end = error === undefined ? `responded ${status}` : `failed: ${error}`
-  return `the handler ran and ${end}, the service restarted before it knew`
+  return `the handler ran and ${end}, but the service restarted before it received the response`
 }
 
 /** Error of an attempt that timed out. [queue.md 4.3, choice] */
 const timedOut = 'context deadline exceeded'
 
-/** Stall timeout for deliveries over the network, which is longer than the network's own timeouts. */
+/**
+ * Stall timeout in milliseconds for deliveries over the network. It is longer than the timeouts of the network itself.
+ */
 const networkPatience = 600_000
 
 const notAwaited = { awaited: false } as const
 
 /**
- * Attempt from its start until its response, and the task of its handler. Virtual time passes only while the handler
- * sleeps, so the timeout is set at the first sleep. Most handlers never sleep and need no timeout.
+ * Attempt that has begun and has no response yet. It is also the task of the handler. Virtual time passes only while
+ * the handler sleeps, so the timeout is set at the first sleep. Most handlers never sleep and need no timeout.
  */
 export class RunningCall implements DeliveryContext, Task {
   ended = false
@@ -187,8 +190,8 @@ export class RunningCall implements DeliveryContext, Task {
   }
 
   /**
-   * Pauses the timeout while the delivery waits to be started. The returned function ends the wait and starts the
-   * timeout anew.
+   * Pauses the timeout while a delivery over the network waits until it may start. Call the returned function when the
+   * wait ends. The timeout then starts from the beginning.
    */
   waits(): () => void {
     this.#waits = true
@@ -212,11 +215,11 @@ export class RunningCall implements DeliveryContext, Task {
 
   again(afterMs: number, run: (context: DeliveryContext) => Promise<void>, when?: 'now'): void {
     const { clock } = this.owner
-    const label = `copy of a ${this.label}`
+    const label = `duplicate of a ${this.label}`
     const copy = (task: Task): Promise<void> => {
       task.whenStuck?.(
         () => this.#patience,
-        () => `a ${label} ${this.#stuck}: nothing waits for it any more.`,
+        () => `The handler for a ${label} ${this.#stuck}, and virtual time no longer waits for it.`,
       )
       return run(copyOf(this, task))
     }
@@ -224,7 +227,7 @@ export class RunningCall implements DeliveryContext, Task {
     else clock.schedule(clock.now() + afterMs, label, copy, this.#timerOptions)
   }
 
-  /** Watches a handler that does not respond immediately. Sets the timeout when the handler sleeps or stalls. */
+  /** Watches a handler that has not responded immediately: sets the timeout once the handler sleeps or stalls. */
   watchWhenAsleep(): void {
     this.work.whenStuck?.(
       () => this.#patience,
@@ -238,8 +241,8 @@ export class RunningCall implements DeliveryContext, Task {
   }
 
   /**
-   * Stall timeout in milliseconds of host time. Deliveries over the network, which have a timeout handler, use their
-   * own.
+   * Stall timeout in milliseconds of host time. Deliveries over the network, which are those with a timeout handler,
+   * use `networkPatience`.
    */
   get #patience(): number | undefined {
     const { handlerStallTimeout } = this.owner
@@ -249,11 +252,10 @@ export class RunningCall implements DeliveryContext, Task {
   get #stuck(): string {
     return (
       `has neither ended nor slept for ${formatDuration(this.#patience!)} of host time (policy.handlerStallTimeout). ` +
-      'Make sure that it returns or throws, and lets virtual time pass with task.sleep(). It counts as one that never responds'
+      'Make sure that the handler returns or throws. It can let virtual time pass with task.sleep(). Now it counts as a handler that never responds'
     )
   }
 
-  /** Sets the timeout of an attempt that has not got its response. */
   watch(note?: string): void {
     if (note !== undefined) this.#note = note
     if (this.#waits) this.#isWatched = true
@@ -271,7 +273,7 @@ export class RunningCall implements DeliveryContext, Task {
     if (this.#over()) this.owner.ended(this, reply)
   }
 
-  /** Ends the call without a response. The calling code decides whether the attempt is repeated. */
+  /** Ends the attempt without a response. Returns `false` if the attempt has already ended. */
   cutOff(): boolean {
     if (!this.#over()) return false
     this.#onTimeout?.()
@@ -290,7 +292,9 @@ export class RunningCall implements DeliveryContext, Task {
   }
 }
 
-/** Returns the context of a duplicate delivery. The queue does not know of the duplicate, so it has no timeout. */
+/**
+ * Returns the context of a duplicate delivery. It has no timeout, because the queue does not know about the duplicate.
+ */
 function copyOf(original: RunningCall, task: Task): DeliveryContext {
   const { timeout, longestBody } = original
   return {

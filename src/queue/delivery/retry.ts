@@ -15,27 +15,27 @@ export function firstDue({ notBefore, delay }: Pick<PublishSettings, 'notBefore'
   return Math.max(now, notBefore ?? now + delay)
 }
 
-/** Returns the text of a failure: a network error, a timeout or the status line; `undefined` for a success. */
+/**
+ * Returns the error text for a response: the network error, the timeout, or the status line such as `503 Service
+ * Unavailable`. Returns `undefined` if the delivery succeeded.
+ */
 export function failureText(reply: Pick<RawOutcome, 'status' | 'error'>): string | undefined {
   if (reply.error !== undefined) return reply.error
   return reply.status >= 200 && reply.status < 300 ? undefined : statusText(reply.status)
 }
 
-/** Facts about a failed attempt that determine the next state of its message. */
+/** Facts about a failed attempt that decide whether the message is retried. */
 export interface FailedAttempt {
   readonly status: number
   readonly headers: HeaderList
   readonly error: string
-  /** Whether the message fails even if retries are left. */
+  /** Whether the message fails now, even if it has retries left. */
   readonly isFinal: boolean
   /** Whether the message's workflow run has ended. */
   readonly isOver: boolean
 }
 
-/**
- * Returns the consequence of an attempt that failed now: a retry, a failed message, or a dropped one. [queue.md 5.2,
- * 5.3]
- */
+/** Returns what follows a failed attempt: the message is retried, fails, or is dropped. [queue.md 5.2, 5.3] */
 export function verdictOn(
   { status, headers, error, isFinal, isOver }: FailedAttempt,
   retried: number,
@@ -55,9 +55,9 @@ function forbidsRetries(headers: HeaderList, { nonRetryable }: Pick<QueueDialect
 }
 
 /**
- * Returns the delay before retry number `retried + 1`, from the first of these: the response headers, the retry
- * expression of the message, the default backoff. [queue.md 5.2]
- * @param after result of the attempt, as text for the reason of the delay, such as `503` or `the timeout`
+ * Returns the delay before retry number `retried + 1`. The first of these that is set determines it: the response
+ * headers, the retry expression of the message, the default backoff. [queue.md 5.2]
+ * @param after outcome of the attempt as text, such as `503` or `the timeout`, for the reason of the delay
  */
 export function retryWait(
   retried: number,
@@ -70,10 +70,10 @@ export function retryWait(
   const asked = askedDelay(replyHeaders, now)
   if (asked !== undefined && (expression === undefined || policy.retryHeadersOverrideExpression)) {
     if (asked.delay <= policy.maxRetryDelay) {
-      return { delay: asked.delay, reason: `${inSeconds(asked.delay)} as ${asked.header} asked after ${after}` }
+      return { delay: asked.delay, reason: `${inSeconds(asked.delay)} from the header ${asked.header}, after ${after}` }
     }
     const longest = formatDuration(policy.maxRetryDelay)
-    return backoff(retried, policy, `, because ${asked.header} asked for more than ${longest}, after ${after}`)
+    return backoff(retried, policy, `, because ${asked.header} is longer than ${longest}, after ${after}`)
   }
   if (expression === undefined) return backoff(retried, policy, ` after ${after}`)
   const value = expression.evaluate(retried)
@@ -89,7 +89,10 @@ function backoff(retried: number, policy: ResolvedPolicy, why: string): RetryWai
   return { delay, reason: `${inSeconds(delay)} from the default back-off${why}` }
 }
 
-/** Returns the milliseconds before retry `n` (1 for the first): min(86400, e^(2.5·n)) whole seconds. [queue.md 5.2] */
+/**
+ * Returns the default delay before retry `n` in milliseconds, where 1 is the first retry. It is min(86400, e^(2.5·n))
+ * whole seconds. [queue.md 5.2]
+ */
 export function defaultBackoff(n: number, policy: ResolvedPolicy): number {
   const seconds = Math.min(policy.maxRetryDelay / 1000, Math.exp(policy.backoffFactor * n))
   return policy.roundBackoff ? Math.floor(seconds) * 1000 : Math.round(seconds * 1000)
@@ -108,7 +111,7 @@ export const retryHeaders = [
 ] as const
 const lowerRetryHeaders = retryHeaders.map((name) => [name, name.toLowerCase()] as const)
 
-/** Returns the delay that the response asks for; an unreadable value counts as absent. */
+/** Returns the delay that the response headers ask for. A value that cannot be parsed is ignored. */
 function askedDelay(headers: HeaderList, now: number): { readonly header: string; readonly delay: number } | undefined {
   if (headers.length === 0) return undefined
   for (const [header, lower] of lowerRetryHeaders) {
@@ -120,8 +123,8 @@ function askedDelay(headers: HeaderList, now: number): { readonly header: string
 }
 
 /**
- * Maximum length of a delay in a response header, in characters. No date or sensible duration is longer. A limit of
- * this package.
+ * Maximum length in characters of a header value that asks for a delay. No date or useful duration is longer. The limit
+ * belongs to this package, not to the service.
  */
 export const maxWait = 1000
 

@@ -9,27 +9,28 @@ import type { DeliveryContext } from './delivery-context.js'
 import { rateLimitResponse } from './rate-limit.js'
 import { rawResponse } from './raw-response.js'
 
-// Applies faults to one attempt: the faults of fault rules, in the order of injection, and the fault of a script step.
+// Applies faults to one attempt: first those of fault rules, in the order of injection, then the fault of a script
+// step.
 
 type Maybe<T> = T | Promise<T>
 
-/** Fault that is injected into an attempt. */
 export interface AppliedFault {
   readonly fault: DeliveryFault
   readonly phase: 'before' | 'after'
   draw(below: number): number
-  /** Logs the effect of the fault. */
   report?(effect: string): void
 }
 
 export interface AttemptInjectionContext {
   readonly attempt: Attempt
   readonly context: DeliveryContext
-  /** Runs the layer below the faults: a handler, a script or the network. */
+  /**
+   * Responds after all faults have been applied: runs a handler or a script, or sends the delivery over the network.
+   */
   underneath(context: DeliveryContext): Maybe<RawOutcome>
 }
 
-/** Outcome of a destination that never responds, so that the timeout ends the attempt. */
+/** Outcome of a destination that never responds. The attempt ends when it times out. */
 export const noResponse: RawOutcome = {
   status: 0,
   headers: noHeaders,
@@ -38,7 +39,9 @@ export const noResponse: RawOutcome = {
   never: true,
 }
 
-/** Applies the faults as nested layers around the destination; the first fault is the outermost layer. */
+/**
+ * Applies the faults around the delivery. The first fault is the outermost: it sees the outcome of all other faults.
+ */
 export function applyFaults(
   encounters: readonly AppliedFault[],
   scene: AttemptInjectionContext,
@@ -73,7 +76,7 @@ export function applyFaults(
   return meetingOf(fault).meets(fault, moment)
 }
 
-/** Whether a delivery with this fault reaches the destination, so that recorders must record it. */
+/** Whether a delivery with this fault still reaches the destination. If so, recorders must record it. */
 export function arrives(fault: DeliveryFault): boolean {
   const met = meetingOf(fault)
   const last = met.next?.(fault)

@@ -1,22 +1,24 @@
 import type { Task } from '../../kernel/time.js'
 
-/** Timeout, clock and random draws of one attempt, for the code that responds to it. */
+/** Context of one attempt for the code that responds: timeout, clock and random draws. */
 export interface DeliveryContext {
   readonly task: Task
   /** Timeout of the attempt in milliseconds. */
   readonly timeout: number
-  /** Maximum size of a kept response body in bytes. */
+  /** Number of bytes of a response body that are kept. Further bytes are dropped. */
   readonly longestBody: number
   /** Registers a function that runs when the attempt times out. */
   onTimeout(run: () => void): void
-  /** Pauses the timeout while the attempt waits to be started, until the returned function is called. */
+  /**
+   * Pauses the timeout, because the delivery waits until it may start. Call the returned function when the wait ends.
+   */
   waits(): () => void
   now(): number
-  /** Draws a whole number below a bound, for faults of scripts that need a random decision. */
+  /** Returns a random whole number from 0 and less than `below`, for faults of scripts. */
   draw(below: number): number
   /**
-   * Makes a duplicate delivery, which does not affect the attempt: `afterMs` milliseconds later, or with `now`
-   * immediately and in parallel.
+   * Makes a duplicate delivery without an effect on the attempt. It starts `afterMs` milliseconds later. With `now`, it
+   * starts immediately and runs in parallel.
    */
   again(afterMs: number, run: (context: DeliveryContext) => Promise<void>, when?: 'now'): void
 }

@@ -17,8 +17,8 @@ export type DestinationResponse =
       readonly body?: string | Uint8Array | object | null
     }
 
-// Responses and steps that are data are checked when they are registered, so that the error names the call with the
-// mistake.
+// Steps and responses that are data are checked at registration. The error then names the call that contains the
+// mistake, such as `destinations.script()`.
 
 /**
  * Checks script steps and returns copies of them.
@@ -27,8 +27,8 @@ export type DestinationResponse =
 export function checkedSteps(steps: readonly (Step | number)[], called: string): readonly Step[] {
   const wanted = `${called}: the second argument must be an array of steps such as 500, fault.reset(), fault.hang(), fault.lostAck() or fault.pass()`
   if (!Array.isArray(steps)) throw new TypeError(`${wanted} (got ${typeof steps}).`)
-  // A long script repeats few different steps, so each status, and each kind without fields, is checked and stored only
-  // once.
+  // A long script repeats a few different steps. Check and store each status only once, and also each fault without
+  // fields.
   const known = new Map<unknown, Step>()
   const checked: Step[] = []
   for (const [index, step] of steps.entries()) {
@@ -44,19 +44,20 @@ export function checkedSteps(steps: readonly (Step | number)[], called: string):
     }
     checked.push(kept)
   }
-  // Later changes to the given object have no effect.
+  // Copy the steps, so that the script stays the same if the test changes its objects later.
   return structuredClone(checked)
 }
 
 function hasOnlyKind(step: unknown): step is Step {
   if (typeof step !== 'object' || step === null) return false
   for (const field in step) if (field !== 'kind') return false
-  // The kind must be a string, because a number would be the same cache key as a status.
+  // Require a string: a number as `kind` would have the same cache key as a status.
   return 'kind' in step && typeof step.kind === 'string'
 }
 
 /**
- * Returns what is wrong with a handler's return value that is not a Response, as a clause; `undefined` if it is valid.
+ * Returns text that says why a return value of a handler is not a valid response. The value is not a `Response` object.
+ * Returns `undefined` if the value is valid.
  */
 export function responseProblem(answer: unknown): string | undefined {
   if (isStatus(answer)) return undefined

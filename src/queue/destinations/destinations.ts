@@ -34,60 +34,59 @@ import { RedirectedAttempt } from './redirected-attempt.js'
 import { BrokenBody, isResponse, knownFailure, replyOfResponse, UnusableResponse, unreadable } from './response.js'
 
 /**
- * Destination as an app writes it: a route handler, a Hono app, or any function that takes a `Request` and returns a
- * `Response`.
+ * Destination as an app defines it: a route handler, a Hono app, or any other function that takes a `Request` and
+ * returns a `Response`.
  */
 export type DestinationHandler = (request: Request, task: Task) => Response | Promise<Response>
 
 /**
- * Destination as a plain function. It is faster, because creating `Request` and `Response` objects takes ten times as
- * long as the rest of an attempt.
+ * Destination as a plain function, without `Request` and `Response`. This is faster, because creating these two objects
+ * takes ten times as long as all other work of an attempt.
  */
 export type DestinationResponder = (delivery: Attempt, task: Task) => DestinationResponse | Promise<DestinationResponse>
 
-/** Hosts that the configured `fetch` may reach. */
+/** Hosts to which the configured `fetch` may send deliveries. */
 export type DeliveryHosts = 'loopback' | 'none' | 'any' | readonly string[]
 
 export interface DestinationsOptions {
-  /** Sends deliveries to URLs without a registration. */
+  /** Sends a delivery if no destination is registered for its URL. */
   readonly fetch?: typeof fetch | undefined
   /**
-   * Hosts that `fetch` may reach. The host is checked for each URL, including the target of each redirect. Default
+   * Hosts to which `fetch` may send deliveries. Each URL is checked, including the target of each redirect. Default
    * `loopback`.
    */
   readonly deliver?: DeliveryHosts | undefined
   /**
-   * Production hosts of the vendor. Deliveries to them and their subdomains are refused unless `deliver` names the
+   * Production hosts of the vendor. Deliveries to these hosts and their subdomains fail, unless `deliver` lists the
    * host.
    */
   readonly refusedHosts?: readonly string[] | undefined
   /**
-   * Outcome of an attempt without a destination: `error` for a network error, or the status of a response. Default
-   * `error`.
+   * Outcome of an attempt if its URL has no destination: `error` for a network error, or the status of a response.
+   * Default `error`.
    */
   readonly unhandled?: 'error' | number | undefined
-  /** Whether a redirect is followed. If not, the redirect response counts as a failure. */
+  /** Whether redirects are followed. If `false`, a redirect response fails the attempt. */
   readonly followRedirects?: boolean | undefined
-  /** Tracks the code that runs during an attempt, so that its outbound requests have a cause. */
+  /** Tracks which attempt a handler runs for, because that attempt is the cause of the handler's outbound requests. */
   readonly callers?: WorkTracker | undefined
-  /** Records input from outside the sandbox. */
+  /** Records inputs from outside the sandbox for the journal. */
   readonly inputs?: InputRecorder | undefined
   /** Name of the header that forbids retries, in the dialect of the sandbox. */
   readonly nonRetryableHeader?: string | undefined
-  /** Advice in error messages. Default: advice for a test in this process. */
+  /** Texts of advice for error messages. Default: advice for a test in this process. */
   readonly hints?: Hints | undefined
-  /** Schedules deliveries over the network and accounts for the memory of their responses. */
+  /** Limits how many deliveries run over the network at the same time, and the memory for their responses. */
   readonly network?: Network | undefined
 }
 
-/** Tracks which code works on a log entry, so that outbound requests of this code have the entry as their cause. */
+/** Tracks which code runs for a log entry. The entry is the cause of the outbound requests of this code. */
 export interface WorkTracker {
-  /** Whether tracking is on. */
   readonly watching: boolean
   /**
-   * Runs the code that works on an entry.
+   * Runs the code that handles an entry.
    * @param seq `seq` of the entry
-   * @param place `inside`: all the code runs in this process; `outside`: parts of it may run behind a socket
+   * @param place `inside`: all the code runs in this process; `outside`: some of the code may run behind a socket
    */
   runs<T>(seq: number, work: () => T, place?: 'inside' | 'outside'): T
 }
@@ -103,7 +102,7 @@ export interface DeliveryTarget {
   deliver(attempt: Attempt, context: DeliveryContext, injected?: readonly AppliedFault[]): Maybe<RawOutcome>
 }
 
-/** Function that responds to an attempt at a registered URL. It may run a handler of the app. */
+/** Responds to an attempt if its URL is registered, for example by running a handler of the app. */
 type Underneath = (url: string, attempt: Attempt, context: DeliveryContext) => Maybe<RawOutcome>
 
 interface Route {
@@ -122,32 +121,31 @@ interface Resolved {
 /** Operations on `Destinations` for other code of this package. */
 export interface DestinationsInternals {
   /**
-   * Uses the source locations that another instance recorded, for messages that are published again. Lasts until
-   * `settleIn()`.
+   * Takes over, from another instance, the positions of test code that published to each URL. The messages are
+   * published again here, but error messages must name the original position. `settleIn()` ends this mode.
    */
   inherit(from: Destinations): void
-  /** Ends `inherit()`: from now on, each publish records its own source location. */
+  /** Ends the mode that `inherit()` began. From now on, the code that publishes is recorded. */
   settleIn(): void
   /**
-   * Replaces the `fetch` and the allowed hosts for URLs without a registration. Without a `fetch`, deliveries to them
-   * fail.
+   * Replaces the `fetch` for URLs without a destination, and the hosts that it may reach. Without a `fetch`, deliveries
+   * to these URLs fail.
    */
   reconnect(send: typeof fetch | undefined, reach: DeliveryHosts | undefined): void
-  /** Stops all deliveries over the network. */
   end(): void
   /**
-   * Registers a handler for the sandbox's own URLs, as `on()` does.
-   * @param when `in turn`: the deliveries share the limits of deliveries over the network and wait until these allow
-   * them
+   * Registers a handler for URLs of the sandbox itself, in the same way as `on()`.
+   * @param when `in turn`: the handler counts as a delivery over the network, and waits until the network limits allow
+   *   another one
    */
   serveOwn(pattern: string, handler: DestinationHandler, when?: 'in turn'): void
-  /** Removes the handler of a pattern; scripts and recorders stay. */
+  /** Removes the handler of a pattern. Its scripts and recorders stay. */
   unhandle(pattern: string): void
   /** Returns the first recorder of a pattern. */
   recorderAt(pattern: string): Recorder | undefined
   /**
-   * Whether the value that `responderAt()` returned was used at least once. It is unused if script steps responded to
-   * all deliveries.
+   * Whether a handler or fixed response has responded at least once. It never responds if the script has a step for
+   * every delivery.
    */
   hasAsked(answerer: unknown): boolean
 }
@@ -170,7 +168,10 @@ export type DestinationsEffects = MethodEffects<
   keyof DeliveryTarget
 >
 
-/** Destinations of deliveries: registered handlers, recorders and scripts, otherwise a `fetch`, otherwise none. */
+/**
+ * Responds to deliveries: with the destination that is registered for the URL, otherwise with a `fetch`, otherwise with
+ * a network error.
+ */
 export class Destinations {
   static {
     bindMethods(Destinations)
@@ -243,7 +244,8 @@ export class Destinations {
   }
 
   /**
-   * Registers a fixed response, or a plain function over the delivery, which is several times faster than `on()`.
+   * Registers a fixed response, or a plain function that receives the delivery and returns a response. The function is
+   * several times faster than a handler for `on()`.
    * @throws TypeError when the second argument is not a response that a destination can send
    * @example sandbox.destinations.respond('https://shop.test/orders', ({ retried }) => (retried === 0 ? 503 : 200))
    */
@@ -252,7 +254,7 @@ export class Destinations {
     const called = `destinations.respond(${JSON.stringify(String(at))})`
     if (given === undefined || given === null) {
       throw new TypeError(
-        `${called}: the second argument must be a status, { status, headers, body }, or a function of the delivery that returns one of these (got ${given}).`,
+        `${called}: the second argument must be a status, { status, headers, body }, or a function that receives the delivery and returns a response (got ${given}).`,
       )
     }
     const handler = typeof given === 'function' ? this.#calls(given) : this.#gives(given, called)
@@ -280,8 +282,8 @@ export class Destinations {
   }
 
   /**
-   * Sets the steps that the next deliveries use up, one each. A number is the status of a response. After the last
-   * step, the registered handler responds; without one, the status is 200.
+   * Sets a list of steps for the next deliveries. Each delivery uses up one step. A number is the status of a response.
+   * After the last step, the registered handler responds. Without a handler, the status is 200.
    * @throws TypeError when a step is neither a status nor a fault
    * @example destinations.script('https://shop.example/orders', [503, fault.reset(), 200])
    */
@@ -313,22 +315,22 @@ export class Destinations {
   }
 
   /**
-   * Returns the handler or response of a URL, of which only the identity matters. `undefined` if there are only scripts
-   * and recorders.
+   * Returns the handler or fixed response that is registered for a URL. Returns `undefined` if only scripts and
+   * recorders are registered. Compare the value only by identity.
    * @internal
    */
   responderAt(url: string): unknown {
     return this.#resolve(url).handler
   }
 
-  /** Messages about deliveries to URLs without a destination, one per URL. */
+  /** Messages about deliveries to URLs that have no destination. Each URL has one message. */
   get unhandled(): readonly string[] {
     return [...this.#unhandled.values()]
   }
 
   /**
-   * Records the code that published to a URL without a destination. The stack of the error is formatted only if a
-   * message needs it.
+   * Records which code published to a URL without a destination. The position of this code is taken from an `Error`,
+   * whose stack is formatted only if a message needs it.
    * @internal
    */
   recordPublisher(url: string): void {
@@ -339,7 +341,7 @@ export class Destinations {
 
   /**
    * Delivers an attempt.
-   * @param injected faults of the injected fault rules. If one of them responds, no script step is used up.
+   * @param injected faults that fault rules inject; if one of them responds, the script does not use up a step
    * @internal
    */
   deliver(attempt: Attempt, context: DeliveryContext, injected?: readonly AppliedFault[]): Maybe<RawOutcome> {
@@ -367,8 +369,8 @@ export class Destinations {
   }
 
   /**
-   * Plays a step of a script, or runs the layer below. Recorders record the delivery only if it reaches the
-   * destination.
+   * Plays a step of a script. Without a step, runs the handler or sends the delivery over the network. Recorders record
+   * only deliveries that reach the destination.
    */
   #meet(
     step: Step | undefined,
@@ -382,8 +384,8 @@ export class Destinations {
       return this.#underneath(url, attempt, given, resolved)
     }
     if (step === undefined) return underneath(context)
-    // Some steps respond after the delivery has reached the destination, so it must be recorded although no handler
-    // runs.
+    // With some faults, such as `lost-ack`, the delivery reaches the destination. Record it, although no handler may
+    // run.
     if (arrives(step)) record(attempt, resolved)
     return this.#play(step, attempt, context, underneath)
   }
@@ -400,12 +402,13 @@ export class Destinations {
   }
 
   /**
-   * Applies faults. If applying one throws an error, for example for a wait beyond the latest date, the attempt fails.
+   * Applies faults. The attempt fails if a fault throws an error, for example because it waits until after the latest
+   * date.
    */
   #perform(encounters: readonly AppliedFault[], scene: AttemptInjectionContext): Maybe<RawOutcome> {
     const failed = (error: unknown): RawOutcome => ({
       ...failedOutcome(networkErrors.closed),
-      note: `a fault could not be played: ${errorText(error)}`,
+      note: `a fault could not be injected: ${errorText(error)}`,
     })
     try {
       const reply = applyFaults(encounters, scene)
@@ -424,8 +427,8 @@ export class Destinations {
   }
 
   /**
-   * Responds with the registered handler. Without one, sends the delivery over the network or responds with a network
-   * error.
+   * Responds with the registered handler. If there is none, sends the delivery over the network, or responds with a
+   * network error.
    */
   #underneath(url: string, attempt: Attempt, context: DeliveryContext, resolved: Resolved): Maybe<RawOutcome> {
     const { message, seq } = attempt
@@ -469,11 +472,11 @@ export class Destinations {
       return (_url, attempt, context) => this.#play(step!, attempt, context, () => rawResponse(200))
     }
     const { status = 200, headers, body } = answer
-    // Build the response now, so that later changes to the given object have no effect.
+    // Build the response now, so that it stays the same if the test changes its object later.
     return constant(rawResponse(status, headers, body))
   }
 
-  /** Wraps a handler function so that the attempt always ends. */
+  /** Wraps a handler. The attempt then ends even if the handler throws or returns an invalid value. */
   #calls(handler: DestinationResponder, when?: 'in turn'): Underneath {
     return (url, attempt, context) => {
       const heard = this.#outside(context.task, (task) => {
@@ -533,15 +536,12 @@ export class Destinations {
     }
   }
 
-  /**
-   * Returns the outcome for the queue: the response of the handler, or the result of applying the fault that the
-   * handler returned.
-   */
+  /** Returns the outcome of a handler for the queue. If the handler returned a fault, applies the fault. */
   #played(heard: HandlerResult, attempt: Attempt, context: DeliveryContext): Maybe<RawOutcome> {
     return 'kind' in heard ? this.#play(heard, attempt, context, () => rawResponse(200)) : heard
   }
 
-  /** Returns the outcome for a handler that failed: status 500, as from a web framework. */
+  /** Returns the outcome of a handler that threw: status 500, as from a web framework. */
   #failed(error: unknown): RawOutcome {
     this.errors.push(error)
     const known = knownFailure(error)
@@ -585,7 +585,7 @@ export class Destinations {
     )
   }
 
-  /** Returns why this URL must not be fetched, with advice. */
+  /** Returns a message if a delivery over the network to this URL is not allowed. */
   #refusal(url: string): string | undefined {
     const { refusedHosts = [], hints = inProcess } = this.#options
     const deliver = this.#reach ?? 'loopback'
@@ -596,7 +596,7 @@ export class Destinations {
       return `Delivery to ${shownUrl(url)} was refused: ${host} is a production host of the vendor. ${hints.production(host)}`
     }
     if (deliver === 'any' || (deliver === 'loopback' && isLoopback(host))) return undefined
-    return `Delivery to ${shownUrl(url)} was refused: ${deliver === 'none' ? 'nothing is delivered' : deliver === 'loopback' ? 'deliveries go to this machine only' : 'the host is not among those named'}. ${hints.reach(shownPattern(url), host)}`
+    return `Delivery to ${shownUrl(url)} was refused: ${deliver === 'none' ? 'the option deliver allows no deliveries over the network' : deliver === 'loopback' ? 'the option deliver allows only this machine' : 'the option deliver does not list this host'}. ${hints.reach(shownPattern(url), host)}`
   }
 
   async #follow(first: RawOutcome, attempt: Attempt, context: DeliveryContext): Promise<RawOutcome> {
@@ -620,7 +620,7 @@ export class Destinations {
     this.#resolved.clear()
     const known = this.#routes.find((route) => route.pattern.text === pattern.text)
     if (known !== undefined) {
-      // A pattern that is registered again becomes the latest one.
+      // A pattern that is registered again counts as the latest one, which takes precedence.
       this.#routes = [...this.#routes.filter((route) => route !== known), known]
       return known
     }
@@ -679,7 +679,6 @@ async function sendBy(
   }
 }
 
-/** Returns a function that always responds with the same outcome. */
 function constant(reply: RawOutcome): Underneath {
   const answer = given(reply)
   return () => answer
@@ -696,8 +695,8 @@ const noHandler: Readonly<Record<string, string>> = {
 }
 
 /**
- * Returns the network error for a URL without a destination. For an IP address or a loopback name there is no DNS
- * look-up, so the connection is refused.
+ * Returns the network error for a URL without a destination. An IP address or loopback name needs no DNS look-up, so
+ * the error is a refused connection. For other hosts, the look-up fails.
  */
 function unanswered(host: string): string {
   return isLoopback(host) || isIpAddress(host) ? networkErrors.refused : `dial tcp: lookup ${host}: no such host`
@@ -705,7 +704,7 @@ function unanswered(host: string): string {
 
 /**
  * Converts the return value of a handler to plain values.
- * @throws UnusableResponse when it is not a response, and any error that a getter throws
+ * @throws UnusableResponse when the value is not a response; also any error that a getter of the value throws
  */
 function heardOf(
   answer: DestinationResponse,
@@ -735,7 +734,7 @@ function from(url: string): string {
   return `The handler of ${url}`
 }
 
-/** Whether a value is a promise, also one of another realm or library. */
+/** Whether a value is a promise. It may come from another realm or another promise library. */
 function isThenable(answer: unknown): answer is PromiseLike<DestinationResponse> {
   return typeof answer === 'object' && answer !== null && 'then' in answer && typeof answer.then === 'function'
 }

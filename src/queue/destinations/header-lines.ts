@@ -1,21 +1,23 @@
 import { type HostContext, hostChannels, hostContext } from '../../kernel/host.js'
 import type { HeaderList } from '../../kernel/http.js'
 
-// `fetch` joins the values of a header that occurs several times, but the service keeps them separate. Node.js
-// publishes the separate values on its diagnostics channels.
+// Keeps repeated response headers separate, as the service does. `fetch` joins the values of a header that occurs
+// several times. The separate values are available from the diagnostics channels of Node.js.
 
 interface ReceivedLines {
   lines: HeaderList
 }
 
 let context: HostContext<ReceivedLines> | undefined
-/** Number of calls in progress. The diagnostics channels of Node.js have a listener only while there are any. */
+/**
+ * Number of `fetch` calls in progress. If it is 0, no listener is registered at the diagnostics channels of Node.js.
+ */
 let calls = 0
 const byRequest = new WeakMap<object, ReceivedLines>()
 
 /**
- * Makes one `fetch` call. `lines` are the headers of the response as received; the list is empty if the host does not
- * report them.
+ * Makes one `fetch` call. `lines` contains the response headers as received. It is empty if the runtime does not
+ * provide them.
  */
 export async function withLines(
   call: () => Promise<Response>,
@@ -45,8 +47,9 @@ function created(message: unknown): void {
 }
 
 /**
- * Stores the header lines of a response, in which names and values alternate. They are found by the request, because
- * the event may fire in the asynchronous context of another call on the same connection.
+ * Stores the received headers of a response: a list in which names and values alternate. The `fetch` call is found by
+ * its request object. Its asynchronous context cannot be used, because the event may fire in the context of another
+ * call on the same connection.
  */
 function answered(message: unknown): void {
   const { request, response } = message as { request: object; response: { headers: readonly Uint8Array[] } }
@@ -56,7 +59,7 @@ function answered(message: unknown): void {
   heard.lines = parts.flatMap((name, at) => (at % 2 === 0 ? [[name.toLowerCase(), parts[at + 1] ?? ''] as const] : []))
 }
 
-/** Returns the headers of a response, with joined lines of one name separated again. */
+/** Returns the headers of a response. Values that `fetch` joined are separate again. */
 export function parted(headers: HeaderList, lines: HeaderList): HeaderList {
   return headers.flatMap(([name, value]) => {
     const own = lines.filter(([other]) => other === name)

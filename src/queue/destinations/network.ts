@@ -4,38 +4,41 @@ import { hostPause } from '../../kernel/host.js'
 // Limits deliveries over the network: how many run at the same time, and how much memory their responses use.
 
 /**
- * Minimum number of deliveries over the network that run at the same time in a sandbox, even if its plan allows fewer.
- * Quotas apply independently.
+ * Number of deliveries over the network that a sandbox can always run at the same time, even if its plan allows fewer.
+ * Quotas of the plan are enforced elsewhere.
  */
 export const leastParallel = 100
 
-/** Memory for responses of destinations. A server shares one instance among all sandboxes. */
+/** Limits of the memory for responses of destinations. All sandboxes of a server share one object. */
 export interface RoomForResponses {
   /** Bytes of all responses that are being received. */
   readonly all: Account
   /**
-   * Account for large responses. Its limit is lower than that of `all`, so that small responses always have memory
-   * left.
+   * Bytes of large responses. The limit is lower than that of `all`, so large responses cannot use up the memory that
+   * small responses need.
    */
   readonly large: Account
-  /** Whether memory is full. While it is, no further delivery starts, because its response would need memory. */
+  /** Whether memory is full. Then no further delivery starts, because its response would need memory. */
   readonly isFull: () => boolean
-  /** Calls the function once, when memory may be available again. */
+  /** Calls the function once, as soon as memory may be free again. */
   readonly whenRoom: (run: () => void) => void
 }
 
 /** Maximum total bytes of responses that a standalone sandbox receives at the same time. */
 export const maxBuffered = 536_870_912
 
-/** Minimum size of a large response in bytes. */
+/** Size in bytes from which a response counts as large. */
 export const largeResponseBytes = 1_048_576
 
-/** Maximum number of deliveries to handlers in this process that start without yielding to the event loop. */
+/**
+ * Number of deliveries that may run handlers in this process without a pause. Further handlers start after a pause that
+ * lets other work of the event loop run.
+ */
 const maxAtOnce = 1
 
 /**
- * Returns the accounts of a sandbox without a server. They limit the responses, but do not check the memory of the
- * process.
+ * Returns the memory limits of a sandbox without a server. They limit only the bytes of responses and ignore the memory
+ * of the process.
  */
 export function ownRoom(): RoomForResponses {
   const all = new Account(maxBuffered)
@@ -44,11 +47,11 @@ export function ownRoom(): RoomForResponses {
 
 /** Error for a response that is larger than the remaining memory for responses. */
 export class ResponseCutOff extends Error {
-  override readonly name = 'AnswerCutOff'
+  override readonly name = 'ResponseCutOff'
 
   constructor() {
     super(
-      'the other responses that are being read leave too little memory for it. Send a smaller response, or make fewer deliveries at the same time',
+      'other responses that are being read use up the memory. Send a smaller response, or make fewer deliveries at the same time',
     )
   }
 }
@@ -76,19 +79,18 @@ export class Network {
     return this.#waiting.size
   }
 
-  /** Returns the memory account of one response. */
   answer(): HeldResponse {
     return new HeldResponse(this.#room)
   }
 
   /**
-   * Runs a delivery, immediately if the limits allow it and otherwise after the deliveries that already wait.
-   * @param wait is called when the delivery starts to wait; its result is called when the wait ends
-   * @param signal aborts the wait; the delivery then does not run
+   * Runs a delivery. If the limits do not allow it now, the delivery waits behind those that already wait.
+   * @param wait called when the delivery starts to wait; the function that it returns is called when the wait ends
+   * @param signal stops the wait; then the delivery does not run
    * @returns `undefined` if the delivery did not run
    */
   async run<T>(signal: AbortSignal, wait: () => () => void, deliver: () => Promise<T>): Promise<T | undefined> {
-    // Do not overtake deliveries that already wait.
+    // A new delivery must not overtake deliveries that already wait.
     if (this.#waiting.size > 0 || !this.#mayStart()) {
       const goOn = wait()
       const hasPlace = await this.#turn(signal)
@@ -104,8 +106,8 @@ export class Network {
   }
 
   /**
-   * Delays a delivery to a handler in this process. The first one starts immediately. Each further one starts in a
-   * separate iteration of the event loop, so that other work can run in between.
+   * Delays a delivery to a handler in this process, so that other work of the event loop can run before it. The first
+   * delivery is not delayed.
    */
   hostTurn(): Promise<void> | void {
     if (this.#running <= maxAtOnce) return
@@ -122,7 +124,10 @@ export class Network {
     return this.#running < this.#most && !this.#room.isFull()
   }
 
-  /** Resolves with `true` when the delivery may start, and with `false` when the signal aborts the wait. */
+  /**
+   * Waits until the delivery may start. The result is `true` if it may start, and `false` if the signal stopped the
+   * wait.
+   */
   #turn(signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const start = (): void => {
@@ -155,7 +160,6 @@ export class Network {
   }
 }
 
-/** Memory account of one response while it arrives. */
 export class HeldResponse {
   readonly #large: Account
   #held: Account

@@ -3,7 +3,10 @@ import { sha256Bytes } from '../../kernel/digest.js'
 import { Attempt } from '../message/message-entries.js'
 import type { DeliveryContext } from './delivery-context.js'
 
-/** Copy of an attempt with another body, which is sent only to see how the endpoint responds to this body. */
+/**
+ * Copy of an attempt with another body. It is sent to the endpoint only to find out how the endpoint responds to this
+ * body.
+ */
 export class ProbeAttempt extends Attempt {
   readonly #original: Attempt
   readonly #body: Bytes
@@ -25,15 +28,15 @@ export class ProbeAttempt extends Attempt {
     return this.#body
   }
 
-  /** SHA-256 of the other body. The message has only the hash of the original body. */
+  /** SHA-256 of the body of this copy. The hash that the message stores is that of the original body. */
   override get bodyHash(): Bytes {
     return sha256Bytes(this.#body)
   }
 }
 
 /**
- * Returns a context in which sleeping takes no time. The handler runs again for the attempt itself, and only that run
- * must take time.
+ * Returns a context in which sleeping takes no time. A probe runs the handler an additional time, and only the run for
+ * the attempt itself may take time.
  */
 export function inNoTime(context: DeliveryContext): DeliveryContext {
   const { task } = context

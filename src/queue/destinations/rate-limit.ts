@@ -7,8 +7,8 @@ import { rateLimitHeaders } from '../publish/call-limits.js'
 const day = 86_400_000
 
 /**
- * Returns a 429 response for a `rate-limited` fault, in the form that the service and destinations with rate limits
- * use. [queue.md 5.2, 10]
+ * Returns the 429 response of a `rate-limited` fault. The service and destinations with a rate limit send it in this
+ * form. [queue.md 5.2, 10]
  */
 export function rateLimitResponse({ limit: kind, retryAfter }: FaultOf<'rate-limited'>, now: number): RawOutcome {
   const headers: [string, string][] = Object.entries(rateLimitHeaders(kind, { reset: resetOf(kind, retryAfter, now) }))
@@ -22,7 +22,10 @@ export function rateLimitResponse({ limit: kind, retryAfter }: FaultOf<'rate-lim
   return { status: 429, headers, body: utf8(JSON.stringify({ error })) }
 }
 
-/** Returns the reset time in Unix seconds. For the rate limit of a chat model, returns a duration such as `2s`. */
+/**
+ * Returns the time at which the limit is reset, in Unix seconds. For the limit `chat`, which is that of a chat model,
+ * returns a duration such as `2s`.
+ */
 function resetOf(
   kind: FaultOf<'rate-limited'>['limit'],
   retryAfter: FaultOf<'rate-limited'>['retryAfter'],

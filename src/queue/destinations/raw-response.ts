@@ -6,7 +6,7 @@ import { type HeaderRecord, networkErrors } from './delivery-script.js'
 
 export type { RawOutcome } from '../message/message.js'
 
-// Converts between the plain values of the engine and the web's Request and Response.
+// Converts between plain values, which the queue uses, and the `Request` and `Response` objects of handlers.
 
 export function requestOf(
   delivery: { readonly headers: HeaderList; readonly body: Bytes },
@@ -16,13 +16,13 @@ export function requestOf(
   const { body } = delivery
   const { url, headers } = withCredentials(given, delivery.headers)
   if (body === '') return new Request(url, { method, headers })
-  // Pass ASCII text as a string, which is cheaper than bytes. Without a Content-Type this is not possible, because
-  // `Request` would add one for a string.
+  // Pass ASCII text as a string, which is cheaper than bytes. Do this only with a Content-Type: for a string body
+  // without one, `Request` adds a Content-Type itself.
   const isText = isAscii(body) && headers.some(([name]) => name === 'Content-Type')
   return new Request(url, { method, headers, body: isText ? body : toArray(body) })
 }
 
-/** Moves user and password of a URL to a header, because `Request` and `fetch` reject them in the URL. */
+/** Moves user and password from a URL to a header, because `Request` and `fetch` reject a URL that contains them. */
 export function withCredentials(url: string, headers: HeaderList): { url: string; headers: [string, string][] } {
   const list = headers as [string, string][]
   if (!/^https?:\/\/[^/?#]*@/i.test(url)) return { url, headers: list }
@@ -54,7 +54,7 @@ export function rawResponse(
   return { status, headers: list, body: utf8(json) }
 }
 
-/** Types of values that `JSON.stringify()` would serialize as an empty object without an error. */
+/** Types of objects that `JSON.stringify()` converts to `{}` without an error. */
 const noData = /^\[object (?:ArrayBuffer|Blob|File|FormData|Map|Promise|ReadableStream|Response|Set|URLSearchParams)\]$/
 
 /**
@@ -81,8 +81,8 @@ function jsonOf(body: unknown): string {
 const plainStatuses = new Map<number, RawOutcome>()
 
 /**
- * Returns a response that has only a status. Responses with the same status share one object, because a fast
- * destination may send millions.
+ * Returns a response that has a status and nothing else. All responses with one status share one object, because a fast
+ * destination may send millions of them.
  */
 export function plainStatus(status: number): RawOutcome {
   let reply = plainStatuses.get(status)
@@ -98,7 +98,7 @@ export function failedOutcome(error: string): RawOutcome {
 }
 
 export function hostname(url: string): string {
-  // A host name may end in the dot of the DNS root, which must not affect comparisons.
+  // A host name may end in a dot, which names the DNS root. Remove the dot, so that comparisons ignore it.
   return URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : url
 }
 

@@ -6,12 +6,12 @@ import { networkErrors } from './delivery-script.js'
 import type { HeldResponse } from './network.js'
 import { failedOutcome } from './raw-response.js'
 
-// Reads the `Response` of a handler or of `fetch`. The object may come from another realm or library, so reading any
-// property may throw.
+// Reads a `Response` that a handler or `fetch` returned. Reading any of its properties may throw, because the object
+// may come from another realm or library.
 
-/** Error for a response that no framework could send. The queue receives a 500. */
+/** Error for a response that no web framework could send. For the queue, the attempt then has status 500. */
 export class UnusableResponse extends Error {
-  override readonly name = 'UnusableAnswer'
+  override readonly name = 'UnusableResponse'
 }
 
 /** Error for a body that broke off after the headers were sent. */
@@ -20,8 +20,8 @@ export class BrokenBody extends Error {
 }
 
 /**
- * Returns the error if it is an `UnusableResponse` or a `BrokenBody`. App code may throw any value, even a Proxy whose
- * traps throw.
+ * Returns the error if it is an `UnusableResponse` or a `BrokenBody`. `instanceof` itself may throw, because app code
+ * may throw any value, even a Proxy whose traps throw.
  */
 export function knownFailure(error: unknown): UnusableResponse | BrokenBody | undefined {
   try {
@@ -32,16 +32,17 @@ export function knownFailure(error: unknown): UnusableResponse | BrokenBody | un
 }
 
 /**
- * Whether a value is a response. `instanceof` does not suffice, as responses may come from another realm or library.
+ * Whether a value is a response. `instanceof` is not sufficient, because the response may come from another realm or
+ * library.
  */
 export function isResponse(answer: object): answer is Response {
   return answer instanceof Response || ('arrayBuffer' in answer && 'status' in answer)
 }
 
-/** Returns why the body of a Response cannot be read, with advice; `undefined` when it can. */
+/** Returns text that says why the body of a `Response` cannot be read. Returns `undefined` if it can be read. */
 export function unreadable({ bodyUsed, body }: Response): string | undefined {
   const next = 'Return a new Response each time.'
-  if (bodyUsed) return `a Response whose body has been read before: it can be read once. ${next}`
+  if (bodyUsed) return `a Response whose body was already read, which is possible only once. ${next}`
   if (body?.locked === true) return `a Response whose body is locked by another reader. ${next}`
   return undefined
 }
@@ -49,9 +50,9 @@ export function unreadable({ bodyUsed, body }: Response): string | undefined {
 /**
  * Reads a response into plain values.
  * @param from subject of error messages, such as `The handler of https://shop.test/orders`
- * @param most maximum size of the kept body in bytes
- * @param held memory account that counts the bytes of the body while it arrives
- * @throws UnusableResponse when the response cannot be sent, and BrokenBody when its body breaks off
+ * @param most number of bytes of the body that are kept
+ * @param held memory account, which counts the bytes of the body while they arrive
+ * @throws UnusableResponse when a server could not send the response, and BrokenBody when its body breaks off
  */
 export async function replyOfResponse(
   response: Response,
@@ -89,23 +90,27 @@ function headersOf({ headers }: Response, from: string): [string, string][] {
 async function bodyOf(response: Response, most: number, held: HeldResponse): Promise<Bytes> {
   const { body } = response
   if (body === null) return '' as Bytes
-  // The body of some libraries is another kind of stream or not a stream. For those, read it with `arrayBuffer()`.
+  // In some libraries, `body` is another kind of stream or no stream at all. Read these bodies with `arrayBuffer()`.
   if (typeof body?.getReader === 'function') return readStream(body.getReader(), most, held)
   const buffer: unknown = await response.arrayBuffer()
-  if (Object.prototype.toString.call(buffer) !== '[object ArrayBuffer]') throw new TypeError('it has no bytes')
+  if (Object.prototype.toString.call(buffer) !== '[object ArrayBuffer]')
+    throw new TypeError('arrayBuffer() returned no bytes')
   const bytes = new Uint8Array(buffer as ArrayBuffer).subarray(0, most)
   held.take(bytes.length)
   return fromArray(bytes)
 }
 
 /**
- * Number of chunks after which reading a body yields to the event loop. This and `maxChunks` are limits of this
- * package.
+ * Number of chunks of a body that are read before other work of the event loop may run. This constant and `maxChunks`
+ * are limits of this package.
  */
 const chunksInATurn = 1000
 export const maxChunks = 1_000_000
 
-/** Reads a stream up to `most` bytes, the size at which the queue truncates a body. So an endless stream ends, too. */
+/**
+ * Reads a stream until `most` bytes have arrived. The queue would truncate a longer body, and an endless stream must
+ * end, too.
+ */
 async function readStream(
   reader: ReadableStreamDefaultReader<unknown>,
   most: number,
@@ -127,7 +132,7 @@ async function readStream(
     if (chunks % chunksInATurn === 0) await hostTurn()
     if (chunks >= maxChunks) {
       giveUp(reader)
-      throw new RangeError(`it had not ended after ${maxChunks} chunks`)
+      throw new RangeError(`the body had not ended after ${maxChunks} chunks`)
     }
   }
   giveUp(reader)
@@ -137,7 +142,7 @@ async function readStream(
 function bytesOfChunk(chunk: unknown): Bytes {
   if (ArrayBuffer.isView(chunk)) return fromArray(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength))
   throw new TypeError(
-    `its stream contains ${typeof chunk === 'string' ? 'a string' : 'a value'} instead of bytes; enqueue a Uint8Array`,
+    `the stream contains ${typeof chunk === 'string' ? 'a string' : 'a value'} instead of bytes; enqueue a Uint8Array`,
   )
 }
 

@@ -2,11 +2,11 @@ import * as v from 'valibot'
 import { farthest, isPortable } from '../../kernel/dump-problems.js'
 import type { PortableString } from '../../kernel/portable.js'
 
-// Field schemas for the rows of a dump.
+// Schemas of fields that occur in several parts of a dump.
 
 export const time: v.GenericSchema<unknown, number> = v.pipe(v.number(), v.minValue(-farthest), v.maxValue(farthest))
 export const count: v.GenericSchema<unknown, number> = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
-/** Schema of a flow-control limit: a number in the range that the options of a publish accept. */
+/** Schema of a flow-control limit. A publish accepts numbers in the same range. */
 export const limit: v.GenericSchema<unknown, number> = v.pipe(count, v.maxValue(9_999_999_999))
 export const status: v.GenericSchema<unknown, number> = v.pipe(count, v.maxValue(999))
 export const text: v.GenericSchema<unknown, string> = v.pipe(v.string(), v.minLength(1))
@@ -17,7 +17,7 @@ export const portable: v.GenericSchema<unknown, PortableString> = v.custom<Porta
   'must be a string or { base64: … }',
 )
 export const headerPairs: v.GenericSchema<unknown, [string, string][]> = v.array(v.tuple([v.string(), v.string()]))
-/** Options of a publish by name. */
+/** Schema of the options of a publish, by header name. */
 export const settings: v.GenericSchema<unknown, Record<string, string | string[]>> = v.record(
   v.string(),
   v.union([v.string(), v.array(v.string())]),

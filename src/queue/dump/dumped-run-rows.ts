@@ -5,11 +5,11 @@ import type { Message, RunMessage } from '../message/message.js'
 import { count, headerPairs, headers, id, portable, settings, status, time } from './dump-fields.js'
 import type { PortableHeaders, PortableSettings } from './portable-settings.js'
 
-// Workflow runs as JSON. The queue dumps them with its messages; the workflow engine reads and writes them.
+// Types and schemas of workflow runs in a dump of the queue. The workflow engine reads and writes the runs.
 
-/** Step as it was submitted. */
+/** Step of a workflow run, with the fields that its endpoint submitted. */
 export interface DumpedStepBody {
-  /** Number of the step in its workflow run, 0 for the plan of a parallel step. [workflow.md 5] */
+  /** Number of the step in its workflow run. 0 for the plan that announces a parallel step. [workflow.md 5] */
   readonly stepId: number
   /** Name of the step in the code of the workflow. */
   readonly stepName: string
@@ -20,7 +20,7 @@ export interface DumpedStepBody {
   readonly [more: string]: unknown
 }
 
-/** Response of a third party, or of a failure function. */
+/** Response to a call of a third party, or response of a failure function. */
 export interface DumpedReply {
   /** HTTP status, 0 without a response. */
   readonly status: number
@@ -34,25 +34,25 @@ export interface DumpedReply {
 
 /** A wait of a workflow run in a dump. */
 export interface DumpedWait {
-  /** Number of the step that waits, in its workflow run. */
+  /** Number of the waiting step in its workflow run. */
   readonly stepId: number
   /** ID of the event for which the step waits. */
   readonly eventId: string
-  /** Step that waits, in the form in which it was submitted. */
+  /** Waiting step, with the fields that its endpoint submitted. */
   readonly step: DumpedStepBody
-  /** URL of the endpoint to which the event is delivered. */
+  /** Endpoint URL to which the event is delivered. */
   readonly url: string
-  /** Maximum duration of the wait, as the service spells it: `7d`. [workflow.md 7] */
+  /** Maximum duration of the wait, in the format of the service: `7d`. [workflow.md 7] */
   readonly timeout: string
-  /** Virtual time of the timeout, in milliseconds since the Unix epoch. */
+  /** Time at which the wait times out, in virtual milliseconds since the Unix epoch. */
   readonly deadline: number
-  /** URL of the endpoint to which the timeout is delivered. */
+  /** Endpoint URL to which a timeout is delivered. */
   readonly timeoutUrl: string
-  /** Headers for the message that reports the event or the timeout, as lists of values by name. */
+  /** Headers for the message that delivers the event or the timeout. Each header name has a list of values. */
   readonly timeoutHeaders: Readonly<Record<string, readonly string[]>>
-  /** State of the wait. `dropped`: the run ended before the wait did. */
+  /** State of the wait. `dropped`: the workflow run ended while the step was still waiting. */
   readonly state: 'waiting' | 'notified' | 'timed-out' | 'dropped'
-  /** Position of this wait in the order of all waits of all runs. */
+  /** Number that orders the waits of all workflow runs. */
   readonly turn?: number | undefined
 }
 
@@ -70,19 +70,19 @@ export interface DumpedStep {
   readonly createdAt: number
   /** ID of the latest message about this step. */
   readonly message?: string | undefined
-  /** Finished step in the form in which it was submitted. Absent until the step has finished. */
+  /** The step as the endpoint submitted it when it had finished. Absent until then. */
   readonly result?: DumpedStepBody | undefined
-  /** Plan of the step in the form in which it was submitted. Absent if it is not a parallel step. */
+  /** The plan that announced a parallel step, as the endpoint submitted it. Absent for other steps. */
   readonly plan?: DumpedStepBody | undefined
-  /** ID of the message that carries the plan of a parallel step. */
+  /** ID of the message that delivers the plan of a parallel step. */
   readonly planMessage?: string | undefined
-  /** Request to a third party; `message` is the ID of the message that sends it. */
+  /** Call to a third party. `message` is the ID of the message that makes the call. */
   readonly call?: { readonly message: string; readonly reply?: DumpedReply | undefined } | undefined
-  /** ID of the workflow run that the step started. */
+  /** ID of the workflow run that the step invoked. */
   readonly invoked?: string | undefined
 }
 
-/** Workflow run. Messages are given by their IDs. */
+/** A workflow run in a dump. It refers to messages by their IDs. */
 export interface DumpedRun {
   /** ID of the workflow run (`wfr_…`). */
   readonly id: string
@@ -90,40 +90,51 @@ export interface DumpedRun {
   readonly url: string
   /** Creation time in milliseconds since the Unix epoch. */
   readonly createdAt: number
-  /** State of the run, as the service spells it. [workflow.md 10] */
+  /** State of the run, in the spelling of the service. [workflow.md 10] */
   readonly state: 'RUN_STARTED' | 'RUN_SUCCESS' | 'RUN_FAILED' | 'RUN_CANCELED'
   /** Time at which the run ended, in milliseconds since the Unix epoch. Absent while it runs. */
   readonly completedAt?: number | undefined
-  /** Return value of the workflow, as its endpoint sent it. Absent without `RUN_SUCCESS`. */
+  /**
+   * Return value of the workflow, in the form in which its endpoint sent it. Absent unless the state is `RUN_SUCCESS`.
+   */
   readonly result?: PortableString | undefined
   /** Features of the workflow SDK that the run uses. [workflow.md 2.1] */
   readonly features: readonly string[]
-  /** Settings that the trigger of the run sets for all messages of the run. */
+  /** Settings for the messages of the run, from the options of the request that triggered it. */
   readonly settings: PortableSettings
-  /** Name of the dialect of the run; omitted for all spellings. */
+  /**
+   * Name of the dialect in which messages of the run are delivered. Absent if deliveries have the headers of all
+   * dialects.
+   */
   readonly words?: string | undefined
-  /** Headers of deliveries that the trigger set: Content-Type and forwarded headers. */
+  /** Headers that the trigger set for all deliveries: Content-Type and forwarded headers. */
   readonly headers: PortableHeaders
-  /** Whether `settings` applies to all messages of the run. If not, each message has its own settings. */
+  /** Whether `settings` applies to all messages of the run. If `false`, each message has settings of its own. */
   readonly applies: boolean
   /** IP address of the client that triggered the run. */
   readonly callerIp: string
   /** Region of the queue that received the trigger: `us-east-1` or `eu-central-1`. */
   readonly region: string
-  /** Entries for the trigger and the steps so far, in the order in which deliveries list them for the endpoint. */
+  /** Entries for the trigger and for the steps so far. Each delivery to the endpoint sends them in this order. */
   readonly entries: readonly {
     readonly message: string
     readonly callType: 'step' | 'toCallback' | 'fromCallback' | 'stepConfig'
   }[]
-  /** Steps that the endpoint has submitted so far, in the order of their first submissions. */
+  /** Steps that the endpoint has submitted so far, ordered by their first submission. */
   readonly steps: readonly DumpedStep[]
   /** Pending waits for events, and the latest wait of each step. */
   readonly waits: readonly DumpedWait[]
-  /** Messages (`message`) that are held until the messages that submitted them (`behind`) have their responses. */
+  /**
+   * Messages that wait for a response. `message` is the ID of such a message. It was submitted in responses to the
+   * messages in `behind`, and is delivered after the queue has these responses.
+   */
   readonly held: readonly { readonly message: string; readonly behind: readonly string[] }[]
-  /** Events for which no step has waited yet, oldest first. */
+  /** Events that arrived before a step waited for them, oldest first. */
   readonly early: readonly { readonly eventId: string; readonly events: readonly PortableString[] }[]
-  /** Step of another run that invoked this run and waits for its end. Absent without one. [workflow.md 9] */
+  /**
+   * Step of another workflow run that invoked this run and waits for its result. Absent if the run was not invoked.
+   * [workflow.md 9]
+   */
   readonly invoker?:
     | {
         readonly runId: string
@@ -133,15 +144,20 @@ export interface DumpedRun {
         readonly step: DumpedStepBody
       }
     | undefined
-  /** ID of the message that calls the failure function. Absent if it was not called. */
+  /** ID of the message that calls the failure function. Absent before such a call. */
   readonly failureFunction?: string | undefined
-  /** Latest response of the failure function. Absent before the first one. */
+  /** Latest response of the failure function. Absent before its first response. */
   readonly failureReply?: DumpedReply | undefined
-  /** Response, message and dead letter of the failed delivery that made the run fail. Absent for other runs. */
+  /**
+   * The failed delivery that made the run fail: its response, message and dead letter. Absent if no delivery failed
+   * permanently.
+   */
   readonly failure?: (DumpedReply & { readonly message: string; readonly dlqId: string }) | undefined
-  /** Whether the queue announced the run to the SDK and the SDK has not begun it yet. [workflow.md 2.4] */
+  /** Whether the queue has asked the SDK to begin the run, and the SDK has not begun it yet. [workflow.md 2.4] */
   readonly announced?: true | undefined
-  /** Whether `/v2/trigger` began the run. The SDK at its endpoint must then support this. [workflow.md 2.5] */
+  /**
+   * Whether a request to `/v2/trigger` began the run. The SDK at the endpoint must support such runs. [workflow.md 2.5]
+   */
   readonly byRest?: true | undefined
 }
 
@@ -150,37 +166,38 @@ export interface DumpedPart {
   /** ID of the workflow run (`wfr_…`). */
   readonly id: string
   /**
-   * Role of the message: a step, a call to a third party, the callback of a call, or a call of the failure function.
+   * Role of the message: delivers a step, calls a third party, delivers the result of such a call, or calls the failure
+   * function.
    */
   readonly as: 'step' | 'call' | 'callback' | 'failure'
-  /** Index of the step's entry in `DumpedRun.entries`. */
+  /** Position of the step's entry in `DumpedRun.entries`. */
   readonly index?: number | undefined
-  /** Whether the delivery of this message asks the SDK to begin the run itself. */
+  /** Whether this message asks the SDK to begin the run. */
   readonly announces?: true | undefined
-  /** Step for which a call is made, or to which a callback belongs. */
+  /** Number of the step that makes the call. Set for a call and for the callback with its result. */
   readonly stepId?: number | undefined
 }
 
-/** Workflow runs for a dump. */
+/** Workflow runs that a dump of the queue contains. */
 export interface RunsOfDump {
   readonly runs: readonly DumpedRun[]
-  /** URLs that have responded as workflows. */
+  /** URLs whose responses have shown that they are workflow endpoints. */
   readonly urls: readonly string[]
-  /** Messages that the runs refer to. */
+  /** Messages to which the runs refer. The dump must contain them. */
   readonly messages: Iterable<Message>
   partOf(message: Message): DumpedPart | undefined
 }
 
-/** Runs of a dump that are being restored. */
+/** Loads the workflow runs of a dump, before and after the messages are restored. */
 export interface RunsToLoad {
   /**
-   * Returns the role of a message; `undefined` if the run is not in the dump.
+   * Returns the role of a message in its workflow run. Returns `undefined` if the dump does not contain the run.
    * @throws TypeError when the role is invalid
    */
   partOf(dumped: DumpedPart): RunMessage | undefined
   isHeld(messageId: string): boolean
   /**
-   * Completes the runs after the messages have been restored.
+   * Connects the runs with the restored messages.
    * @throws TypeError when a message is missing
    */
   complete(messages: ReadonlyMap<string, Message>): void

@@ -35,7 +35,7 @@ const sent = {
 }
 const states = ['CREATED', 'ACTIVE', 'ERROR', 'RETRY', 'DELIVERED', 'FAILED', 'CANCEL_REQUESTED', 'CANCELLED'] as const
 
-/** Schemas of the lists of a dump. */
+/** Schemas for one item of each list in a dump. */
 export const dumpedRows: {
   readonly urlGroups: v.GenericSchema<unknown, DumpedGroup>
   readonly queues: v.GenericSchema<unknown, DumpedQueue>
@@ -154,9 +154,9 @@ function parsedQueue(given: unknown): QueueDump {
 }
 
 /**
- * Replaces everything in a queue with a dump of this or another sandbox. A delivery that was in flight is due
- * immediately, as after a restart.
- * @throws TypeError when the dump is invalid; then nothing has changed
+ * Replaces the contents of a queue with a dump of this or another sandbox. If a delivery was in flight in the dump, its
+ * message is due immediately.
+ * @throws TypeError when the dump is invalid; the queue then stays unchanged
  */
 export function loadInto(queue: QueueEngine, given: QueueDump): void {
   const dump = parsedQueue(given)
@@ -164,7 +164,7 @@ export function loadInto(queue: QueueEngine, given: QueueDump): void {
 }
 
 /**
- * Fills an empty queue.
+ * Fills an empty queue from a dump.
  * @throws TypeError when parts of the dump contradict each other
  */
 function fill(queue: QueueEngine, dump: QueueDump): void {
@@ -198,13 +198,15 @@ function loadDuplicates(queue: QueueEngine, duplicates: readonly DumpedDuplicate
   for (const { of, key, id, until } of duplicates.toSorted((a, b) => a.until - b.until)) {
     const message = of === 'message' ? queue.courier.byId.get(id) : undefined
     const schedule = of === 'schedule' ? queue.schedules.get(id) : undefined
-    // A message that has left the log cannot be restored here, so its deduplication window ends a little early.
+    // Skip a key whose message is no longer in the message log. Its deduplication window then ends a little too early.
     if (message !== undefined) messages.restore(bytesOf(key), message, until)
     if (schedule !== undefined) schedules.restore(bytesOf(key), schedule, until)
   }
 }
 
-/** Loads a part of a dump. If the queue rejects the part, the error names it. */
+/**
+ * Runs `load()` for a part of a dump, such as `schedule nightly`. If the queue rejects it, the error names this part.
+ */
 function within(part: string, load: () => void): void {
   try {
     load()
@@ -260,7 +262,7 @@ function loadKey(queue: QueueEngine, dumped: DumpedFlowKey): void {
   })
 }
 
-/** Restores the runs of a dump before their messages. */
+/** Loads the workflow runs of a dump. This must happen before the messages are restored. */
 function loadRuns(queue: QueueEngine, { runs = [], workflowUrls = [] }: QueueDump): RunsToLoad | undefined {
   if (queue.workflows === undefined) {
     if (runs.length === 0) return undefined

@@ -8,24 +8,24 @@ import { publishOptions } from '../settings/publish-options.js'
 import { QueueDialect } from '../settings/queue-dialect.js'
 
 /**
- * Options of a publish as text, by header name in lower case and without prefix. Forwarded headers may have a list of
- * values.
+ * Options of a publish as text. The keys are header names in lower case, without prefix. Forwarded headers may have a
+ * list of values.
  */
 export type PortableSettings = Readonly<Record<string, HeaderValue>>
 
 /**
- * Headers of the delivery that the publisher set: Content-Type and forwarded headers. The value is a list if a name
- * occurs several times.
+ * Headers that the publisher set for the delivery: Content-Type and forwarded headers. A header that occurs several
+ * times has a list of values.
  */
 export type PortableHeaders = Readonly<Record<string, PortableString | readonly PortableString[]>>
 
 /**
- * Settings of a message without options; only settings that differ are written to a dump. `retries` always differs,
- * because its default depends on a policy.
+ * Settings of a message that was published without options. A dump contains only settings that differ from these.
+ * `retries` is always in the dump, because its default depends on a policy.
  */
 const silent = { ...defaultSettings(defaultPolicy, new QueueDialect('none', [])), retries: -1 }
 
-/** Returns the options of a publish with these settings. */
+/** Returns the options with which a publish would have these settings. */
 export function portableSettings(settings: PublishSettings): PortableSettings {
   return Object.fromEntries(written(settings, silent, '', settings.workflow ?? []))
 }
@@ -47,8 +47,8 @@ function* written(
 }
 
 /**
- * Yields the options of a callback that differ from its defaults: the retries of its message, and JSON as its
- * Content-Type.
+ * Yields the options of a callback that differ from the defaults of callbacks. By default, a callback has the retries
+ * of its message, and JSON as its Content-Type.
  */
 function* ofCallback(
   callback: CallbackSettings | undefined,
@@ -64,8 +64,8 @@ function* ofCallback(
 }
 
 /**
- * Returns the name of the publisher's dialect for a dump; `undefined` if deliveries use all spellings, because the
- * publisher used none.
+ * Returns the name of the publisher's dialect for a dump. Returns `undefined` if the publisher used no dialect, so that
+ * deliveries have the headers of all dialects.
  */
 export function portableDialect({ words }: PublishSettings): string | undefined {
   return words.name === 'both' ? undefined : words.name
@@ -84,7 +84,7 @@ export function headerList(headers: PortableHeaders): HeaderList {
   )
 }
 
-/** Returns each header name once, with all its values. */
+/** Returns each header name with its value, or with a list of values if the name occurs several times. */
 function listed(headers: HeaderList): [name: string, given: HeaderValue][] {
   const names = new Map<string, HeaderValue>()
   for (const [name, value] of headers) {
@@ -94,7 +94,7 @@ function listed(headers: HeaderList): [name: string, given: HeaderValue][] {
   return [...names]
 }
 
-/** Converts options and headers to the form that a publish reads. */
+/** Converts settings and headers of a dump to the input that parses the options of a publish. */
 export function readable(
   settings: PortableSettings,
   headers: PortableHeaders,

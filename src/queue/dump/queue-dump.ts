@@ -22,8 +22,8 @@ import {
   portableSettings,
 } from './portable-settings.js'
 
-// The queue as JSON, with instants in milliseconds since the Unix epoch. A dump does not contain deliveries in flight:
-// after loading, their messages are due immediately.
+// Types of the queue as JSON. Instants are in milliseconds since the Unix epoch. A dump has no deliveries in flight:
+// their messages are due immediately after loading.
 
 /** An endpoint of a URL group in a dump. */
 export interface DumpedEndpoint {
@@ -43,11 +43,11 @@ export interface DumpedGroup {
   readonly updatedAt: number
   /** Endpoints of the group. A publish creates one message for each. [queue.md 8] */
   readonly endpoints: readonly DumpedEndpoint[]
-  /** Default settings: header names in lower case, without prefix. */
+  /** Default settings of messages to the group: header names in lower case, without prefix. */
   readonly defaults?: PortableSettings | undefined
-  /** Content-Type of messages whose publisher sets none. Absent if the group has no default. */
+  /** Default Content-Type of messages to the group. Absent without a default. */
   readonly contentType?: string | undefined
-  /** Default headers for deliveries that are not headers of the service. */
+  /** Default headers that the destinations receive. Headers of the service itself are in `defaults`. */
   readonly headers?: PortableHeaders | undefined
 }
 
@@ -88,13 +88,13 @@ export interface DumpedFlowKey {
 }
 
 interface Sent {
-  /** Body of the message, or of each message of the schedule. */
+  /** Body of the message. For a schedule, the body of each message that it publishes. */
   readonly body: PortableString
-  /** Headers of deliveries that the publisher set: Content-Type and forwarded headers. */
+  /** Headers that the publisher set for the delivery: Content-Type and forwarded headers. */
   readonly headers: PortableHeaders
-  /** Options of the publish, by header name in lower case and without prefix. */
+  /** Options of the publish. The keys are header names in lower case, without prefix. */
   readonly settings: PortableSettings
-  /** Name of the dialect in which it is delivered; omitted for all spellings. */
+  /** Name of the dialect of the deliveries. Absent if deliveries have the headers of all dialects. */
   readonly words?: string | undefined
   /** IP address of the client that sent the publish. */
   readonly callerIp: string
@@ -106,7 +106,7 @@ interface Sent {
 export interface DumpedSchedule extends Sent {
   /** ID of the schedule: `scd_…` if it was generated, or the ID that its creator chose. [queue.md 12] */
   readonly id: string
-  /** Cron expression of the fire times, which may begin with `CRON_TZ=<zone>`. [queue.md 7] */
+  /** Cron expression, which may begin with `CRON_TZ=<zone>`. [queue.md 7] */
   readonly cron: string
   /** URL or name of a URL group. */
   readonly destination: string
@@ -119,7 +119,8 @@ export interface DumpedSchedule extends Sent {
   /** IDs of the messages of the latest firing. */
   readonly lastMessages: readonly string[]
   /**
-   * Fire time in the past at which the schedule has not fired yet, because a clock that follows host time may be late.
+   * Fire time that has passed and at which the schedule has not fired. This is possible if the clock follows host time
+   * and its timers are late.
    */
   readonly missed?: number | undefined
 }
@@ -132,17 +133,17 @@ export interface DumpedMessage extends Sent {
   readonly kind: MessageKind
   /** URL of the destination. */
   readonly url: string
-  /** State of the message, as the service spells it. [queue.md 4.1] */
+  /** State of the message, in the spelling of the service. [queue.md 4.1] */
   readonly state: LoggedState
   /** Creation time in milliseconds since the Unix epoch. */
   readonly createdAt: number
   /** Earliest time of the first attempt in milliseconds since the Unix epoch. */
   readonly notBefore: number
-  /** Time at which the next attempt is due, or at which the last one was. */
+  /** Time at which the next attempt is due. For an ended message, time at which the last attempt was due. */
   readonly due: number
   /** Number of retries so far. */
   readonly retried: number
-  /** Wait before the next attempt: its duration in milliseconds and its reason. */
+  /** Delay before the next attempt in milliseconds, and the reason for it. */
   readonly wait?: { readonly delay: number; readonly reason: string } | undefined
   /** Name of the URL group to which the message was published. Absent if it was published to a URL. */
   readonly urlGroup?: string | undefined
@@ -150,13 +151,13 @@ export interface DumpedMessage extends Sent {
   readonly endpointName?: string | undefined
   /** ID of the schedule that published the message. Absent for other messages. */
   readonly scheduleId?: string | undefined
-  /** ID of the message whose delivery a callback reports. */
+  /** ID of the message whose attempt this callback reports. Absent for other messages. */
   readonly source?: string | undefined
-  /** Role in a workflow run. */
+  /** Role of the message in a workflow run. Absent for other messages. */
   readonly run?: DumpedPart | undefined
   /**
-   * Set for a message without log entries that is dumped because a workflow run or a callback refers to it.
-   * `forgotten`: its log entries were deleted; `vanished`: a fault dropped it.
+   * Why the message has no log entries in the dump. `forgotten`: its log entries were deleted. `vanished`: a fault
+   * dropped the message. Such a message is in the dump because a workflow run or a callback refers to it.
    */
   readonly kept?: 'forgotten' | 'vanished' | undefined
 }
@@ -179,19 +180,22 @@ export interface DumpedDeadLetter {
   readonly error?: string | undefined
 }
 
-/** Entry of the message log: a message entered a state. */
+/** Entry of the message log. It says that a message entered a state. */
 export interface DumpedLogEntry {
   /** ID of the message. */
   readonly message: string
-  /** State that the message entered, as the service spells it. [queue.md 4.1] */
+  /** State that the message entered, in the spelling of the service. [queue.md 4.1] */
   readonly state: LoggedState
   /** Time of the entry in milliseconds since the Unix epoch. */
   readonly time: number
-  /** Time of the next attempt in milliseconds since the Unix epoch, for RETRY and delayed CREATED. [queue.md 4.3] */
+  /**
+   * Time of the next attempt in milliseconds since the Unix epoch. Set for RETRY, and for CREATED with a delay.
+   * [queue.md 4.3]
+   */
   readonly nextDeliveryTime?: number | undefined
-  /** Text of the failure, for ERROR and FAILED: a network error, a timeout or the status line. [queue.md 4.3] */
+  /** Error text, set for ERROR and FAILED: a network error, a timeout or the status line. [queue.md 4.3] */
   readonly error?: string | undefined
-  /** Response of the failed attempt, for ERROR. [queue.md 4.3] */
+  /** Response of the failed attempt. Set for ERROR. [queue.md 4.3] */
   readonly response?:
     | {
         readonly status: number
@@ -202,13 +206,13 @@ export interface DumpedLogEntry {
 }
 
 /**
- * Deduplication key whose window has not ended. A publish with the same key counts as a duplicate of this message or
- * schedule.
+ * Deduplication key in use. Until its window ends, a publish with the same key is a duplicate of the message or
+ * schedule that used the key first.
  */
 export interface DumpedDuplicate {
-  /** Kind of the object that used the key first. */
+  /** Whether a message or a schedule used the key first. */
   readonly of: 'message' | 'schedule'
-  /** Key in the internal form: `id` and the deduplication ID, or `content` and a hash. */
+  /** Internal form of the key: `id` with the deduplication ID, or `content` with a hash. */
   readonly key: PortableString
   /** ID of the message or schedule that used the key first. */
   readonly id: string
@@ -216,33 +220,36 @@ export interface DumpedDuplicate {
   readonly until: number
 }
 
-/** Everything in the queue as JSON. It survives `JSON.stringify()` and `JSON.parse()`, with any bytes. */
+/**
+ * The contents of a queue as plain JSON. Bodies and headers with any bytes survive `JSON.stringify()` and
+ * `JSON.parse()`.
+ */
 export interface QueueDump {
-  /** Name of the format, by which `load()` recognizes the dump of a queue. */
+  /** Name of the format. `load()` accepts only dumps with this name. */
   readonly format: 'stuntdouble/queue'
   /** Version of the format. */
   readonly version: 1
   /** URL groups with their endpoints and default headers. */
   readonly urlGroups: readonly DumpedGroup[]
-  /** FIFO queues with their options, without their messages. */
+  /** FIFO queues and their options. Their messages are in `messages`. */
   readonly queues: readonly DumpedQueue[]
   /** Flow-control keys with their limits and counters. */
   readonly flowControlKeys: readonly DumpedFlowKey[]
   /** Schedules, including paused ones. */
   readonly schedules: readonly DumpedSchedule[]
-  /** Pending messages and ended messages to which other parts of the dump refer, oldest first. */
+  /** Pending messages, and ended messages to which other parts of the dump refer. Oldest first. */
   readonly messages: readonly DumpedMessage[]
   /** Dead letters, oldest first. */
   readonly deadLetters: readonly DumpedDeadLetter[]
-  /** Message log, oldest first. Without it, the log begins with the current state of each message. */
+  /** Message log, oldest first. If absent, the log begins with the current state of each message. */
   readonly log?: readonly DumpedLogEntry[] | undefined
-  /** Deduplication keys whose windows have not ended. Default: none. */
+  /** Deduplication keys in use, whose windows have not ended. Default: none. */
   readonly duplicates?: readonly DumpedDuplicate[] | undefined
-  /** Signing keys. Without them, the present keys stay. */
+  /** Signing keys. If absent, a load leaves the keys of the queue unchanged. */
   readonly keys?: { readonly current: string; readonly next: string; readonly former: readonly string[] } | undefined
   /** Workflow runs, oldest first. */
   readonly runs?: readonly DumpedRun[] | undefined
-  /** URLs that have responded as workflows. */
+  /** URLs whose responses have shown that they are workflow endpoints. */
   readonly workflowUrls?: readonly string[] | undefined
 }
 
@@ -251,10 +258,11 @@ export function dumpOf(queue: QueueEngine): QueueDump {
   queue.log.prune(queue.now())
   const letters = courier.deadLetters.select({}).items
   const known = new Set([...courier.byId.values()].filter((message) => !hasVanished(message)))
-  // A dead letter may be kept longer than the log entries about its message.
+  // Add the messages of dead letters, because a dead letter may exist longer than the log entries about its message.
   for (const { message } of letters) known.add(message)
   const runs = queue.workflows?.dump(known)
-  // A workflow run or a callback may also be kept longer than the log entries about its message.
+  // Add messages to which workflow runs or callbacks refer. These may exist longer than the log entries about the
+  // message.
   const messages = new Set([...known, ...(runs?.messages ?? [])])
   for (const { source } of messages) if (source !== undefined) messages.add(source)
   return {
@@ -357,8 +365,8 @@ function dumpedSchedule(schedule: Schedule, now: number): DumpedSchedule {
 }
 
 /**
- * Returns the raw settings of a schedule for a dump, because each firing merges them with the current defaults of its
- * URL group.
+ * Returns the options that the request for the schedule contained, for a dump. Each firing merges these options with
+ * the current defaults of the URL group.
  */
 function givenSettings({ raw, settings }: ScheduleDraft): PortableSettings {
   const given = [...raw].filter(([name]) => !/^(?:cron|schedule-id|header-forward|forward-.*)$/.test(name))

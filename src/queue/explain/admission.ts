@@ -4,23 +4,24 @@ import type { Cause, ForecastMessage, KeyCopy } from './forecast-copies.js'
 import type { ForecastModel } from './forecast-model.js'
 import type { ForecastTimeline } from './forecast-timeline.js'
 
-/** Actions of the forecast on an item: a message that requests its start from a flow-control key. */
+/** Actions on a message that `Admission` asks the forecast to perform. The forecast calls a message an item. */
 export interface ForecastMoves {
   start(item: ForecastMessage, at: number): void
-  /** Handles the timer of the item. */
+  /** Called when the item is due. */
   due(item: ForecastMessage, at: number): void
-  /** Marks the item as blocked by a pause that no known event ends. */
+  /** Marks the item as blocked by a pause. No known event ends the pause. */
   block(item: ForecastMessage, cause: Cause, at: number): void
 }
 
 /**
- * Simulates the flow-control keys of a forecast: when each key admits items, and the time from which this is unknown.
+ * Simulates flow-control keys: finds the time at which each key admits its held items, or the time from which this
+ * becomes unknown.
  */
 export class Admission {
   readonly #world: ForecastModel
   readonly #agenda: ForecastTimeline
   readonly #moves: ForecastMoves
-  /** Reason why the next random draws of wait lists are unknown; `undefined` while they are known. */
+  /** Cause that makes the further random draws of wait lists unknown. `undefined` while they are known. */
   #unknownDraws: Cause | undefined
 
   constructor(world: ForecastModel, agenda: ForecastTimeline, moves: ForecastMoves) {
@@ -51,15 +52,16 @@ export class Admission {
   }
 
   /**
-   * Handles an item that arrives at an unknown time. Its start is assumed after all items that certainly arrive
-   * earlier.
+   * Handles an item that arrives at an unknown time. The forecast assumes that it starts after all items that certainly
+   * arrive earlier.
    */
   #mayAsk(item: ForecastMessage, key: KeyCopy, at: number): void {
     this.disturb(key, at, decidedBy(item), 1 + item.retriesLeft)
     const { lane } = item
     const passed = lane?.passed.get(key) ?? 0
     lane?.passed.set(key, passed + 1)
-    // Of the earlier items of the same FIFO queue, as many may still be running as the queue has further slots.
+    // Earlier items of the same FIFO queue start before this item. The last `parallelism - 1` of them need not have
+    // started yet, because they can run in the other slots.
     const before = Math.max(0, passed - ((lane?.parallelism ?? 1) - 1))
     const ahead = this.#world.draws === undefined ? key.loose!.ahead + before : 0
     this.#nowOrLater(item, at, key.earliest(ahead))
@@ -118,11 +120,15 @@ export class Admission {
     key.timer = undefined
   }
 
-  /** Marks the start times of all held items of a key as unknown from this time on. */
+  /**
+   * From the time `at`, the start times of all held items of a key are unknown. Moves each start to the earliest
+   * possible time.
+   */
   #harden(key: KeyCopy, at: number, cause: Cause, hasUnknownLimits = false): void {
     key.harden(at, cause, hasUnknownLimits)
     if (hasUnknownLimits) {
-      // With unknown limits, each item may start immediately, without waiting for a slot or a period.
+      // The unknown limits may allow each item to start now, so do not assume that it waits for a slot or for the next
+      // period.
       for (const item of key.unknown) this.#later(item, at)
     }
     if (this.#world.draws !== undefined) this.#unknownDraws ??= cause
@@ -137,7 +143,7 @@ export class Admission {
     if (this.#world.draws !== undefined) this.#unknownDraws ??= cause
   }
 
-  /** Plans the start of an item that depends on an unknown response for the earliest possible time. */
+  /** Plans the start of an item whose start time depends on `cause`. The earliest possible time is assumed. */
   loosen(item: ForecastMessage, cause: Cause, at: number): void {
     item.cause = cause
     this.#later(item, Math.max(at, this.#world.downUntil))
@@ -148,7 +154,7 @@ export class Admission {
     if (item.key?.running.delete(item) === true) this.admit(item.key, at)
   }
 
-  /** Applies the limits that a published message has for its key. */
+  /** Applies the limits that a published message sets for its flow-control key. */
   configure(key: KeyCopy, limits: FlowControlLimits, at: number): void {
     const changes = key.differs(limits)
     key.limit(limits, at)
@@ -159,8 +165,8 @@ export class Admission {
   }
 
   /**
-   * Handles limits that a message may bring at an unknown time. If they differ from the current ones, start times
-   * become unknown.
+   * Handles a message that may be published at an unknown time and then changes the limits of a key. If its limits
+   * differ from the current ones, start times become unknown.
    */
   mayLimit(key: KeyCopy, limits: FlowControlLimits, cause: Cause, at: number): void {
     key.strangeLimits.push({ limits, cause })

@@ -4,7 +4,7 @@ import { messageText } from './message-text.js'
 import { scheduleText } from './schedule-text.js'
 import { deduplicationText, flowControlText, queueText } from './subjects.js'
 
-/** What `explain()` explains instead of a message: a resource, identified by its name. */
+/** Subject of `explain()` if it is not a message: one resource, identified by its name. */
 export type ExplainTarget =
   | {
       /** Name of the FIFO queue to explain. */
@@ -33,15 +33,14 @@ const subjects: Readonly<Record<string, (queue: QueueEngine, name: string) => st
 /** Names of the fields that `explain()` accepts. */
 export const explainedBy: readonly string[] = Object.keys(subjects)
 
-/**
- * Checks the target of `explain()`.
- * @throws TypeError with the nearest name for an unknown field
- */
 function checkExplained(what: ExplainTarget): void {
   if (typeof what === 'object' && what !== null) checkOptionNames('queue.explain()', what, explainedBy)
 }
 
-/** Explains in text for people the state of a message, or of a resource for which messages wait. */
+/**
+ * Explains the state of a message or a resource as text. A resource is a FIFO queue, a flow-control key, a schedule or
+ * a deduplication ID.
+ */
 export function explain(queue: QueueEngine, what: string | ExplainTarget): string {
   if (typeof what === 'string') return messageText(queue, what)
   checkExplained(what)

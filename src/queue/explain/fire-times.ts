@@ -7,20 +7,23 @@ import type { ForecastModel } from './forecast-model.js'
 import type { ForecastTimeline } from './forecast-timeline.js'
 
 /**
- * Maximum numbers of simulated fire times, because finding each one requires a calendar search. `enoughSlots` applies
- * if the keys of all messages of a schedule are already unknown.
+ * Maximum numbers of fire times that a forecast simulates, because finding a fire time requires a calendar search.
+ * `enoughSlots` is used if the messages of a schedule affect only flow-control keys that are already unknown.
  */
 const maxSlots = 1000
 const enoughSlots = 100
 
-/** Actions of the forecast on the messages of schedules. */
+/** Actions on the messages of schedules that `Slots` asks the forecast to perform. */
 interface Publishing {
   publish(item: ForecastMessage, at: number): void
-  /** Stops simulating the messages of a schedule. From now on, their effects on other messages are unknown. */
+  /**
+   * Called when a schedule is no longer simulated. From then on, the effects of its messages on other messages are
+   * unknown.
+   */
   lose(items: readonly ForecastMessage[], at: number): void
 }
 
-/** Simulates the coming fire times of schedules. */
+/** Simulates the next fire times of schedules. */
 export class Slots {
   #count = 0
 

@@ -1,23 +1,30 @@
 import type { PublishSettings } from '../settings/message-settings.js'
 import type { Cause, FifoQueueCopy, ForecastMessage } from './forecast-copies.js'
 
-// Finds the unknown responses and the pauses on which the start of a message depends.
+// Functions that find the cause of an unknown start time: the responses or the pause on which it depends.
 
 /**
- * Returns the responses that decide how a message affects other messages: its own, or those on which its start depends.
+ * Returns the responses that decide what a message does to other messages. If the start of the message depends on other
+ * responses, those decide. Otherwise its own response decides.
  */
 export function decidedBy(item: ForecastMessage): Cause {
   return { kind: 'answer', of: item.cause?.kind === 'answer' ? item.cause.of : [item], first: false }
 }
 
-/** Returns the responses that free a slot of a FIFO queue. A canceled message frees its slot without a response. */
+/**
+ * Returns the responses after which a FIFO queue has a free slot. A canceled message needs no response to free its
+ * slot.
+ */
 export function responsesOf({ holding }: FifoQueueCopy): Cause {
   const all = [...holding].flatMap((item) => (item.isEnded ? item.reports : [item]))
   const of = all.filter((item) => item.state.asked !== 'end' || item.message?.running === true)
   return { kind: 'answer', of, first: of.length === all.length }
 }
 
-/** Returns the pause that prevents a message in a FIFO queue from ever getting a slot; `undefined` if there is none. */
+/**
+ * Returns the pause because of which a message never gets a slot of its FIFO queue. Returns `undefined` if no pause
+ * prevents this.
+ */
 export function blockerOf({ lane }: ForecastMessage): Cause | undefined {
   if (lane === undefined) return undefined
   if (lane.paused) return { kind: 'pause', of: 'queue', name: lane.name }
@@ -25,7 +32,7 @@ export function blockerOf({ lane }: ForecastMessage): Cause | undefined {
   return undefined
 }
 
-/** Yields the settings of all callbacks that may be published about a message, with the maximum number of each. */
+/** Yields the settings of each callback that a message may send, and how many of these callbacks there can be. */
 export function* reportsOf(
   { callback, failureCallback }: PublishSettings,
   attempts: number,

@@ -5,40 +5,44 @@ import type { Message } from '../message/message.js'
 import { type MessageEvent, type MessageState, next } from '../message/state.js'
 import type { FlowControlLimits, PublishSettings } from '../settings/message-settings.js'
 
-// State of a forecast: copies of messages, keys and queues. Changing them does not affect the engine.
+// State of a forecast: copies of messages, keys and queues. A forecast changes only these copies and never the queue
+// itself.
 
 /** Reason why the start time of an attempt is unknown: a missing response, or a pause without a known end. */
 export type Cause =
   | {
       readonly kind: 'answer'
-      /** Messages on whose responses the start depends. */
+      /** Messages whose responses decide the start. */
       readonly of: readonly ForecastMessage[]
       /**
-       * Whether the attempt can start only after one of the responses. If `false`, the responses only affect its start.
+       * `true`: the attempt cannot start before one of these responses. `false`: it can, but a response may change its
+       * start.
        */
       readonly first: boolean
     }
   | { readonly kind: 'pause'; readonly of: 'queue' | 'flowControlKey'; readonly name: string }
 
-/** Message of a forecast: a copy of a message of the engine, or one that a schedule will publish. */
+/**
+ * Message of a forecast, called an item: a copy of a message in the queue, or a message that a schedule will publish.
+ */
 export class ForecastMessage implements FlowCaller {
   state: MessageState
-  /** Start time of its next attempt in milliseconds. If `cause` is set, it is the earliest possible start time. */
+  /** Start time of the item's next attempt in milliseconds. If `cause` is set, the earliest possible start time. */
   start: number | undefined
   cause: Cause | undefined
   lane: FifoQueueCopy | undefined
   key: KeyCopy | undefined
-  /** Message that this callback reports. */
+  /** If this item is a callback: the message that it reports. */
   source: ForecastMessage | undefined
-  /** Callbacks about this message that have not ended. */
+  /** Callbacks that report attempts of this message and have not ended. */
   readonly reports: ForecastMessage[] = []
   /**
-   * Number of callbacks about this message that have not ended. `unmadeReports` counts those whose response cannot have
-   * arrived yet.
+   * `openCallbacks` is the number of callbacks of this message that have not ended. `unmadeReports` counts those of
+   * them that cannot have a response yet.
    */
   openCallbacks = 0
   unmadeReports = 0
-  /** In a forecast, nothing drains time, so whether a drain waits for a message does not matter. */
+  /** Always `true`: a forecast never drains time, so this field of `FlowCaller` has no effect. */
   readonly awaited = true
   readonly seq: number
 
@@ -79,55 +83,56 @@ export class ForecastMessage implements FlowCaller {
     return this.state.is === 'planned' && this.state.heldSince !== undefined
   }
 
-  /** Number of attempts that may follow the next or current one. */
+  /** Number of retries that may follow the current or next attempt. */
   get retriesLeft(): number {
     return Math.max(0, this.settings.retries - this.state.retried)
   }
 }
 
-/** Facts about a flow-control key at the time (`since`) from which its deliveries are unknown. */
+/** State of a flow-control key at the time `since`. From this time on, the times of its deliveries are unknown. */
 interface UnknownAfter {
   readonly since: number
   /**
-   * Number of deliveries that the rate still allowed in the period at that time, and the end of that period in
-   * milliseconds.
+   * `left`: number of deliveries that the rate still allowed in the period at the time `since`. `end`: end of that
+   * period in milliseconds.
    */
   readonly left: number
   readonly end: number
   readonly cause: Cause
-  /** Whether the start times of items that were held at that time are unknown, too. */
+  /** Whether the start times of the items that were held at the time `since` are unknown, too. */
   readonly isHard: boolean
   /** Whether the limits of the key are unknown, too. */
   hasUnknownLimits: boolean
-  /** Number of messages that certainly start before the next item. */
+  /** Number of items that certainly start before the next item that arrives. */
   ahead: number
 }
 
 /**
- * Flow-control key of a forecast. The times of its deliveries are known until a delivery depends on an unknown
+ * Flow-control key of a forecast. The times of its deliveries are known, until one of them depends on an unknown
  * response.
  */
 export class KeyCopy extends FlowKey<ForecastMessage> {
-  /** Time in milliseconds at which the key checks its wait list again; `undefined` if no check is planned. */
+  /** Time in milliseconds of the next check of the wait list. `undefined` if no check is planned. */
   wake: { readonly at: number } | undefined
-  /** Timer of the engine for this check. Its sequence number gives the order among events at the same instant. */
+  /** Timer of the real queue for this check. Its sequence number orders the check among events of the same instant. */
   timer: HeapItem | undefined
   loose: UnknownAfter | undefined
-  /** Items whose start time is unknown and that have not started in the forecast yet. */
+  /** Items that have not started yet and whose start time is unknown. */
   readonly unknown: Set<ForecastMessage> = new Set()
-  /**
-   * Whether a message may change the limits. Then held messages may start although all messages with a slot still run.
-   */
+  /** Whether a message may change the limits. If so, held messages may start before any message frees its slot. */
   mayChange = false
-  /** Limits that messages, such as callbacks, may set at an unknown time. */
+  /** Limits that a message may set at an unknown time, for example a callback. */
   readonly strangeLimits: { readonly limits: FlowControlLimits; readonly cause: Cause }[] = []
-  /** Number of deliveries that may start at unknown times. */
+  /** Number of deliveries that may happen at unknown times. */
   #possible = 0
-  /** Number of deliveries in the period in which the forecast begins, and the end of that period. */
+  /**
+   * `until`: end of the rate period that is current when the forecast begins. `calls`: number of deliveries in it
+   * before the forecast.
+   */
   #initial = { calls: 0, until: Number.NEGATIVE_INFINITY }
   #recent: number[] = []
 
-  /** Completes the copy of a key with the engine's timer, and stores the state at the beginning of the forecast. */
+  /** Stores the timer of the real queue, and the state of the rate period when the forecast begins. */
   begin(timer: HeapItem | undefined): void {
     this.timer = timer
     this.#initial = { calls: this.rateCount, until: this.periodEnd() }
@@ -138,7 +143,6 @@ export class KeyCopy extends FlowKey<ForecastMessage> {
     this.#recent.push(at)
   }
 
-  /** Removes and yields all held items. */
   *leaving(): Iterable<ForecastMessage> {
     while (this.held.size > 0) {
       const item = this.held.shift()
@@ -150,13 +154,13 @@ export class KeyCopy extends FlowKey<ForecastMessage> {
     return this.ratePeriod * 1000
   }
 
-  /** Adds a number of deliveries that may start at unknown times from now on. */
+  /** Notes that `calls` further deliveries may happen at unknown times, from the time `at` on. */
   disturb(at: number, cause: Cause, calls: number): void {
     this.#possible += calls
     this.loose ??= this.#looseness(at, cause, false, this.held.size)
   }
 
-  /** Marks the start times of held items as unknown, too. */
+  /** Notes that the start times of the held items are unknown, from the time `since` on. */
   harden(at: number, cause: Cause, hasUnknownLimits = false): void {
     this.loose = { ...this.#looseness(at, cause, true, 0), hasUnknownLimits }
   }
@@ -170,8 +174,8 @@ export class KeyCopy extends FlowKey<ForecastMessage> {
   }
 
   /**
-   * Returns the earliest start time of an item in milliseconds. `ahead` is the number of deliveries before it, counted
-   * from the time at which they became unknown.
+   * Returns the earliest possible start time of an item in milliseconds. `ahead` is the number of deliveries that come
+   * before it, counted from the time `since`.
    */
   earliest(ahead: number): number {
     const { since, left, end, hasUnknownLimits } = this.loose!
@@ -180,8 +184,8 @@ export class KeyCopy extends FlowKey<ForecastMessage> {
   }
 
   /**
-   * Whether an item certainly starts immediately: the limits allow it even if all deliveries at unknown times happen
-   * first.
+   * Whether an item certainly starts now. It does if the limits allow it even after all deliveries that may happen at
+   * unknown times.
    */
   fits(at: number): boolean {
     const { loose } = this
@@ -195,23 +199,24 @@ export class KeyCopy extends FlowKey<ForecastMessage> {
   }
 }
 
-/** FIFO queue of a forecast. Its free slots are known until a message with a slot may have received a response. */
+/** FIFO queue of a forecast. Its free slots are known as long as no message with a slot can have its response. */
 export class FifoQueueCopy extends FifoQueue<ForecastMessage> {
-  /** Responses on which it depends which messages have left; `undefined` while this is known. */
+  /** Responses that decide which messages have freed their slots. `undefined` while this is known. */
   cause: Cause | undefined
   /**
-   * Number of messages of each key that arrived at unknown times. Each of them has made a delivery before the next one,
-   * unless both have a slot at the same time.
+   * Number of messages of this queue that arrived at each flow-control key at an unknown time. Messages arrive one
+   * after another as slots become free. So a later message comes after their deliveries, except for those that may hold
+   * the other slots.
    */
   readonly passed: Map<KeyCopy, number> = new Map()
 }
 
-/** Facts about a schedule that determine how its messages affect waiting messages. */
+/** Facts about a schedule that decide how its messages affect waiting messages. */
 export interface ScheduleCopy {
   readonly id: string
   readonly isPaused: boolean
   readonly next: HeapItem | undefined
   slotAfter(at: number): number | undefined
-  /** Settings of the messages of each firing. */
+  /** Settings of the messages that each firing publishes. */
   readonly publishes: readonly PublishSettings[]
 }

@@ -8,16 +8,16 @@ import { type Cause, FifoQueueCopy, ForecastMessage, KeyCopy, type ScheduleCopy 
 import { PlanCopy } from './plan-copy.js'
 
 /**
- * Model for a forecast: copies of everything that can affect the given messages. Changing the model does not affect the
- * engine.
+ * Model for a forecast: copies of the requested messages and of everything that can affect them. A forecast changes
+ * only these copies and never the queue itself.
  */
 export class ForecastModel {
   readonly now: number
   readonly items: ForecastMessage[] = []
-  /** Timers of the items whose next event happens at a known time. */
+  /** Timer of each item whose next event has a known time. */
   readonly timers: Map<ForecastMessage, HeapItem> = new Map()
   readonly running: ForecastMessage[] = []
-  /** Items that wait for a response, or for the limit of the plan, and not in the wait list of a key or queue. */
+  /** Items that are in no wait list of a key or FIFO queue, and wait for a response or for the limit of the plan. */
   readonly loose: { readonly item: ForecastMessage; readonly cause: Cause }[] = []
   readonly schedules: ScheduleCopy[] = []
   readonly downUntil: number
@@ -36,7 +36,7 @@ export class ForecastModel {
     this.draws = flow.comingDraws
     const sharesAll = flow.control.globalMax !== undefined || this.draws !== undefined
     const { messages, schedules } = sharesAll ? everything(queue) : whatMeets(queue, asked)
-    // Copy all messages first, because keys and queues are copied with references to them.
+    // Copy all messages first: the copies of keys and queues refer to them.
     for (const message of messages) this.#copy(message)
     for (const schedule of schedules) this.schedules.push(scheduleCopy(queue, schedule))
     for (const [message, item] of this.#byMessage) this.#place(message, item)
@@ -78,7 +78,7 @@ export class ForecastModel {
 
   #place(message: Message, item: ForecastMessage): void {
     item.key = this.keyOf(message.settings)
-    // Do not use `settings.queue`, because a message that has left its queue still has the name of the queue there.
+    // Do not use `settings.queue`: a message that has left its queue still has the queue's name there.
     item.lane = message.lane === undefined ? undefined : this.#lane(message.lane.name)
     item.source = message.source && this.#byMessage.get(message.source)
     if (message.isEnded) return
@@ -89,8 +89,8 @@ export class ForecastModel {
   }
 
   /**
-   * Returns what a submitted message waits for: the response to one of the deliveries of its workflow run that are in
-   * flight.
+   * Returns the cause for which a submitted step message waits: the responses to the deliveries of its workflow run
+   * that are in flight.
    */
   #submitters({ part }: Message): Cause {
     const of = this.items.filter(({ message }) => message?.running === true && message.part?.runId === part?.runId)
@@ -122,7 +122,7 @@ export class ForecastModel {
 }
 
 /**
- * Returns the names of the keys and FIFO queues that a message and its callbacks use, each with its kind as a prefix.
+ * Returns the flow-control keys and FIFO queues of a message and its callbacks as text: `key user-1`, `queue orders`.
  */
 function resourcesOf(settings: PublishSettings): string[] {
   const { queue, flowControl, callback, failureCallback } = settings
@@ -138,7 +138,7 @@ interface Meeting {
   readonly schedules: readonly Schedule[]
 }
 
-/** Returns all messages that have not ended or hold a slot. */
+/** Returns all messages that are pending or hold a slot. */
 function everything({ courier, flow, lanes, schedules }: QueueEngine): Meeting {
   const messages = new Set<Message>(courier.live.select({}).items)
   for (const { running } of flow.keys.values()) for (const message of running) messages.add(message)
@@ -149,15 +149,15 @@ function everything({ courier, flow, lanes, schedules }: QueueEngine): Meeting {
       if (message.isEnded) ended.add(message)
     }
   }
-  // Add the callbacks of messages that have ended but hold a slot, because the slot is freed only when they end. This
-  // includes canceled ones.
+  // Add the callbacks of ended messages that still hold a slot: the slot is freed when these callbacks end. Canceled
+  // callbacks are added, too.
   if (ended.size > 0)
     for (const message of courier.byId.values())
       if (!message.isEnded && message.source !== undefined && ended.has(message.source)) messages.add(message)
   return { messages, schedules: schedules.list() }
 }
 
-/** Whether a message waits only for its own timer or attempt. */
+/** Whether no other message can affect the message: it waits only for its own timer or response. */
 function isAlone({ lane, settings, delivery: { is } }: Message): boolean {
   return (is === 'running' || is === 'planned') && lane === undefined && !settings.flowControl
 }
@@ -167,7 +167,8 @@ function isSubmission({ delivery }: Message): boolean {
 }
 
 /**
- * Returns all messages and schedules that share a key or FIFO queue with the given messages, directly or transitively.
+ * Returns all messages and schedules that can affect the requested messages: they share a key or FIFO queue with them,
+ * directly or through other messages.
  */
 function whatMeets(queue: QueueEngine, asked: readonly Message[]): Meeting {
   if (asked.every(isAlone)) return { messages: asked, schedules: [] }

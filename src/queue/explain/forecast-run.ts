@@ -9,9 +9,9 @@ import type { ForecastModel } from './forecast-model.js'
 import { ForecastTimeline } from './forecast-timeline.js'
 
 /**
- * Simulates the future of a model as the engine would run it, without knowing any response. Events that do not depend
- * on responses happen at their time. An event that depends on one is assumed at the earliest possible time, and
- * everything that it affects is unknown from then on.
+ * Simulates the future of a model without knowing any response. An event that depends on no response happens at its
+ * known time. An event that depends on a response is assumed at the earliest possible time. From then on, everything
+ * that this event affects is unknown.
  */
 export class ForecastRun {
   readonly #world: ForecastModel
@@ -30,7 +30,7 @@ export class ForecastRun {
     })
   }
 
-  /** Runs until each requested item has a start time, which is exact or the earliest possible one. */
+  /** Runs the simulation until each requested item has an exact or an earliest possible start time. */
   run(): void {
     this.#begin()
     this.#agenda.run(() => this.#awaited.size === 0)
@@ -62,7 +62,7 @@ export class ForecastRun {
     }
   }
 
-  /** Finds the keys whose limits may be changed by callbacks or by messages of schedules. */
+  /** Finds the keys whose limits a callback or a message of a schedule may change. */
   #findChanges(): void {
     const { items, schedules } = this.#world
     const look = (settings: PublishSettings): void => {
@@ -78,7 +78,7 @@ export class ForecastRun {
       }
   }
 
-  /** Handles an item whose time has come. If the item has a cause, it may really be due later. */
+  /** Handles an item that is due. If the item has a cause, this is only the earliest time at which it can be due. */
   #due(item: ForecastMessage, at: number): void {
     const { lane, isAdmitted } = item
     const isPaused = lane?.paused === true
@@ -98,7 +98,7 @@ export class ForecastRun {
     } else this.#block(item, { kind: 'pause', of: 'queue', name: lane!.name }, at)
   }
 
-  /** Marks an item as blocked by a pause that no known event ends. */
+  /** Marks an item as blocked by a pause. No known event ends the pause. */
   #block(item: ForecastMessage, cause: Cause, at: number): void {
     item.cause = cause
     this.#know(item, Math.max(at, item.notBefore))
@@ -118,8 +118,8 @@ export class ForecastRun {
   }
 
   /**
-   * Handles an item that may receive its response from now on. The times of everything that follows from the response
-   * are unknown.
+   * Handles an item whose response may arrive from now on. Everything that follows from this response happens at
+   * unknown times.
    */
   #unleash(item: ForecastMessage, at: number): void {
     const { key, lane, settings, source } = item
@@ -136,7 +136,7 @@ export class ForecastRun {
     this.#mayHaveConcluded(source, at)
   }
 
-  /** Handles a callback that may be published from now on. */
+  /** Handles a callback that may be published at any time from now on. */
   #mayReport(settings: PublishSettings, times: number, at: number, cause: Cause): void {
     const key = this.#world.keyOf(settings)
     if (key === undefined) return
@@ -147,7 +147,7 @@ export class ForecastRun {
     )
   }
 
-  /** Handles an item that may have ended, so that the next item of its FIFO queue may have a slot. */
+  /** Handles an item that may have ended. The next item of its FIFO queue may then have a slot. */
   #mayLeave(item: ForecastMessage, lane: FifoQueueCopy, at: number): void {
     if (!lane.holding.has(item)) return
     lane.cause ??= responsesOf(lane)
@@ -177,12 +177,13 @@ export class ForecastRun {
     }
   }
 
-  /** Handles an item that has ended and whose callbacks may all have ended, so that its slot may be free. */
+  /**
+   * Handles an item that has ended. Its slot may be free from now on, because all its callbacks may have ended, too.
+   */
   #mayHaveConcluded(item: ForecastMessage, at: number): void {
     if (item.isEnded && item.unmadeReports === 0 && item.lane !== undefined) this.#mayLeave(item, item.lane, at)
   }
 
-  /** Adds a message that a schedule publishes. */
   #publish(item: ForecastMessage, at: number): void {
     const { key, lane, settings } = item
     const limits = settings.flowControl?.limits
@@ -194,7 +195,7 @@ export class ForecastRun {
     }
   }
 
-  /** Handles a schedule whose messages are no longer simulated. It may publish any number of them from now on. */
+  /** Handles a schedule that is no longer simulated. From now on, it may publish any number of messages. */
   #lose(items: readonly ForecastMessage[], at: number): void {
     const cause: Cause = { kind: 'answer', of: items, first: false }
     this.#world.plan?.lose(cause)
@@ -207,8 +208,8 @@ export class ForecastRun {
   }
 
   /**
-   * Handles an item that no event will start. The reason is a pause of its FIFO queue, or of an item before it in the
-   * queue.
+   * Handles an item that no event of the simulation starts. Its FIFO queue is paused, or an item that holds a slot is
+   * blocked by a pause.
    */
   #stopped(item: ForecastMessage): void {
     const cause = blockerOf(item)

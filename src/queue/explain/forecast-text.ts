@@ -3,7 +3,6 @@ import { listed, timeText } from './time-text.js'
 
 type Name = (messageId: string) => string
 
-/** Returns a forecast as text. */
 export function forecastText(forecast: Forecast, name: Name = (id) => id): string {
   if ('at' in forecast) {
     const { at, unless } = forecast
@@ -13,7 +12,7 @@ export function forecastText(forecast: Forecast, name: Name = (id) => id): strin
   return `Its next attempt starts not before ${timeText(notBefore)}, because ${causeText(because, name)}.`
 }
 
-/** Returns the cause of a forecast as a clause: `msg_1 must get its response first`. */
+/** Returns the cause of an unknown start time as text: `msg_1 must get its response first`. */
 function causeText(because: ForecastBlocker, name: Name): string {
   if (because.kind === 'pause')
     return 'queue' in because

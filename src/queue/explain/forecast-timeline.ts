@@ -5,26 +5,23 @@ interface Happening extends HeapItem {
   run(at: number): void
 }
 
-/** Events of a model, in the order in which a clock would run them. */
+/** Events of a forecast. They run in the same order as with a clock. */
 export class ForecastTimeline {
   now: number
   readonly #heap = new Heap<Happening>()
   /**
-   * Next sequence number of events without a timer. It is higher than that of any timer, so they run after timers of
-   * the same instant.
+   * Next sequence number for an event that has no timer in the queue. It is higher than those of all timers, so the
+   * event runs after timers of the same instant.
    */
   #sequence = 2 ** 52
-  /** Number of planned events except fire times of schedules, because those recur forever. */
+  /** Number of planned events without the fire times of schedules, which recur forever. */
   #open = 0
 
   constructor(now: number) {
     this.now = now
   }
 
-  /**
-   * @param place sequence number that orders events of the same instant: that of the clock's timer, or by default the
-   * next one
-   */
+  /** @param place sequence number that orders events of the same instant; for a timer of the queue, its own number */
   at(at: number, run: (at: number) => void, place: number = this.#sequence++): void {
     this.#open++
     this.#heap.push({ at, sequence: place, isSlot: false, run })
@@ -34,7 +31,7 @@ export class ForecastTimeline {
     this.#heap.push({ at, sequence: place, isSlot: true, run })
   }
 
-  /** Runs the events in order until `isDone()` returns `true` or only fire times of schedules are left. */
+  /** Runs the events in order. Stops when `isDone()` returns `true` or when only fire times of schedules are left. */
   run(isDone: () => boolean): void {
     while (!isDone() && this.#open > 0) {
       const next = this.#heap.pop()!

@@ -6,16 +6,16 @@ import { ForecastModel } from './forecast-model.js'
 import { ForecastRun } from './forecast-run.js'
 
 /**
- * Start of a message's next attempt, provided that no request from outside publishes, pauses, resumes or changes
- * anything. Instants are milliseconds since the Unix epoch. It is either an exact instant, or an earliest instant if
- * the start depends on an unknown event.
+ * Start of a message's next attempt. It is correct if no request from outside publishes, pauses, resumes or changes
+ * anything before. The start is exact, or if it depends on an unknown event, the earliest possible time. All times are
+ * milliseconds since the Unix epoch.
  */
 export type Forecast =
   | {
       /** Exact start of the attempt in milliseconds since the Unix epoch. */
       readonly at: number
       /**
-       * The only event that can still change the start, as a clause: a fault rule applies, or the workflow run ends
+       * The one event that may still change the start, as text: `a fault rule applies`, or that the workflow run ends
        * earlier.
        */
       readonly unless?: string
@@ -27,18 +27,18 @@ export type Forecast =
       readonly blockedBy: ForecastBlocker
     }
 
-/** Condition on which a forecast depends. */
+/** Unknown event on which the start of an attempt depends. */
 export type ForecastBlocker =
   | {
       /** The start depends on responses that have not arrived. */
       readonly kind: 'response'
       /** IDs of the messages on whose responses the start depends. */
       readonly messageIds: readonly string[]
-      /** IDs of schedules whose future messages affect the start, too. */
+      /** IDs of schedules that will publish messages whose responses affect the start. Absent if there are none. */
       readonly scheduleIds?: readonly string[]
       /**
-       * Whether the attempt can start only after one of the responses. If `false`, the responses only affect the start,
-       * for example by a retry that takes the slot.
+       * `true`: the attempt cannot start before one of these responses. `false`: it can, but a response may change its
+       * start. For example, a failed message is retried and takes the slot.
        */
       readonly holdsSlot: boolean
     }
@@ -55,7 +55,10 @@ export type ForecastBlocker =
       readonly flowControlKey: string
     }
 
-/** Returns the forecast of each message. A message that has ended, was canceled or will never be delivered has none. */
+/**
+ * Returns the forecasts of the given messages. A message that has ended, was canceled or will never be delivered has no
+ * forecast.
+ */
 export function forecastsOf(queue: QueueEngine, asked: readonly Message[]): ReadonlyMap<Message, Forecast> {
   const open = asked.filter(({ visible }) => visible)
   const forecasts = new Map<Message, Forecast>()
@@ -75,7 +78,7 @@ export function forecastsOf(queue: QueueEngine, asked: readonly Message[]): Read
   return forecasts
 }
 
-/** Converts the results of one forecast run. Objects that many forecasts share are created only once. */
+/** Converts the result of one forecast run to `Forecast` objects. Forecasts with the same cause share one object. */
 class ForecastReader {
   readonly #causes = new Map<Cause, ForecastBlocker>()
   #openOfRuns: Map<string, number> | undefined
@@ -105,10 +108,10 @@ class ForecastReader {
     if (part !== undefined) points.push(part.isCall ? 'workflow.call' : 'workflow.step')
     if (message.injections === undefined && points.some((point) => faults?.activeByPoint[point] !== undefined))
       return 'a fault rule applies'
-    return part !== undefined && this.#openOf(part.runId) > 1 ? 'its workflow run ends before' : undefined
+    return part !== undefined && this.#openOf(part.runId) > 1 ? 'its workflow run ends earlier' : undefined
   }
 
-  /** Returns the number of messages of a run that have not ended. */
+  /** Returns the number of pending messages of a workflow run. */
   #openOf(runId: string): number {
     this.#openOfRuns ??= countedRuns(this.queue)
     return this.#openOfRuns.get(runId) ?? 0
@@ -127,7 +130,7 @@ function causeOf(cause: Cause): ForecastBlocker {
     const { kind, of, name } = cause
     return of === 'queue' ? { kind, queue: name } : { kind, flowControlKey: name }
   }
-  // Omit messages that a pause holds, because they get no response.
+  // Omit messages that a pause blocks. They are not delivered, so they get no response.
   const answering = cause.of.filter((item) => item.cause?.kind !== 'pause')
   const messageIds = answering.flatMap((item) => item.message?.id ?? [])
   const scheduleIds = [...new Set(answering.flatMap(({ scheduleId }) => scheduleId ?? []))]

@@ -15,12 +15,12 @@ export function messageText(queue: QueueEngine, id: string): string {
   if (message === undefined) return unknown(queue, id)
   const forecast = forecastsOf(queue, [message]).get(message)
   const place = `Message ${message.id} to ${shownUrl(message.url)}${ofRun(message)} ${state(queue, message)}.`
-  // Shorten an ID that `place` already contains in full.
+  // Shorten an ID if the text about the state already contains it in full.
   const named = (other: string): string => (place.includes(other) ? `${other.slice(0, 7)}…` : other)
   return isTold(message, forecast) ? place : `${place} ${forecastText(forecast!, named)}`
 }
 
-/** Maximum number of known IDs that are compared with an unknown one. */
+/** Maximum number of known IDs that are searched for one that is similar to an unknown ID. */
 const maxCompared = 1000
 
 /** Returns an ID on one line; an ID with unusual characters is quoted. */
@@ -37,8 +37,8 @@ function unknown({ courier: { byId }, limits }: QueueEngine, id: string): string
 }
 
 /**
- * Whether the description of the state already contains the forecast: the time of the next attempt, or the current
- * attempt.
+ * Whether the text about the state already says the time of the next attempt, or that an attempt is in flight. The
+ * forecast would only repeat this.
  */
 function isTold(message: Message, forecast: Forecast | undefined): boolean {
   const { is } = message.delivery
@@ -47,7 +47,7 @@ function isTold(message: Message, forecast: Forecast | undefined): boolean {
   return 'at' in forecast && forecast.unless === undefined && is === 'planned' && forecast.at === message.nextAttemptAt
 }
 
-/** Returns the role in a workflow run: `, which carries step "charge" of workflow run wfr_1,`. */
+/** Returns the role of a message in a workflow run as text: `, which carries step "charge" of workflow run wfr_1,`. */
 function ofRun(message: Message): string {
   const { part, kind } = message
   if (part === undefined) return ''
@@ -71,7 +71,7 @@ function state(queue: QueueEngine, message: Message): string {
     return `was canceled; the entry CANCELLED follows at ${timeText(message.nextAttemptAt)}, when its next delivery would have been due`
   if (delivery.is === 'held') return `waits since ${timeText(delivery.since)}: ${blocked(queue, message, delivery)}`
   if (delivery.is === 'waiting' && delivery.waitsFor === 'answer')
-    return 'is held until the endpoint has responded to the delivery that submitted it: the next step never overtakes that response'
+    return 'is held until the endpoint has responded to the delivery that submitted it, because the next step must not overtake that response'
   if (delivery.is !== 'planned') return `waits for its turn in queue ${message.lane?.name}: ${lane(queue, message)}`
   const reason =
     delivery.wait?.reason ??
@@ -98,7 +98,7 @@ function lane(queue: QueueEngine, message: Message): string {
   return `${slotsText(queue, queueOf)}${line}`
 }
 
-/** Returns the position in a wait list: `; 12th in line, 11 messages are before it`. */
+/** Returns the position of a message in a wait list as text: `; 12th in line: 11 messages are before it`. */
 function inLine(ahead: number): string {
   if (ahead < 0) return ''
   return ahead === 0

@@ -1,14 +1,14 @@
 import { reportsOf } from './forecast-causes.js'
 import type { Cause, ForecastMessage } from './forecast-copies.js'
 
-/** Copy of the plan's limit for deliveries in flight, for a forecast. It exists only if the limit is enforced. */
+/** Limit of the plan for deliveries in flight, as a forecast simulates it. Exists only if this limit is enforced. */
 export class PlanCopy {
   readonly #most: number
   readonly #calls: ForecastMessage[]
-  /** Responses on which start times depend since the limit was reached; `undefined` before. */
+  /** Responses that must arrive before a further delivery can start. `undefined` until the limit is reached. */
   #cause: Cause | undefined
   #possible = 0
-  /** Responses on which deliveries at unknown times depend. */
+  /** Responses that decide whether the `#possible` deliveries happen, and when. */
   #disturbance: Cause | undefined
 
   constructor(most: number, inFlight: readonly ForecastMessage[]) {
@@ -16,10 +16,7 @@ export class PlanCopy {
     this.#calls = [...inFlight]
   }
 
-  /**
-   * Counts the delivery of an item as in flight. If it is unknown whether the limit allows it, sets `cause` of the item
-   * instead.
-   */
+  /** Counts an item as in flight if the limit certainly allows its delivery. Otherwise sets the `cause` of the item. */
   call(item: ForecastMessage): void {
     if (item.cause !== undefined) return
     const calls = this.#calls.length
@@ -28,7 +25,7 @@ export class PlanCopy {
     if (item.cause === undefined) this.#calls.push(item)
   }
 
-  /** Adds the retries and callbacks of an item, which may start at unknown times. */
+  /** Counts the retries and callbacks of an item. They may be delivered at unknown times. */
   mayCall(item: ForecastMessage, cause: Cause): void {
     let calls = item.retriesLeft + (item.cause === undefined ? 0 : 1)
     for (const [{ retries }, times] of reportsOf(item.settings, item.retriesLeft + 1)) calls += times * (retries + 1)
@@ -36,7 +33,7 @@ export class PlanCopy {
     if (calls > 0) this.#disturbance ??= cause
   }
 
-  /** Adds any number of deliveries at unknown times. */
+  /** Notes that any number of deliveries may happen at unknown times. */
   lose(cause: Cause): void {
     this.#possible = Number.POSITIVE_INFINITY
     this.#disturbance ??= cause

@@ -7,7 +7,10 @@ import { timeText } from './time-text.js'
 /** Maximum number of fire times in the text. */
 const maxSlots = 3
 
-/** Explains when a schedule fires next, and which fire times it skips because of a pause or a clock change. */
+/**
+ * Explains when a schedule fires next, and which fire times it skips because of a pause or because clocks are set
+ * forward.
+ */
 export function scheduleText(queue: QueueEngine, id: string): string {
   const schedule = queue.schedules.get(id)
   if (schedule === undefined)
@@ -27,7 +30,7 @@ function slotsText(queue: QueueEngine, schedule: Schedule): string {
   const { nextTime, timer } = schedule
   if (nextTime === undefined || timer === undefined) return 'It has no further fire time.'
   const now = queue.now()
-  // If a fire time passed while the state was on disk, the schedule fires immediately.
+  // The next fire time may have passed while the sandbox was saved. The schedule then fires immediately.
   const slots = [Math.max(nextTime, now)]
   while (slots.length < maxSlots) {
     const next = schedule.cron.next(slots.at(-1)!)

@@ -51,7 +51,9 @@ export function flowControlText(queue: QueueEngine, name: string): string {
   return `Flow-control key ${name}: ${rule}; ${now}; ${line} in line.${endsOfLine(queue, waiting)}`
 }
 
-/** Returns when the first and the last waiting message start, as text; empty if no message waits. */
+/**
+ * Returns text about the first and the last message in a wait list, with the start of each. Empty if no message waits.
+ */
 function endsOfLine(queue: QueueEngine, line: readonly Message[]): string {
   const [first, last] = [line[0], line.at(-1)]
   if (first === undefined) return ''
@@ -63,7 +65,10 @@ function endsOfLine(queue: QueueEngine, line: readonly Message[]): string {
   return tell('first', first) + (line.length > 1 ? tell('last', last!) : '')
 }
 
-/** Explains which message holds a deduplication ID, until when, and the response to a publish with this ID now. */
+/**
+ * Explains a deduplication ID: which message or schedule holds the ID, until when, and how the queue now responds to a
+ * publish with this ID.
+ */
 export function deduplicationText(queue: QueueEngine, id: string): string {
   const { published, scheduled } = queue.publisher
   const now = queue.now()
@@ -84,7 +89,7 @@ export function deduplicationText(queue: QueueEngine, id: string): string {
   })
   const made = schedules.map(
     ({ first, until }) =>
-      `As the ID of a schedule for ${shownUrl(first.destination)} it is held until ${timeText(until)} by schedule ${first.id}: creating one with it gets 202 and that schedule.`,
+      `For schedules to ${shownUrl(first.destination)}, the ID is held until ${timeText(until)} by schedule ${first.id}. Until then, a request to create a schedule with this ID gets 202 and the ID of that schedule.`,
   )
   return [...held, ...made].join(' ')
 }

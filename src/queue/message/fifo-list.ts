@@ -1,4 +1,6 @@
-/** First-in, first-out list. Removing the first item is fast, because the other items are not moved each time. */
+/**
+ * First-in, first-out list. Removing the first item is fast, because the other items keep their positions in the array.
+ */
 export class FifoList<T> {
   #items: T[] = []
   #next = 0
@@ -7,7 +9,6 @@ export class FifoList<T> {
     this.#items.push(item)
   }
 
-  /** Returns the first item without removing it. */
   peek(): T | undefined {
     return this.#items[this.#next]
   }
@@ -26,7 +27,7 @@ export class FifoList<T> {
     return item
   }
 
-  /** Moves the item at this position to the front. */
+  /** Exchanges the item at this position with the first item. */
   promote(place: number): void {
     const [first, chosen] = [this.#next, this.#next + place]
     const item = this.#items[chosen]!
@@ -38,7 +39,6 @@ export class FifoList<T> {
     return this.#items.length - this.#next
   }
 
-  /** Returns all remaining items in order. */
   all(): readonly T[] {
     return this.#next === 0 ? this.#items : this.#items.slice(this.#next)
   }

@@ -1,6 +1,6 @@
 import { FifoList } from './fifo-list.js'
 
-/** Message as a FIFO queue sees it. */
+/** Part of a message that a FIFO queue needs. Forecasts use other objects with the same fields. */
 interface Member {
   /** Whether the message has neither ended nor been canceled. */
   readonly visible: boolean
@@ -9,16 +9,15 @@ interface Member {
 }
 
 /**
- * FIFO queue, in which a message holds its slot until it and its callbacks have ended. [queue.md 6.1] It is a plain
- * value: it reads no clock, writes no log and calls nothing back.
+ * FIFO queue. A message holds its slot until the message and its callbacks have ended. [queue.md 6.1] The class has no
+ * side effects: it reads no clock, writes no log and calls no callbacks.
  */
 export class FifoQueue<M extends Member> {
   parallelism = 1
   paused = false
   updatedAt: number
-  /** Messages that hold a slot. */
   readonly holding: Set<M> = new Set()
-  /** Messages that hold a slot and became due while the queue was paused. */
+  /** Messages that hold a slot but did not start, because they became due while the queue was paused. */
   readonly parked: M[] = []
   readonly #line = new FifoList<M>()
 
@@ -45,7 +44,7 @@ export class FifoQueue<M extends Member> {
     this.#line.push(message)
   }
 
-  /** Gives a slot to the next message and returns it. Canceled messages are skipped. */
+  /** Gives a free slot to the next message and returns the message. Skips canceled messages. */
   admit(): M | undefined {
     if (this.paused || this.holding.size >= this.parallelism) return undefined
     let message = this.#line.shift()
@@ -55,19 +54,18 @@ export class FifoQueue<M extends Member> {
   }
 
   /**
-   * Removes a message that holds a slot.
-   * @returns whether a slot became free
+   * Removes a message from the queue.
+   * @returns whether the message held a slot, which is now free
    */
   release(message: M): boolean {
     return this.holding.delete(message)
   }
 
-  /** Removes and returns the messages that became due during a pause; empty while the queue is paused. */
+  /** Removes the messages that became due during a pause and returns them. Does nothing while the queue is paused. */
   unpark(): readonly M[] {
     return this.paused ? [] : this.parked.splice(0).filter((message) => message.visible)
   }
 
-  /** Returns the messages that wait for a slot, in order. */
   waiting(): readonly M[] {
     return this.#line.all().filter((message) => message.visible)
   }
@@ -78,8 +76,8 @@ export class FifoQueue<M extends Member> {
   }
 
   /**
-   * Returns a copy in which each message is replaced, for forecasts.
-   * @param of returns the replacement of a message; `undefined` omits the message
+   * Returns a copy for a forecast, with other objects in place of the messages.
+   * @param of returns the object that replaces a message; `undefined` omits the message
    */
   copy<N extends Member>(
     of: (message: M) => N | undefined,

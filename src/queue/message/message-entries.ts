@@ -14,11 +14,11 @@ import { loggedAsJson } from '../../kernel/views.js'
 import type { Draft, Message, RawOutcome } from './message.js'
 import type { RetryWait } from './state.js'
 
-// Entries of the traffic log about a message: its publishing and its attempts.
+// Traffic-log entries about a message: `published` entries and `attempt` entries.
 
 /**
- * Traffic entry of an accepted message. The entry reads its fields from the message, because copies would use most of
- * the memory when many messages are pending.
+ * `published` entry of the traffic log. Its fields are getters that read the message. If many messages are pending,
+ * copies of the fields would need most of the memory.
  */
 export class Published implements PublishedEntry, EntryBase {
   static {
@@ -74,7 +74,7 @@ export class Published implements PublishedEntry, EntryBase {
   toJSON(): EntryBase & PublishedEntry {
     const { seq, at, cause, type, messageId, kind, url, method, headers, body, maxRetries, notBefore, deduplicated } =
       this
-    // Redacted values are never shown, so the list of redacted fields is omitted, too.
+    // Omit `redact`, the list of redacted fields: the log shows no redacted value, so a reader does not need the list.
     const optional = Object.entries(optionalReaders)
       .map(([name, read]) => [name, read(this.draft)] as const)
       .filter(([name, value]) => value !== undefined && name !== 'redact')
@@ -113,8 +113,8 @@ type Optional =
   | 'redact'
 
 /**
- * Readers of the optional fields. They are not accessors of the class, because an optional field must be absent and an
- * accessor would return `undefined`.
+ * Functions that return the optional fields of the entry. A getter of the class is not possible here: without a value,
+ * the field must be absent, but a getter would exist and return `undefined`.
  */
 const optionalReaders: { readonly [Name in Optional]: (draft: Draft) => PublishedEntry[Name] } = {
   urlGroup: (draft) => draft.origin.urlGroup,
@@ -140,8 +140,9 @@ for (const [name, read] of Object.entries(optionalReaders)) {
 }
 
 /**
- * Returns the fields to redact: those that the publisher named, or the trigger of the workflow run. The body of a
- * callback contains its source message, so it is redacted if the source message has redacted fields.
+ * Returns the fields to redact. They come from the options of the publish, or from the trigger of the workflow run. The
+ * body of a callback contains the message that it reports. If that message has redacted fields, the whole body is
+ * redacted.
  */
 export function hiddenFields({
   settings,
@@ -155,28 +156,31 @@ export function hiddenFields({
   )
 }
 
-/** Builds the expensive parts of a delivery on demand. */
+/**
+ * Creates the headers of a delivery, including its signature. They are created only on demand, because this is
+ * expensive.
+ */
 export interface DeliveryWriter {
   headers(attempt: Attempt): HeaderList
 }
 
-/** Why an attempt did not start immediately. */
+/** Reason why an attempt did not start immediately. */
 interface WaitReason {
   readonly rule: string | undefined
   readonly byHand: boolean
-  /** Time since which flow control held the message. */
+  /** Time at which flow control began to hold the message. */
   readonly heldSince: number | undefined
 }
 
-/** How a fault changes a signature: its flaw, or the clock skew in milliseconds. */
+/** Change that a fault makes to a signature: a flaw such as `expired`, or a clock skew in milliseconds. */
 export interface SigningFault {
   readonly flaw?: string
   readonly skewMs?: number
 }
 
 /**
- * Delivery attempt: the traffic-log entry, which is also the request that a destination receives. Headers, signature
- * and descriptions are created when they are first read.
+ * Delivery attempt. It is the entry of the traffic log and the request that a destination receives. Headers, signature
+ * and texts are created when they are first read.
  */
 export class Attempt implements AttemptEntry, EntryBase {
   static {
@@ -197,17 +201,23 @@ export class Attempt implements AttemptEntry, EntryBase {
   readonly retried: number
   /** Number of the attempt within its message, from 1. */
   readonly number: number
-  /** Signing key in force when the attempt began. @internal */
+  /**
+   * Signing key that was current when the attempt began.
+   * @internal
+   */
   readonly key: string
-  /** Virtual time at which the attempt ended, in milliseconds; 0 before. `outcome` contains it, too. */
+  /** Virtual time at which the attempt ended, in milliseconds. 0 until then. */
   endedAt = 0
   /** Response of the destination, or the reason why there is none. `undefined` until the attempt has ended. */
   reply: RawOutcome | undefined
   /** @internal */
   next: RetryWait | undefined
-  /** Description of the part that the queue did not see: `the handler ran, its response was lost`. */
+  /** Fact that the queue cannot see: `the handler ran, its response was lost`. */
   note: string | undefined
-  /** How a fault changes the signature. Set before the headers are created. @internal */
+  /**
+   * Change that a fault makes to the signature. Must be set before the headers are created.
+   * @internal
+   */
   declare signing?: SigningFault
   readonly #writer: DeliveryWriter
   readonly #waiting: WaitReason | undefined
@@ -216,8 +226,8 @@ export class Attempt implements AttemptEntry, EntryBase {
   #headers: HeaderList | undefined
 
   /**
-   * @param number number of the attempt; by default the next one of the message. A copy of an attempt passes the
-   * original number. @internal
+   * @param number number of the attempt; by default, the attempt counts as the next one of the message; a copy of an
+   *   attempt passes the number of the original
    */
   constructor(message: Message, key: string, writer: DeliveryWriter, number: number = ++message.attempts) {
     this.message = message

@@ -19,7 +19,7 @@ import { hostsOf, pathOf } from '../settings/url.js'
 import type { FifoQueue } from './fifo-queue.js'
 import type { LoggedState, MessageState } from './state.js'
 
-/** Origin of a message, shared by all messages of one publish to one destination. */
+/** Origin of messages. One publish creates one object for all its messages to a destination. */
 export interface MessageOrigin {
   readonly callerIp: string
   readonly region: string
@@ -30,32 +30,33 @@ export interface MessageOrigin {
   readonly cause?: number | undefined
 }
 
-/** Message before it has an ID. */
+/** Message that has no ID yet. */
 export interface Draft {
   readonly kind: MessageKind
   readonly url: string
   readonly body: Bytes
   readonly settings: PublishSettings
   readonly origin: MessageOrigin
-  /** Message whose delivery a callback reports. */
+  /** Message that a callback reports. Set only for callbacks. */
   readonly source?: Message | undefined
-  /** `false` if a schedule published it while time was draining. */
+  /**
+   * Whether a drain waits for the message. Default `true`; `false` if a schedule published the message during a drain.
+   */
   readonly awaited?: boolean
-  /** Role in a workflow run. */
+  /** Role of the message in a workflow run. Absent for other messages. */
   readonly part?: RunMessage | undefined
   /**
-   * Whether the delivery waits until the request that submits the message has its response. `DeliveryScheduler.letGo()`
-   * ends the wait. [workflow.md 0, 11]
+   * Whether the message is held until the request that submits it has its response. `DeliveryScheduler.letGo()` then
+   * releases it. [workflow.md 0, 11]
    */
   readonly held?: boolean
 }
 
-/** Delivers a message when it is due. */
 export interface MessageCarrier {
   due(message: Message, task: Task): Promise<void> | void
 }
 
-/** Public fields of a message, also in a remote sandbox. Times are virtual milliseconds since the Unix epoch. */
+/** Public fields of a message, which a remote sandbox has, too. Times are virtual milliseconds since the Unix epoch. */
 export type MessageView = Pick<
   Message,
   | 'id'
@@ -72,7 +73,7 @@ export type MessageView = Pick<
   | 'isEnded'
 >
 
-/** Message to one URL, from its acceptance to its end. */
+/** Message to one URL. The object exists from the publish until the message has ended and left the message log. */
 export class Message {
   static {
     loggedAsJson(Message)
@@ -88,32 +89,51 @@ export class Message {
   readonly notBefore: number
   /** @internal */
   private readonly carrier: MessageCarrier
-  /** State in the latest entry of the message log, as the service spells it. */
+  /** State of the message as the message log shows it, in the spelling of the service. */
   state: LoggedState = 'CREATED'
   /** Delivery state. @internal */
   delivery: MessageState
   /** @internal */
   gone = false
-  /** Number of attempts so far, including those of duplicates and on request. @internal */
+  /**
+   * Number of attempts so far, including duplicate deliveries and deliveries on request.
+   * @internal
+   */
   attempts = 0
-  /** Timer of a planned message, which the delivery scheduler sets. @internal */
+  /**
+   * Timer for the next attempt. The delivery scheduler sets it.
+   * @internal
+   */
   timer: Timer | undefined
-  /** FIFO queue that contains it. @internal */
+  /**
+   * FIFO queue that contains the message.
+   * @internal
+   */
   lane: FifoQueue<Message> | undefined
   /** Whether a drain waits for the message. `false` if a schedule published it during a drain. @internal */
   awaited: boolean
-  /** Number of callbacks that have not ended; a FIFO queue waits for them. @internal */
+  /**
+   * Number of callbacks that report this message and have not ended. Until they have, the message keeps its slot in a
+   * FIFO queue.
+   * @internal
+   */
   openCallbacks = 0
   /**
-   * Faults to inject into the next attempt. Empty if no rule injected one; `undefined` before the rules are evaluated.
+   * Faults for the next attempt. `undefined`: the fault rules have not been evaluated. Empty: no rule injects a fault.
    * @internal
    */
   declare injections?: readonly Injection[] | undefined
-  /** Role in a workflow run; most messages have none. @internal */
+  /**
+   * Role of the message in a workflow run. Absent for other messages.
+   * @internal
+   */
   declare part?: RunMessage
   /** @internal */
   lastLog: LogEntry | undefined
-  /** `seq` of its latest traffic entry, which is the cause of the next one. @internal */
+  /**
+   * `seq` of the latest traffic entry about the message. That entry is the cause of the next one.
+   * @internal
+   */
   lastEntrySeq = 0
   /** Kind of the message: published by the app, a callback or a failure callback. */
   readonly kind: MessageKind
@@ -154,7 +174,10 @@ export class Message {
     if (draft.part !== undefined) this.part = draft.part
   }
 
-  /** Delivers the message; its timer calls this. @internal */
+  /**
+   * Delivers the message. Its timer calls this method.
+   * @internal
+   */
   fire(task: Task): Promise<void> | void {
     return this.carrier.due(this, task)
   }
@@ -174,12 +197,12 @@ export class Message {
     return this.settings.headers
   }
 
-  /** Time at which the next delivery is due, or at which the last one was. */
+  /** Time at which the next attempt is due. For an ended message, time at which the last attempt was due. */
   get nextAttemptAt(): number {
     return this.delivery.due
   }
 
-  /** Number of retries so far, which is the number of the current or next attempt, counted from 0. */
+  /** Number of retries so far. This equals the number of the current or next attempt, counted from 0. */
   get retried(): number {
     return this.delivery.retried
   }
@@ -200,8 +223,9 @@ export class Message {
   }
 
   /**
-   * Whether the API still shows the message. A message with a requested cancel is not shown, even before it ends.
-   * [queue.md 4.2, choice] @internal
+   * Whether the API still shows the message. A message is hidden from the time at which its cancel is requested.
+   * [queue.md 4.2, choice]
+   * @internal
    */
   get visible(): boolean {
     const { is, asked } = this.delivery
@@ -215,14 +239,14 @@ export class Message {
   }
 }
 
-/** Details of a log entry in addition to its state. */
+/** Details of a log entry that only some states have. */
 export interface LogDetail {
   readonly nextDeliveryTime?: number
   readonly error?: string
   readonly response?: { readonly status: number; readonly headers: HeaderList; readonly body: Bytes }
 }
 
-/** Entry of the message log: a message entered a state. */
+/** Entry of the message log. It says that a message entered a state. */
 export class LogEntry implements IndexedRecord {
   gone = false
   /** Previous entry about the same message. */
@@ -239,7 +263,7 @@ export class LogEntry implements IndexedRecord {
   }
 }
 
-/** Fields by which the API can search for messages, log entries and dead letters. [queue.md 1.5, 1.9, 1.10] */
+/** Fields by which API requests can select messages, log entries and dead letters. [queue.md 1.5, 1.9, 1.10] */
 export const messageFields: Readonly<Record<string, RecordField<Message>>> = {
   messageIds: (message) => message.id,
   url: (message) => message.url,
@@ -253,7 +277,7 @@ export const messageFields: Readonly<Record<string, RecordField<Message>>> = {
   callerIp: (message) => message.origin.callerIp,
 }
 
-/** Returns these fields for a record that refers to a message, such as a log entry. */
+/** Returns the same fields for a record that has a `message`, such as a log entry. */
 export function fieldsThrough<T extends { readonly message: Message }>(): Record<string, RecordField<T>> {
   return Object.fromEntries(
     Object.entries(messageFields).map(([name, field]) => [name, (record: T) => field(record.message)]),
@@ -261,11 +285,12 @@ export function fieldsThrough<T extends { readonly message: Message }>(): Record
 }
 
 /**
- * Maximum share of the sandbox's memory for the message log. Dead letters and deduplication each have the same share.
+ * Fraction of the sandbox's memory that the message log may use. The same limit applies to dead letters, and to each
+ * kind of deduplication keys.
  */
 export const messagesShare: number = 1 / 16
 
-/** Log of all messages, newest last, within its retention. */
+/** Message log: the entries about all messages that are younger than the retention period, oldest first. */
 export class MessageLog {
   readonly #records = new Records<LogEntry>({ ...fieldsThrough<LogEntry>(), state: (entry) => entry.state })
   readonly #retention: number
@@ -275,9 +300,9 @@ export class MessageLog {
   #prunedAt = -1
 
   /**
-   * @param onForgotten called when the last entry about a message leaves the log
-   * @param kept account with the memory limit; above the limit, the oldest entries are deleted before their retention
-   * ends
+   * @param onForgotten called when the log has deleted its last entry about a message
+   * @param kept limits the memory for log entries; if the limit is exceeded, the oldest are deleted before their
+   *   retention ends
    */
   constructor(
     retention: number,
@@ -313,7 +338,6 @@ export class MessageLog {
     if (first.message.lastLog === first) this.#onForgotten(first.message)
   }
 
-  /** Deletes entries that are older than the retention. */
   prune(now: number): void {
     this.#prunedAt = now
     for (let first = this.#records.first(); first !== undefined; first = this.#records.first()) {
@@ -327,7 +351,7 @@ export class MessageLog {
     return this.#records.select(wanted)
   }
 
-  /** Returns the entries about one message, oldest first, without using an index. */
+  /** Returns the entries about one message, oldest first. Follows the links between them and uses no index. */
   about(message: Message): readonly LogEntry[] {
     const entries: LogEntry[] = []
     for (let entry = message.lastLog; entry !== undefined && !entry.gone; entry = entry.previous) entries.unshift(entry)
@@ -335,10 +359,10 @@ export class MessageLog {
   }
 }
 
-/** Estimated size of a log entry with its index records, in bytes. */
+/** Estimated size of a log entry and its entries in indexes, in bytes. */
 const entryBytes = 100
 /**
- * Estimated size of a message without its content, in bytes. It is added to the size of the first log entry about the
+ * Estimated size of a message without body and headers, in bytes. It counts together with the first log entry about the
  * message.
  */
 const messageBytes = 400
@@ -352,7 +376,7 @@ export function weightOfMessage({ url, body, settings }: Message): number {
   return messageBytes + url.length + body.length + weightOfHeaders(settings.headers)
 }
 
-/** The part of a response to a delivery that a workflow run reads. */
+/** Fields of a response that a workflow run reads. */
 export interface RunReply {
   /** Status; 0 without a response. */
   readonly status: number
@@ -367,77 +391,89 @@ export interface RunReply {
 /** Result of a delivery: a response, or the reason why there is none. */
 export interface RawOutcome extends RunReply {
   readonly error?: string
-  /**
-   * Fact for the traffic log that the queue cannot see. For example, the handler ran although its response was lost.
-   */
+  /** Fact for the traffic log that the queue cannot see. For example, the handler ran, but its response was lost. */
   readonly note?: string
-  /** Whether no response will arrive, so that the attempt ends by its timeout. */
+  /** Set if no response will arrive. The attempt then ends when it times out. */
   readonly never?: true
-  /** Whether the response was registered as data, so that no handler ran. */
+  /** Set if the response was registered as fixed data, so that no handler ran. */
   readonly isGiven?: true
 }
 
-/** Delivery to the endpoint of a workflow run, whose step a stub may replace. */
+/** Delivery to the endpoint of a workflow run. A stub may respond in place of the endpoint. */
 export interface StubbableDelivery {
   readonly message: Message
   /** `seq` of the attempt's traffic entry. */
   readonly seq: number
-  /** Sends another body to the endpoint. This adds no log entries, is not recorded, and takes no virtual time. */
+  /**
+   * Sends another body to the endpoint, to see its response. The request is not logged or recorded, and takes no
+   * virtual time.
+   */
   probe(body: Bytes): RawOutcome | Promise<RawOutcome>
-  /** Delivers the attempt normally. */
+  /** Delivers the attempt to the endpoint, without a stub. */
   send(): RawOutcome | Promise<RawOutcome>
 }
 
-/** Role of a message in its workflow run. The queue calls these members, and the workflow engine implements them. */
+/**
+ * Role of a message in its workflow run. The queue calls the members of this interface, and the workflow engine
+ * implements them.
+ */
 export interface RunMessage {
   readonly runId: string
   /** Creation time of the run in virtual milliseconds. */
   readonly runCreatedAt: number
   readonly runUrl: string
-  /** Fields that the trigger of the run asked to redact. */
+  /** Fields to redact, from the options of the request that triggered the run. */
   readonly redact: FieldRedaction | undefined
-  /** Whether the run has ended. Then the message gets no further attempts. */
+  /** Whether the run has ended. If so, the message gets no further attempts. */
   readonly isOver: boolean
   /**
-   * Whether the message is a workflow call. Only its last attempt sends a callback, and its failure is the result of
-   * the step instead of a dead letter. [workflow.md 0, 1]
+   * Whether the message is a workflow call. A workflow call sends a callback only after its last attempt. If it fails,
+   * the failure becomes the result of the step and not a dead letter. [workflow.md 0, 1]
    */
   readonly isCall: boolean
   /**
-   * Returns the step that the message submits, or for which it makes a call or carries a response; `undefined` if there
-   * is none.
+   * Returns the step to which the message belongs: the message submits the step, makes its call, or carries the
+   * response to this call. Returns `undefined` if there is none.
    */
   step(message: Message): { readonly stepName: string; readonly stepType: string } | undefined
-  /** Returns the headers that deliveries of the message have in addition to those of every message, in its dialect. */
+  /**
+   * Returns the headers that deliveries of this message have in addition to the usual ones. Their names are those of
+   * the message's dialect.
+   */
   headers(message: Message): HeaderList
-  /** Returns the body that deliveries of the message have. */
+  /** Returns the body of the deliveries of this message. */
   body(message: Message): Bytes
-  /** Returns the SHA-256 of the body, if it is known without reading the whole body. */
+  /** Returns the SHA-256 of the body. Returns `undefined` if the whole body would have to be read. */
   bodyHash(message: Message): Bytes | undefined
   /**
-   * Returns why the message fails although the response was successful; `undefined` if the response is valid.
-   * [workflow.md 2.5]
+   * Returns why the message fails although the status of the response is a success. Returns `undefined` if the response
+   * is valid. [workflow.md 2.5]
    */
   wrongWith(message: Message, reply: RunReply): string | undefined
-  /** Returns the role that a callback about this message has in the run; `undefined` if it has none. */
+  /**
+   * Returns the role in the run of a callback that reports this message. Returns `undefined` if the callback has none.
+   */
   reporter(kind: 'callback' | 'failure-callback'): RunMessage | undefined
-  /** Adds the fields of the workflow to the body of a callback. */
+  /** Adds fields of the workflow run to the body of a callback, and returns the body. */
   reported(body: Record<string, unknown>): Record<string, unknown>
   /** Returns the fields that the workflow run adds to the dead letter of the message. */
   deadLetter(): Record<string, unknown>
-  /** State of the run's failure function. */
+  /** State of the run's failure function, as the API shows it. */
   readonly failureFunctionState: string | undefined
   accepted(message: Message): void
-  /** Responds with the stub of the step that this delivery would run. Returns `undefined` if no stub applies. */
+  /**
+   * Responds in place of the endpoint if a test has stubbed the step that this delivery would run. Returns `undefined`
+   * if no stub applies.
+   */
   stage?(delivery: StubbableDelivery): Promise<RawOutcome> | undefined
   begins(message: Message): void
   /**
-   * Handles the end of an attempt. The message may have ended with it. Callbacks about the attempt were accepted
-   * before.
+   * Called at the end of an attempt, after callbacks about the attempt were accepted. The message may have ended with
+   * the attempt.
    */
   ends(message: Message, reply: RunReply, error: string | undefined): void
-  /** Handles a message that ended without another attempt, because it was canceled or a fault dropped it. */
+  /** Called when the message has ended without a further attempt: it was canceled, or a fault dropped it. */
   left(message: Message): void
-  /** Handles a message that became a dead letter, before its failure callback is accepted. */
+  /** Called when the message has become a dead letter, before its failure callback is accepted. */
   failed(message: Message, reply: RunReply, dlqId: string): void
 }

@@ -1,5 +1,5 @@
-// Delivery states as plain values: these functions read no clock, write no log, draw nothing and call nothing back. So
-// the delivery scheduler and forecasts can use the same functions.
+// Delivery states of messages. These functions have no side effects: they read no clock, write no log, draw no random
+// numbers and call no callbacks. The delivery scheduler and forecasts share them.
 
 /** States of the message log. [queue.md 4.1] */
 export type LoggedState =
@@ -12,7 +12,7 @@ export type LoggedState =
   | 'CANCEL_REQUESTED'
   | 'CANCELLED'
 
-/** Wait before the next attempt, with its reason as a clause for timelines. */
+/** Delay before the next attempt. The reason is text for timelines. */
 export interface RetryWait {
   /** Duration in milliseconds. */
   readonly delay: number
@@ -20,22 +20,25 @@ export interface RetryWait {
 }
 
 /**
- * Facts about a message that every state has. States are classes because a million messages may be planned at the same
- * time, and a field that a class does not set uses no memory.
+ * Fields that all states have. States are classes, because a million messages may be pending at the same time. A field
+ * that the constructor of a class does not set uses no memory.
  */
 abstract class StateFacts {
-  /** Wait before the next attempt, with its reason. */
+  /** Delay before the next attempt, and its reason. */
   declare readonly wait?: RetryWait
   /**
-   * Manual request. `attempt`: deliver now, although the message was not due. `end`: cancel; only planned, running and
-   * ended messages can have this value.
+   * Request for this message. `attempt`: deliver the message now, although it was not due. `end`: cancel it. Only
+   * planned, running and ended messages can have `end`.
    */
   declare readonly asked?: ManualRequest
 
   constructor(
-    /** Time at which its next attempt is due, or its last one was, in virtual milliseconds. */
+    /**
+     * Time at which the next attempt is due, in virtual milliseconds. For an ended message, time at which the last
+     * attempt was due.
+     */
     readonly due: number,
-    /** Number of retries so far, which is the number of the current or next attempt, counted from 0. */
+    /** Number of retries so far. This equals the number of the current or next attempt, counted from 0. */
     readonly retried: number,
     wait?: RetryWait | undefined,
     asked?: ManualRequest | undefined,
@@ -48,14 +51,14 @@ abstract class StateFacts {
 type ManualRequest = 'attempt' | 'end'
 
 /**
- * Message whose attempt is due at `due`. If a cancel was requested, the message ends at that time without an attempt.
- * [queue.md 4.2] The delivery scheduler has a timer for it.
+ * State of a message whose attempt is due at the time `due`, when its timer fires. If a cancel was requested, the
+ * message ends at that time instead. [queue.md 4.2]
  */
 export class Planned extends StateFacts {
   readonly is = 'planned'
   /**
-   * Set after flow control has admitted the message: the time since which it was held. It has its slots and is about to
-   * start.
+   * Time at which flow control began to hold the message. Set after flow control has admitted it. The message then has
+   * its slots and is about to start.
    */
   declare readonly heldSince?: number
 
@@ -71,7 +74,10 @@ export class Planned extends StateFacts {
   }
 }
 
-/** Message that waits for a slot of its FIFO queue, or for the response to the request that submitted it. */
+/**
+ * State of a message that waits: for a slot of its FIFO queue, or for the response to the request that submitted the
+ * message.
+ */
 export class Waiting extends StateFacts {
   readonly is = 'waiting'
 
@@ -85,12 +91,12 @@ export class Waiting extends StateFacts {
   }
 }
 
-/** Message whose attempt is in flight. If a cancel was requested, no further attempt follows. */
+/** State of a message whose attempt is in flight. If a cancel was requested, no further attempt follows. */
 export class Running extends StateFacts {
   readonly is = 'running'
 }
 
-/** Message that is due and held by flow control until a slot is free or the next rate period begins. */
+/** State of a due message that flow control holds until a slot is free or the next rate period begins. */
 export class Held extends StateFacts {
   readonly is = 'held'
 
@@ -98,7 +104,8 @@ export class Held extends StateFacts {
     { due, retried, wait, asked }: StateFacts,
     readonly since: number,
     /**
-     * Limit that holds the message: that of its flow-control key, or the limit of the plan for deliveries in flight.
+     * Limit that holds the message. `key`: a limit of its flow-control key. `plan`: the plan's limit for deliveries in
+     * flight.
      */
     readonly by: 'key' | 'plan',
   ) {
@@ -106,28 +113,29 @@ export class Held extends StateFacts {
   }
 }
 
-/** Message that became due while its FIFO queue was paused. It keeps its slot until the queue is resumed. */
+/**
+ * State of a message that became due while its FIFO queue was paused. The message keeps its slot until the queue is
+ * resumed.
+ */
 export class Parked extends StateFacts {
   readonly is = 'parked'
 }
 
-/** Message that has ended. */
 export class Ended extends StateFacts {
   readonly is = 'ended'
 
   constructor(
     { due, retried, wait, asked }: StateFacts,
-    /** How the message ended. `vanished`: a fault dropped it, which the message log does not contain. */
+    /** How the message ended. `vanished`: a fault dropped the message. The message log has no entry about this. */
     readonly as: 'delivered' | 'failed' | 'cancelled' | 'vanished',
   ) {
     super(due, retried, wait, asked)
   }
 }
 
-/** Delivery state of a message. */
 export type MessageState = Planned | Waiting | Running | Held | Parked | Ended
 
-/** Result of an attempt for its message. */
+/** What an attempt means for its message. */
 export type AttemptVerdict =
   | { readonly is: 'delivered' | 'failed' }
   /** The workflow run has ended, so the message gets no further attempt. */
@@ -136,12 +144,11 @@ export type AttemptVerdict =
 
 /** Events that change the state of a message. Times are virtual milliseconds. */
 export type MessageEvent =
-  /** The message is due. */
   | {
       readonly is: 'due'
-      /** Whether its FIFO queue is paused. */
+      /** Whether the FIFO queue of the message is paused. */
       readonly isPaused: boolean
-      /** Period in which the service is down. */
+      /** If the service is down: the current time, and the time at which the service is up again. */
       readonly downtime?: { readonly now: number; readonly until: number } | undefined
     }
   /**
@@ -175,8 +182,8 @@ function cancelled({ due, retried, wait }: Pick<StateFacts, 'due' | 'retried' | 
   return new Ended(new Planned(due, retried, wait, 'end'), 'cancelled')
 }
 
-// States are immutable, so messages with equal states share one object. A burst of messages then allocates one object
-// per state, and the garbage collector has nothing to copy.
+// Latest object of each kind of state. States are immutable, so messages with equal states can share one object. If
+// many messages change at the same time, this saves memory and work of the garbage collector.
 const latest = {
   planned: new Planned(0, 0),
   waiting: new Waiting(0, 0, undefined, 'turn'),
@@ -236,8 +243,8 @@ export function accepted(notBefore: number, waitsFor: Waiting['waitsFor'] | unde
 }
 
 /**
- * Returns the state after an event. If the event does not apply to the state, returns the same object, so that the
- * calling code can see that nothing changed. States are immutable, so they need not be copied.
+ * Returns the state after an event. If the event has no effect in this state, returns the same object. The calling code
+ * can compare the two objects to see whether the state changed.
  */
 export function next(state: MessageState, event: MessageEvent): MessageState {
   switch (state.is) {
@@ -270,10 +277,10 @@ function afterPlanned(state: Planned, event: MessageEvent): MessageState {
       return new Planned(event.to, retried, later, asked, heldSince)
     }
     case 'released':
-      // An admitted message already starts at this instant.
+      // An admitted message starts at this instant anyway, so the request changes nothing.
       return heldSince === undefined ? new Planned(event.now, retried, wait, asked ?? 'attempt') : state
     case 'cancelled':
-      // An admitted message does not end here, because its timer must fire to release its slots.
+      // Do not end an admitted message here. Its timer must fire first, because its slots are freed then.
       if (event.endsAtOnce && heldSince === undefined) return cancelled(state)
       return new Planned(due, retried, wait, 'end', heldSince)
     case 'vanished':
@@ -284,8 +291,8 @@ function afterPlanned(state: Planned, event: MessageEvent): MessageState {
 }
 
 /**
- * Handles a due message.
- * @returns the same state if an attempt may start, subject to flow control
+ * Handles a message that is due.
+ * @returns the same state if an attempt may start; flow control may still hold it
  */
 function whenDue(state: Planned, { isPaused, downtime }: MessageEvent & { readonly is: 'due' }): MessageState {
   const { due, retried, wait, asked, heldSince } = state
@@ -296,14 +303,18 @@ function whenDue(state: Planned, { isPaused, downtime }: MessageEvent & { readon
   return new Planned(until, retried, waitedThen(wait, until - now, 'until the service was up again'), asked, heldSince)
 }
 
-/** Plans a message that got a slot of its FIFO queue, or whose submitting request got its response. */
+/**
+ * Plans a message that has waited: it got a slot of its FIFO queue, or the request that submitted it got its response.
+ */
 function turned(state: Waiting, { now, notBefore, queue }: MessageEvent & { readonly is: 'freed' }): MessageState {
   const { retried, wait, asked } = state
   const late = now - notBefore
   const due = Math.max(now, notBefore)
   if (late <= 0) return planned(due, retried, wait, asked)
   const what =
-    state.waitsFor === 'turn' ? `for its turn in queue ${queue}` : 'until the call that submitted it had its response'
+    state.waitsFor === 'turn'
+      ? `for its turn in queue ${queue}`
+      : 'until the delivery that submitted it had its response'
   return planned(due, retried, { delay: late, reason: `${late / 1000} s ${what}` }, asked)
 }
 
@@ -313,7 +324,10 @@ function resumed(state: Parked, { now, queue }: MessageEvent & { readonly is: 'f
   return planned(now, retried, wait, asked)
 }
 
-/** Handles a cancel of a message that waits or is parked. It ends at its time, without waiting for a slot. */
+/**
+ * Handles a cancel of a waiting or parked message. The message ends when it would have been due, without waiting for a
+ * slot.
+ */
 function leftEarly(state: Waiting | Parked, event: MessageEvent): MessageState {
   if (event.is !== 'cancelled') return state
   const { notBefore, now, endsAtOnce } = event
@@ -366,15 +380,15 @@ function waitedThen(before: RetryWait | undefined, delay: number, reason: string
   return { delay, reason: before === undefined ? reason : `${before.reason}, then ${reason}` }
 }
 
-/** State of a message in a dump. */
+/** State of a message as a dump contains it. */
 export interface DumpedState {
   readonly state: LoggedState
   readonly due: number
   readonly retried: number
   readonly wait?: RetryWait | undefined
   /**
-   * Set for a message without log entries that a workflow run or a callback refers to. `forgotten`: its log entries
-   * were deleted; `vanished`: a fault dropped it.
+   * Why the message has no log entries in the dump. `forgotten`: its log entries were deleted. `vanished`: a fault
+   * dropped the message. Such a message is in the dump because a workflow run or a callback refers to it.
    */
   readonly kept?: 'forgotten' | 'vanished' | undefined
 }
@@ -386,9 +400,9 @@ const endings: Partial<Record<LoggedState, Ended['as']>> = {
 }
 
 /**
- * Returns the state of a message of a dump. A delivery that was in flight is due immediately, as after a restart.
- * @param waitsFor what the message waits for, if its first attempt has not begun: `turn` for a slot, `answer` for a
- * response
+ * Returns the state of a message from a dump. If its delivery was in flight, the message is due immediately, as after a
+ * restart.
+ * @param waitsFor what the message waits for if it has had no attempt: `turn` is a slot, `answer` is a response
  */
 export function restored(past: DumpedState, now: number, waitsFor: Waiting['waitsFor'] | undefined): MessageState {
   const { state, retried, wait, kept } = past
@@ -400,28 +414,28 @@ export function restored(past: DumpedState, now: number, waitsFor: Waiting['wait
   return asked !== undefined || waitsFor === undefined ? planned : new Waiting(due, retried, wait, waitsFor)
 }
 
-/** Whether this state of the message log means that an attempt is in flight. */
+/** Whether an attempt is in flight if this is the latest state in the message log. */
 export function isUnderWay(state: LoggedState): boolean {
   return state === 'ACTIVE' || state === 'ERROR'
 }
 
-/** Fields of a message that decide when it frees its slot. */
+/** Fields of a message that decide whether it keeps its slot in a FIFO queue. */
 interface Concluding<M> {
   readonly isEnded: boolean
-  /** Number of callbacks that have not ended. */
+  /** Number of callbacks that report this message and have not ended. */
   openCallbacks: number
-  /** Message that this callback reports. */
+  /** If the message is a callback: the message that it reports. */
   readonly source: M | undefined
 }
 
-/** Whether a message frees its slot: it and its callbacks have ended. [queue.md 6.1] */
+/** Whether a message no longer needs its slot, because the message and all its callbacks have ended. [queue.md 6.1] */
 export function isConcluded<M extends Concluding<M>>({ isEnded, openCallbacks }: M): boolean {
   return isEnded && openCallbacks === 0
 }
 
 /**
- * Handles the end of a message that may be a callback, and counts it for the message that it reports.
- * @returns the reported message, if that message now frees its slot as well
+ * Handles the end of a message. If the message is a callback, the message that it reports has one open callback less.
+ * @returns the reported message if it now frees its slot, too
  */
 export function concludedWith<M extends Concluding<M>>({ source }: M): M | undefined {
   if (source === undefined) return undefined

@@ -3,7 +3,7 @@ import { refusals } from '../settings/queue-rejections.js'
 
 const day = 86_400_000
 
-/** Counts API requests against the limits per second and per day. [queue.md 10] */
+/** Counts API requests, and rejects them above the limits per second and per day. [queue.md 10] */
 export class CallLimits {
   readonly #perDay: number | undefined
   readonly #perSecond: number | undefined
@@ -17,14 +17,13 @@ export class CallLimits {
     this.#perSecond = policy.queueBurstLimit
   }
 
-  /** Whether any limit is in force. */
   get isAny(): boolean {
     return this.#perDay !== undefined || this.#perSecond !== undefined
   }
 
   /**
    * Counts a request.
-   * @throws QueueRejection 429 when the limit is reached; its headers show which limit it is
+   * @throws QueueRejection 429 when the limit is exceeded; its headers name the limit
    */
   count(limit: 'daily' | 'burst', now: number): void {
     if (limit === 'daily') this.#countDay(now)
@@ -58,7 +57,8 @@ export class CallLimits {
 }
 
 /**
- * Returns the headers that show which limit a 429 is about. Faults that simulate a limit use them, too. [queue.md 10]
+ * Returns the headers of a 429 response, which name the exceeded limit. Faults that simulate a rate limit have them,
+ * too. [queue.md 10]
  */
 export function rateLimitHeaders(
   kind: 'chat' | 'daily' | 'burst',

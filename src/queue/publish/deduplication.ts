@@ -3,24 +3,31 @@ import { type Bytes, utf8 } from '../../kernel/bytes.js'
 import { sha256Bytes } from '../../kernel/digest.js'
 import type { PublishSettings } from '../settings/message-settings.js'
 
-/** Deduplication key whose window has not ended, with the message or schedule that used it first. */
+/** Deduplication key in use, and the message or schedule that used it first. */
 export interface Remembered<T> {
   readonly key: string
   readonly first: T
   readonly until: number
 }
 
-/** Finds duplicates: the message or schedule that already used a key within the deduplication window. [queue.md 2.4] */
+/**
+ * Recognizes duplicates by their keys. Returns the message or schedule that used a key first, until the deduplication
+ * window of this key ends. [queue.md 2.4]
+ */
 export class Deduplication<T> {
   readonly #window: number
   readonly #kept: Account
   readonly #weightOf: (first: T) => number
-  /** Ordered by the end of the window. New keys are added at the end, because all windows have the same length. */
+  /**
+   * Keys in use, ordered by the end of their windows. A new key is added at the end, because all windows have the same
+   * length.
+   */
   readonly #remembered = new Map<string, { readonly first: T; readonly until: number }>()
 
   /**
    * @param window deduplication window in milliseconds
-   * @param kept account with the memory limit; above the limit, the oldest keys are deleted before their windows end
+   * @param kept limits the memory for keys; if the limit is exceeded, the oldest keys are deleted before their windows
+   *   end
    * @param weightOf returns the size of a message or schedule in bytes
    */
   constructor(window: number, kept: Account, weightOf: (first: T) => number) {
@@ -45,7 +52,7 @@ export class Deduplication<T> {
     return [...this.#remembered].map(([key, { first, until }]) => ({ key, first, until }))
   }
 
-  /** Restores a key of a dump. Restore keys in the order in which their windows end. */
+  /** Restores a key from a dump. First restore the keys whose windows end first. */
   restore(key: string, first: T, until: number): void {
     this.#drop(key)
     this.#remembered.set(key, { first, until })
@@ -72,8 +79,9 @@ export class Deduplication<T> {
 }
 
 /**
- * Returns the deduplication key of a message; `undefined` if the message requests no deduplication. A deduplication ID
- * applies to the whole account. For a URL group, it applies to each endpoint separately.
+ * Returns the deduplication key of a message. Returns `undefined` if its options request no deduplication. A
+ * deduplication ID is valid for all destinations of the account. For a publish to a URL group, each endpoint has a key
+ * of its own.
  */
 export function deduplicationKey(
   settings: PublishSettings,

@@ -18,20 +18,20 @@ const optionsByName = new Map(publishOptions.map((option) => [option.name, optio
 
 export interface PublishHeaders {
   readonly contentType?: string | undefined
-  /** All headers of the request, for `Header-Forward`. */
+  /** All headers of the request. The option `Header-Forward` forwards them. */
   readonly incoming?: HeaderList
-  /** Default headers of a URL group, which the headers of the request override. */
+  /** Default headers of a URL group. Headers of the request take precedence. */
   readonly beneath?: HeaderList
   /**
-   * Whether the `Authorization` header is meant for the destination, because the request to the queue was authorized in
+   * Whether the `Authorization` header is meant for the destination. It is if the request sent its queue token in
    * another way.
    */
   readonly ownAuthorization?: boolean
 }
 
 /**
- * Parses the options of a publish, or those of one callback.
- * @param base settings for options that are absent
+ * Parses the options of a publish, or the options of one of its callbacks.
+ * @param base settings that are used where an option is absent
  * @throws QueueRejection 400 or 412 with the name of the invalid option
  */
 export function readSettings(
@@ -86,7 +86,6 @@ export function readSettings(
   return settings
 }
 
-/** Returns the settings of a message without any options. */
 export function defaultSettings(policy: ResolvedPolicy, words: QueueDialect): PublishSettings {
   return {
     words,
@@ -111,25 +110,27 @@ export function defaultSettings(policy: ResolvedPolicy, words: QueueDialect): Pu
   }
 }
 
-/** Checks a forwarded header and returns it with its value as bytes. */
+/** Checks a forwarded header. Returns its name and its value, with one character per byte. */
 function forwarded(name: string, value: string, gathering: Gathering): [string, string] {
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw invalid(gathering, `forward-${name}`, 'it is no header name')
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
+    throw invalid(gathering, `forward-${name}`, 'the name is not a valid header name')
   return [name, headerValue(value, () => invalid(gathering, `forward-${name}`, 'the value has a line break'))]
 }
 
-/** Converts a header value from a header or from JSON to bytes, with one character per byte. */
+/** Converts a header value to bytes, with one character per byte. The value comes from a header or from JSON. */
 function headerValue(value: string, broken: () => Error): string {
   if (/[\0\r\n]/.test(value)) throw broken()
   return /[^\0-\xff]/.test(value) ? utf8(value) : value
 }
 
 /**
- * Returns the headers of a URL group as bytes.
- * @throws QueueRejection when HTTP cannot carry a header
+ * Converts the values of a URL group's default headers to bytes.
+ * @throws QueueRejection when a name or value cannot be sent over HTTP
  */
 export function plainHeaders(headers: HeaderList): HeaderList {
   return headers.map(([name, value]) => {
-    const invalid = (): Error => refusals.invalid('headers', `${JSON.stringify(name)} is no header that can be sent`)
+    const invalid = (): Error =>
+      refusals.invalid('headers', `${JSON.stringify(name)} has a name or value that HTTP cannot carry`)
     const bytes = headerValue(value, invalid)
     if (!isHeader(name, bytes)) throw invalid()
     return [name, bytes]
@@ -143,12 +144,13 @@ function readHeaders(
   { headerForward, context }: Gathering,
 ): HeaderList {
   const contentType =
-    given.contentType && headerValue(given.contentType, () => refusals.invalid('Content-Type', 'it has a line break'))
+    given.contentType &&
+    headerValue(given.contentType, () => refusals.invalid('Content-Type', 'the value has a line break'))
   const passed = headerForward ? [given.beneath ?? [], passedHeaders(given, context.words)] : []
   return deliveryHeaders(contentType, [before, ...passed, ...forward], context.words)
 }
 
-/** Returns the headers that `Header-Forward: true` forwards. [queue.md 2.3] */
+/** Returns the headers of the request that are forwarded because of `Header-Forward: true`. [queue.md 2.3] */
 function passedHeaders({ incoming = [], ownAuthorization = false }: PublishHeaders, words: QueueDialect): HeaderList {
   return incoming.filter(([name]) => {
     const lower = name.toLowerCase()
@@ -159,7 +161,7 @@ function passedHeaders({ incoming = [], ownAuthorization = false }: PublishHeade
 function readFlow(gathering: Gathering, before: FlowControlSettings | undefined): FlowControlSettings | undefined {
   const { flowControlKey: key, flowControlLimits: limits } = gathering
   if (key === undefined) {
-    if (limits !== undefined) throw invalid(gathering, 'flow-control-value', 'it needs a key')
+    if (limits !== undefined) throw invalid(gathering, 'flow-control-value', 'a flow-control key is required')
     return undefined
   }
   return { key, limits: limits ?? (before?.key === key ? before.limits : undefined) }
@@ -181,7 +183,7 @@ function readCallback(
   // [queue.md 3.2]
   const headers: HeaderList = [['Content-Type', 'application/json']]
   const base = before?.settings ?? { ...defaultSettings(context.policy, context.words), retries, headers }
-  // Parse the options of a callback even without its URL, so that invalid options are rejected.
+  // Parse the options of a callback even if there is no callback URL, so that invalid options are always rejected.
   const settings = raw === undefined ? base : readSettings(raw, context, {}, base, prefix)
   return url === undefined ? undefined : { url, settings }
 }

@@ -15,12 +15,12 @@ export interface UrlGroupEndpoint {
   readonly name?: string | undefined
 }
 
-/** Default headers of a URL group. */
+/** Default headers of a URL group, by purpose. */
 export interface GroupDefaults {
-  /** Default settings, from headers of the service. */
+  /** Default settings. They were set by headers of the service, such as `Service-Retries`. */
   readonly settings: RawSettings
   readonly contentType: string | undefined
-  /** Default headers that are delivered, which are all others. */
+  /** Default headers that destinations receive: all headers that are not headers of the service. */
   readonly headers: HeaderList
 }
 
@@ -39,13 +39,20 @@ export class UrlGroup {
   createdAt: number
   /** Endpoints of the group. A publish creates one message for each. [queue.md 8] */
   endpoints: readonly UrlGroupEndpoint[] = []
-  /** Default headers exactly as they were set, for API responses. @internal */
+  /**
+   * Default headers in the form in which they were set. API responses show them.
+   * @internal
+   */
   shownDefaults: Readonly<Record<string, string | readonly string[]>> | undefined
   /** @internal */
   defaults: RawSettings | undefined
   /** @internal */
   contentType: string | undefined
-  /** Default headers for deliveries, as if the publisher had sent them. [service.md, Message queue 5] @internal */
+  /**
+   * Default headers for deliveries. The effect is the same as if each publisher had sent them. [service.md, Message
+   * queue 5]
+   * @internal
+   */
   headers: HeaderList = noHeaders
   /** Time of the latest change in virtual milliseconds. */
   updatedAt: number
@@ -91,12 +98,12 @@ export class UrlGroups {
   }
 
   /**
-   * Adds endpoints and creates the group if necessary. An endpoint replaces the one with the same name, or else with
-   * the same URL.
+   * Adds endpoints, and creates the group if it does not exist. An endpoint replaces the one with the same name. If
+   * there is none, it replaces the one with the same URL.
    */
   upsert(name: string, endpoints: readonly UrlGroupEndpoint[]): UrlGroup {
     checkName(name, 'url group name')
-    if (endpoints.length === 0) throw refusals.invalid('endpoints', 'give at least one')
+    if (endpoints.length === 0) throw refusals.invalid('endpoints', 'at least one endpoint is required')
     for (const endpoint of endpoints) {
       checkUrl(endpoint.url, 'endpoint')
       checkReach(endpoint.url, this.#policy)
@@ -127,7 +134,7 @@ export class UrlGroups {
     const group = this.#groups.get(name)
     if (group === undefined) throw refusals.notFound('topic', name)
     if (endpoints.some((given) => !given.name && !given.url))
-      throw refusals.invalid('endpoints', 'give the name or the url of each')
+      throw refusals.invalid('endpoints', 'each endpoint must have a name or a url')
     const names = new Set(endpoints.flatMap((given) => given.name || []))
     const urls = new Set(endpoints.flatMap((given) => (given.name ? [] : given.url)))
     group.endpoints = group.endpoints.filter(
@@ -171,7 +178,7 @@ function merge(before: readonly UrlGroupEndpoint[], given: readonly UrlGroupEndp
   return endpoints
 }
 
-/** Index of the endpoints in a list by their name or URL, because searching a long list is slow. */
+/** Index that finds endpoints by name or URL. Searching a long list would be slow. */
 class Places {
   readonly #places = new Map<string, { first: number; count: number }>()
 
@@ -186,7 +193,7 @@ class Places {
     return value === undefined ? undefined : this.#places.get(value)?.first
   }
 
-  /** Updates the index after the endpoint at a position has changed. */
+  /** Updates the index. Call it after the endpoint at a position was replaced. */
   changed(at: number, before: UrlGroupEndpoint | undefined): void {
     const [old, value] = [before && this.keyOf(before), this.keyOf(this.list[at]!)]
     if (old === value) return

@@ -48,8 +48,8 @@ function deadLetter(queue: QueueEngine, call: ServiceRequest): DeadLetter {
 }
 
 /**
- * Reads the filters of dead letters.
- * @param most maximum number of dead letters in a page. Default: `dlqPageSize` of the policy.
+ * Reads the filters of a request about dead letters.
+ * @param most maximum number of dead letters in a page; by default the policy `dlqPageSize`
  */
 export function dlqSelection(
   query: QueryValues,
@@ -78,7 +78,8 @@ function retryMany(call: ServiceRequest, api: QueueApi): RawResponse {
   const query = queryAndBody(call)
   const selection = dlqSelection(query, queue)
   const ids = query.get('dlqIds') ?? []
-  // Dead letters of workflow runs cannot be retried. With filters they are omitted; an ID of one must cause an error.
+  // Dead letters of workflow runs cannot be retried. If the request selects by filters, omit them. If it names their
+  // IDs, `checkRetry()` rejects it.
   const only = (letter: DeadLetter): boolean =>
     (ids.length > 0 || letter.message.part === undefined) && (selection.only?.(letter) ?? true)
   const page = queue.courier.deadLetters.select({ ...selection, only })

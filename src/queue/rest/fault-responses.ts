@@ -8,7 +8,7 @@ import { planOf } from '../settings/queue-plan.js'
 import { refusals } from '../settings/queue-rejections.js'
 import type { QueueApi } from './reading.js'
 
-// Error responses of the queue for faults, and the facts about its requests that fault rules can match.
+// Error responses that the queue sends for faults, and the facts about queue requests that fault rules can match.
 
 /** Maximum number of messages per day in the free plan. [queue.md 5.6] */
 const freePlan = planOf({ ...defaultPolicy, queuePlan: 'free' }).messagesPerDay ?? 0
@@ -24,7 +24,7 @@ export const queueFaults: ServiceFaults<QueueApi> = {
   restart: (until, { queue }) => queue.courier.restart(until),
 }
 
-/** Returns the settings of any request as facts that fault rules can match. */
+/** Returns facts for fault rules from the settings of a request, such as its flow-control key. */
 function settingFacts({ settings }: ServiceRequest): FaultFacts {
   return {
     flowControlKey: settings.get('flow-control-key'),

@@ -38,7 +38,10 @@ export const flowControlEndpoints: readonly QueueEndpoint[] = [
   ),
 ]
 
-/** Splits a path such as `<key>/pause` into key and action, at the last slash because a key may contain slashes. */
+/**
+ * Splits a path such as `<key>/pause` into the key and the action. A key may contain slashes, so the last slash
+ * separates them.
+ */
 function actionOn({ rest }: ServiceRequest): { readonly key: string; readonly action: string } | undefined {
   const match = /^(?:(.*)\/)?(pause|resume|pin|unpin|resetRate|reset)\/?$/i.exec(rest)
   return match === null ? undefined : { key: decodeSegment(match[1] ?? ''), action: match[2]!.toLowerCase() }
@@ -83,7 +86,7 @@ function pinned(
   const given = query.get('period')?.[0] || undefined
   const period = given && readPeriod(given, queue.policy, (reason) => refusals.invalid('period', reason))
   if (limits.parallelism === undefined && limits.rate === undefined && !period) {
-    throw refusals.invalid('pin', 'give parallelism, rate or period')
+    throw refusals.invalid('pin', 'parallelism, rate or period is required')
   }
   return period ? { ...limits, period } : limits
 }

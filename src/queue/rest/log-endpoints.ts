@@ -11,7 +11,7 @@ export const logEndpoints: readonly QueueEndpoint[] = [
   row('GET', '/v2/events', 'Read the message log, newest first.', (call, api) =>
     logs(call, api, (events, cursor) => ({ events, cursor })),
   ),
-  row('GET', '/v2/logs', 'Read the message log, under its newer name.', (call, api) =>
+  row('GET', '/v2/logs', 'Read the message log (newer path).', (call, api) =>
     logs(call, api, (events, cursor) => ({ logs: events, events, cursor })),
   ),
 ]
@@ -57,7 +57,10 @@ function logs(
   return json({ messages: [...groups].map(([messageId, events]) => ({ messageId, events })), cursor: page.cursor })
 }
 
-/** Returns the states that a filter value of the log means. [queue.md 1.10, 4.1] */
+/**
+ * Returns the states of the message log that a value of the filter `state` selects. `IN_PROGRESS` selects several.
+ * [queue.md 1.10, 4.1]
+ */
 function statesNamed(given: string): readonly string[] {
   const state = given.trim().toUpperCase()
   if (state === 'IN_PROGRESS') return inProgress

@@ -2,18 +2,21 @@ import { cursorSequence, type Filters, type RecordQuery } from '../../kernel/ind
 import { commaList } from '../settings/publish-options.js'
 import { refusals } from '../settings/queue-rejections.js'
 
-/** Names and values of a query, or of the JSON body that older clients send instead. A name may have several values. */
+/**
+ * Parameters of a request, from the query or from the JSON body that older clients send. A name may have several
+ * values.
+ */
 export type QueryValues = ReadonlyMap<string, readonly string[]>
 
 export interface FilterRules {
-  /** Names of filters, each with one or several values. */
+  /** Names of the filters that the endpoint accepts. */
   readonly filters: readonly string[]
-  /** Name of the filter for IDs; when it is given, all other filters are ignored. */
+  /** Name of the filter for IDs. If a request has it, all other filters are ignored. */
   readonly ids?: string
   readonly defaultCount: number | undefined
   readonly maxCount: number
   readonly order?: 'earliestFirst' | 'latestFirst'
-  /** Further parameters that are allowed and that the endpoint reads itself. */
+  /** Names of other parameters that are accepted. The endpoint reads them itself. */
   readonly others?: readonly string[]
 }
 
@@ -40,7 +43,7 @@ export const dlqFilters: readonly string[] = [
   'label',
   'flowControlKey',
 ]
-/** Filters of the workflow SDK for dead letters of runs. [queue.md 1.12] */
+/** Filters for dead letters of workflow runs, which the workflow SDK sends. [queue.md 1.12] */
 export const runFilters: readonly string[] = ['workflowRunId', 'workflowUrl', 'workflowCreatedAt']
 export const logFilters: readonly string[] = [
   'messageIds',
@@ -63,12 +66,13 @@ const synonyms: Readonly<Record<string, string>> = {
   urlGroup: 'topicName',
 }
 
-/** Filters whose values may contain commas. */
+/** Filters for which a value with commas is also compared as a whole. */
 const whole = new Set(['url', 'path', 'workflowUrl'])
 const always = ['fromDate', 'toDate', 'count', 'cursor', 'order']
 
 /**
- * Parses the filters of a list or bulk operation: OR inside one filter, AND between filters. [queue.md 1.1]
+ * Parses the filters of a request that lists or changes several messages. A record must match all filters. It matches a
+ * filter if it has one of the values. [queue.md 1.1]
  * @throws QueueRejection 400 for an unknown name or an invalid value
  */
 export function readFilters<T>(query: QueryValues, rules: FilterRules): RecordQuery<T> {
@@ -76,7 +80,7 @@ export function readFilters<T>(query: QueryValues, rules: FilterRules): RecordQu
   for (const [given, values] of query) {
     const name = synonyms[given] ?? given
     if (rules.filters.includes(name) || name === rules.ids) {
-      // `"messageIds": []` does not restrict the result. [queue.md 1.5]
+      // An empty list such as `"messageIds": []` is no filter. [queue.md 1.5]
       if (values.length === 0) continue
       const known = filters.get(name) ?? new Set<string>()
       for (const value of values) {
@@ -132,7 +136,7 @@ function readOrder(query: QueryValues): 'earliestFirst' | 'latestFirst' | undefi
   throw refusals.invalid('order', `${JSON.stringify(text)} is neither earliestFirst nor latestFirst`)
 }
 
-/** Returns the maximum number of bytes of a body in the response. */
+/** Returns how many bytes of a body the response shows, from the parameter `trimBody`. */
 export function readTrimBody(query: QueryValues): number | undefined {
   const text = query.get('trimBody')?.[0]
   if (text === undefined || text === '') return undefined

@@ -35,7 +35,7 @@ export const publishEndpoints: readonly QueueEndpoint[] = [
   }),
 ]
 
-/** Returns the target of a publish or a schedule as facts for fault rules. */
+/** Returns the destination of a publish or schedule as a fact for fault rules. */
 export function targetFacts(call: ServiceRequest): FaultFacts {
   const rules = { rejectEncodedDestination: false }
   const { url, group } = readTarget(call.rest, splitQuery(call.query, call.dialect).rest, rules)
@@ -52,8 +52,8 @@ function publish(call: ServiceRequest, api: QueueApi, into?: string): RawRespons
 }
 
 /**
- * Returns the status of the response to a publish: 202 for duplicates, 201 for messages of a workflow run, otherwise
- * 200. [queue.md 1.3; workflow.md 1]
+ * Returns the status of the response to a publish. It is 202 for a duplicate, 201 for a message of a workflow run, and
+ * 200 otherwise. [queue.md 1.3; workflow.md 1]
  */
 function publishedStatus(results: readonly AcceptedPublish[]): number {
   if (results.length > 0 && results.every((result) => result.deduplicated)) return 202
@@ -64,13 +64,16 @@ export function resultShape({ message, deduplicated }: AcceptedPublish, withUrl:
   return { messageId: message.id, ...(withUrl && { url: message.url }), ...(deduplicated && { deduplicated }) }
 }
 
-/** Reads a publish from path, query, headers and body. Headers win over the query. [queue.md 2.1] */
+/**
+ * Reads a publish from a request: its path, query, headers and body. An option in a header overrides the same option in
+ * the query. [queue.md 2.1]
+ */
 export function publishCall(call: ServiceRequest, api: QueueApi, into?: string): PublishCall {
   const { queue } = api
   const { own, rest } = splitQuery(call.query, call.dialect)
   if (/^https?%3a/i.test(call.rest) && !queue.policy.rejectEncodedDestination) {
     queue.notice(
-      `A percent-encoded destination was accepted: ${call.rest}. The real service is reported to reject it; send the URL without encoding, or set policy.rejectEncodedDestination.`,
+      `A percent-encoded destination was accepted: ${call.rest}. According to reports, the real service rejects it. Send the URL without encoding, or set policy.rejectEncodedDestination.`,
     )
   }
   return {
@@ -91,7 +94,8 @@ export function publishCall(call: ServiceRequest, api: QueueApi, into?: string):
 }
 
 /**
- * Returns the dialect in which the messages of a request are delivered: that of its headers, or the fallback dialect.
+ * Returns the dialect for the deliveries of a request: the one to which its headers belong, otherwise the fallback
+ * dialect.
  */
 export function requestDialect(
   spoken: Pick<ServiceRequest, 'isUnmarked' | 'dialect'>,
@@ -100,20 +104,20 @@ export function requestDialect(
   return (spoken.isUnmarked ? undefined : queue.wordsByName.get(spoken.dialect.name)) ?? queue.words
 }
 
-/** Merges the settings from headers and query. Headers take precedence. */
+/** Merges the options in headers and query. Headers take precedence. */
 function settingsOf({ settings, lists }: Pick<ServiceRequest, 'settings' | 'lists'>, query?: RawSettings): RawSettings {
   if (lists === undefined && (query === undefined || query.size === 0)) return settings
   return new Map<string, HeaderValue>([...(query ?? []), ...settings, ...(lists ?? [])])
 }
 
-/** Returns the settings of a request that is not a publish, from headers and query. */
+/** Returns the options in headers and query of a request that does not publish. */
 export function settingsIn(call: ServiceRequest): RawSettings {
   return settingsOf(call, splitQuery(call.query, call.dialect).own)
 }
 
 /**
- * Splits a query into the parameters of the service and the remaining query, which is sent to the destination
- * unchanged. [queue.md 1.3]
+ * Splits a query in two: `own` contains the parameters of the service, and `rest` is sent to the destination unchanged.
+ * [queue.md 1.3]
  */
 export function splitQuery(query: string, dialect: Dialect): { own: Map<string, string>; rest: string } {
   const own = new Map<string, string>()
@@ -129,20 +133,20 @@ export function splitQuery(query: string, dialect: Dialect): { own: Map<string, 
 }
 
 /**
- * Whether the `Authorization` header of the request is meant for the destination. It is if the token for the queue is
- * in the query. [queue.md 2.3]
+ * Whether the `Authorization` header of the request is meant for the destination. That is the case if the query
+ * contains the token for the queue. [queue.md 2.3]
  */
 function ownAuthorization(call: ServiceRequest): boolean {
   const token = queryToken(call, call.dialect.queueTokenQuery)
   return token !== undefined && token !== bearerToken(call)
 }
 
-/** Returns the publisher's IP address: the first one in `X-Forwarded-For`, or that of the policy. */
+/** Returns the publisher's IP address: the first address in `X-Forwarded-For`, otherwise the policy `callerIp`. */
 function callerIp(call: ServiceRequest, queue: QueueEngine): string {
   return call.header('x-forwarded-for')?.split(',')[0]?.trim() || queue.policy.callerIp
 }
 
-/** Schema of header names with one or several values, as in JSON. */
+/** Schema of a JSON object with header names. Each value is a string or a list of strings. */
 export const headerObject: v.GenericSchema<unknown, [name: string, value: string | string[]][]> = entriesOf(
   v.union([v.string(), v.array(v.string())]),
 )
@@ -164,7 +168,8 @@ const itemSchema: v.GenericSchema<unknown, BatchItem> = v.object({
 export const batchSchema: v.GenericSchema<unknown, BatchItem[]> = v.array(itemSchema)
 
 /**
- * Publishes a batch. All items are checked before any is accepted; later errors affect only their item. [queue.md 1.4]
+ * Publishes a batch. If one item is invalid, no item is accepted. An error that occurs later affects only its own item.
+ * [queue.md 1.4]
  */
 function batch(call: ServiceRequest, api: QueueApi): RawResponse {
   const { queue } = api
@@ -211,7 +216,8 @@ function itemBody(body: unknown): Bytes {
 }
 
 /**
- * Reads headers from a JSON body. Their dialect is the one that their names use, otherwise the dialect of the request.
+ * Reads headers from a JSON body. Their names determine the dialect. If they belong to no dialect, the dialect of the
+ * request is used.
  */
 export function readHeaderObject(
   headers: HeaderList,

@@ -17,7 +17,7 @@ import { resourceEndpoints } from './resources.js'
 export interface QueueServiceOptions {
   readonly token: string
   readonly readOnlyToken?: string | undefined
-  /** Endpoints of services that are built on the queue. */
+  /** Endpoints of other services that use the queue, such as workflow. */
   readonly more?: readonly QueueEndpoint[]
 }
 
@@ -37,7 +37,7 @@ export const queueEndpoints: readonly QueueEndpoint[] = [
   open('GET', '/v2/readiness', 'Check readiness.', () => empty()),
 ]
 
-/** Returns the queue as a service of the gateway. */
+/** Returns the queue API for the gateway of the sandbox. */
 export function queueService(queue: QueueEngine, options: QueueServiceOptions): Service<QueueApi> {
   const { token, readOnlyToken, more = [] } = options
   const limits = new CallLimits(queue.policy, queue.limits.messagesPerDay)

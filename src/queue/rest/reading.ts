@@ -10,7 +10,6 @@ import type { QueueEngine } from '../queue-engine.js'
 import { refusals } from '../settings/queue-rejections.js'
 import type { QueryValues } from './message-filters.js'
 
-/** The queue and further state that the endpoints use. */
 export interface QueueApi {
   readonly queue: QueueEngine
 }
@@ -28,8 +27,8 @@ export function row(
 }
 
 /**
- * Fact for fault rules that the parameter of a path is, by the segment before it: `/v2/queues/:name` has the fact
- * `queue`.
+ * Fact for fault rules that a path segment gives, by the segment before it. In `/v2/queues/orders`, the segment after
+ * `queues` is the fact `queue`.
  */
 const namedBehind: Readonly<Record<string, keyof FaultFacts>> = {
   enqueue: 'queue',
@@ -67,7 +66,9 @@ export function done(_nothing: void): RawResponse {
   return empty()
 }
 
-/** Returns the query without the token and the service's own settings. */
+/**
+ * Returns the parameters of the query, without the token and without options of the service such as those of a publish.
+ */
 export function queryOf(call: ServiceRequest): Map<string, string[]> {
   const query = new Map<string, string[]>()
   if (call.query === '') return query
@@ -81,7 +82,9 @@ export function queryOf(call: ServiceRequest): Map<string, string[]> {
   return query
 }
 
-/** Returns the parameters from the query and from the JSON body, in which older clients send them. [queue.md 1.5] */
+/**
+ * Returns the parameters of the query and of the JSON body. Older clients send parameters in the body. [queue.md 1.5]
+ */
 export function queryAndBody(call: ServiceRequest): QueryValues {
   const query = queryOf(call)
   if (call.body === '') return query
@@ -93,8 +96,8 @@ export function queryAndBody(call: ServiceRequest): QueryValues {
 }
 
 /**
- * Returns a schema for the names and values of a JSON object. `v.record` drops names such as `constructor`, and a
- * dropped filter would select everything instead of being rejected.
+ * Returns a schema that reads the names and values of a JSON object. `v.record` would drop names such as `constructor`.
+ * A filter with such a name must be rejected, because without it the request would select everything.
  */
 export function entriesOf<S extends v.GenericSchema>(
   value: S,
@@ -110,8 +113,8 @@ export function entriesOf<S extends v.GenericSchema>(
 }
 
 /**
- * Maximum number of values in the JSON of one request. It limits memory, most of which the responses to a batch of
- * empty items would use. [choice]
+ * Maximum number of values in the JSON body of a request. It limits memory: a batch of empty items needs most memory
+ * for its responses. [choice]
  */
 export const maxQueueValues = 1_048_576
 

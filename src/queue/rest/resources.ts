@@ -93,8 +93,8 @@ function schedule(queue: QueueEngine, call: ServiceRequest): Schedule {
 }
 
 /**
- * Settings with example values that a publish may add to the defaults. They are added for the check, because options
- * such as limits and callback options need them.
+ * Options with example values. The defaults of a URL group may contain an option that requires another one, which only
+ * the later publish contains. The check of the defaults adds these examples in place of the later publish.
  */
 const broughtByPublishes: readonly (readonly [string, string])[] = ['', 'callback-', 'failure-callback-'].flatMap(
   (prefix) => [
@@ -106,7 +106,7 @@ const broughtByPublishes: readonly (readonly [string, string])[] = ['', 'callbac
 
 /**
  * Sets the default headers of a URL group.
- * @throws QueueRejection 400 when a publish with these defaults would be invalid
+ * @throws QueueRejection 400 when a publish with these defaults would be rejected
  */
 function setDefaults(call: ServiceRequest, api: QueueApi): RawResponse {
   const { headers } = parsed(call, v.object({ headers: headerObject }))

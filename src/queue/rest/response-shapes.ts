@@ -11,11 +11,12 @@ import { lastStates } from '../schedules/schedules.js'
 import type { CallbackSettings, PublishSettings } from '../settings/message-settings.js'
 import { redactedBody, redactedHeaders } from '../settings/redacted-fields.js'
 
-/** JSON object of the API. `JSON.stringify` omits undefined fields. */
+/** Part of a JSON response. `JSON.stringify()` omits fields that are `undefined`. */
 type Shape = Record<string, unknown>
 
 /**
- * Maximum number of bytes of a body in the response; -1 omits the body and `undefined` shows all of it. [queue.md 4.3]
+ * Number of bytes of a body that the response shows. -1: the response has no body. `undefined`: it shows the whole
+ * body. [queue.md 4.3]
  */
 export type TrimBody = number | undefined
 
@@ -24,7 +25,7 @@ function trimmed(body: Bytes, trim: TrimBody): Bytes | undefined {
   return trim < 0 ? undefined : (body.slice(0, trim) as Bytes)
 }
 
-/** Returns `body` in clear text if it is UTF-8, otherwise `bodyBase64`. [queue.md 1.5] */
+/** Returns the field `body` for a body that is UTF-8, otherwise the field `bodyBase64`. [queue.md 1.5] */
 function clearBody(given: Bytes, settings: PublishSettings, trim?: TrimBody): Shape {
   const redacted = redactedBody(given, settings.redact)
   if (redacted !== undefined) return { body: redacted }
@@ -44,7 +45,7 @@ function labelShape(settings: PublishSettings): Shape {
   return settings.labels === undefined ? {} : { label: settings.labels[0], labels: settings.labels }
 }
 
-/** Returns the headers that a callback forwards, without the content type that every callback has. */
+/** Returns the headers that a callback forwards. The Content-Type, which every callback has, does not count. */
 function callbackHeaders(callback: CallbackSettings | undefined): Record<string, string[]> | undefined {
   const { headers = [], redact } = callback?.settings ?? {}
   return headers.some(([name]) => name !== 'Content-Type') ? headerMap(redactedHeaders(headers, redact)) : undefined
@@ -54,7 +55,7 @@ function headersOf(message: Message): Record<string, string[]> {
   return headerMap(redactedHeaders(message.headers, message.settings.redact))
 }
 
-/** Returns the fields that messages, dead letters and log entries have in common. */
+/** Returns the JSON fields that messages, dead letters and log entries have in common. */
 function common(message: Message): Shape {
   const { origin, settings } = message
   return {

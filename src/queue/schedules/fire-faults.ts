@@ -4,19 +4,22 @@ import type { FireFaultContext } from '../../faults/fault-context.js'
 import type { ServiceClock } from '../../kernel/clock.js'
 import type { Schedule } from './schedule.js'
 
-// Applies fault rules to the firing of a schedule. A fault may make it publish later, more than once, or not at all.
+// Applies fault rules to the firing of a schedule. A fault can delay, repeat or prevent the publish.
 
-/** When and how often one firing publishes. */
+/** Publishes of one firing that a fault has changed. */
 export interface TriggerPlan {
   /** Number of publications. */
   readonly times: number
-  /** Milliseconds until the first publication. */
+  /** Milliseconds from the fire time to the first publish. */
   readonly wait: number
   /** Milliseconds between publications. */
   readonly apart: number
 }
 
-/** Returns the plan of a firing that a fault or a downtime of the service changes; `undefined` for other firings. */
+/**
+ * Returns how often and when a firing publishes, if a fault or a downtime of the service changes this. Otherwise
+ * returns `undefined`.
+ */
 export function faultyFire(
   faults: FaultSource | undefined,
   schedule: Schedule,

@@ -15,16 +15,19 @@ export interface ScheduleDraft {
   readonly target: PublishTarget
   readonly body: Bytes
   readonly settings: PublishSettings
-  /** Options from which `settings` was parsed. Each firing merges them with the current defaults of the URL group. */
+  /**
+   * Options of the request that created the schedule, before they were parsed to `settings`. Each firing merges these
+   * options with the current defaults of the URL group.
+   */
   readonly raw: RawSettings
   readonly headers: PublishHeaders | undefined
   readonly callerIp: string
   readonly region: string
-  /** `seq` of the log entry of the request that created the schedule. */
+  /** `seq` of the log entry of the request that created the schedule. Absent without such a request. */
   readonly cause?: number | undefined
 }
 
-/** The fields of a schedule. */
+/** Public fields of a schedule. */
 export type ScheduleView = Pick<Schedule, 'id' | 'createdAt' | 'paused' | 'lastTime' | 'nextTime' | 'error'>
 
 /** Schedule that publishes a message at the times of a cron expression. [queue.md 7] */
@@ -43,23 +46,38 @@ export class Schedule {
   paused = false
   /** @internal */
   timer: Timer | undefined
-  /** Timers that log fire times that are skipped because the local time does not exist. @internal */
+  /**
+   * Timers for fire times that are skipped because clocks are set forward. Each adds a log entry.
+   * @internal
+   */
   gapTimers: readonly Timer[] = []
-  /** `seq` of the log entry that paused the schedule. @internal */
+  /**
+   * `seq` of the log entry about the current pause. `undefined` if the schedule is not paused.
+   * @internal
+   */
   pauseTrail: number | undefined
   /** Time of the latest firing in virtual milliseconds. `undefined` before the first one. */
   lastTime: number | undefined
-  /** Next fire time in virtual milliseconds. `undefined` if the cron expression has no further one. */
+  /** Next fire time in virtual milliseconds. `undefined` if the cron expression has no further fire time. */
   nextTime: number | undefined
-  /** Messages of the latest firing; several for a URL group. @internal */
+  /**
+   * Messages that the latest firing published: one, or one per endpoint of a URL group.
+   * @internal
+   */
   lastMessages: readonly Message[] = []
-  /** Reason why the latest firing published nothing. */
+  /** Reason for which the latest firing published nothing. `undefined` if it published messages. */
   error: string | undefined
-  /** `seq` of the log entry that created the schedule, which is the cause of its firings. @internal */
+  /**
+   * `seq` of the log entry about the creation of the schedule, which is the cause of its firings.
+   * @internal
+   */
   trail: number | undefined
   /** @internal */
   readonly cron: CronExpression
-  /** URL or name of a URL group. @internal */
+  /**
+   * URL or name of a URL group to which the schedule publishes.
+   * @internal
+   */
   readonly destination: string
 
   /** @internal */

@@ -26,7 +26,7 @@ export class Schedules {
   readonly #faults: FaultSource | undefined
 
   /**
-   * @param publish creates the messages of one firing; its argument `awaited` is whether a drain waits for them
+   * @param publish publishes the messages of one firing; its argument `awaited` says whether a drain waits for them
    * @internal
    */
   constructor(
@@ -58,9 +58,9 @@ export class Schedules {
   }
 
   /**
-   * Creates a schedule. If its ID exists, all settings of the existing schedule are replaced.
-   * @param missed fire time of a dump, in milliseconds, that has passed without a firing; the schedule fires for it
-   * immediately
+   * Creates a schedule. If a schedule with this ID exists, it is replaced with all its settings.
+   * @param missed for a schedule from a dump: fire time in milliseconds that has passed, and for which the schedule
+   *   fires immediately
    * @internal
    */
   create(draft: ScheduleDraft, missed?: number): Schedule {
@@ -95,7 +95,7 @@ export class Schedules {
     return schedule
   }
 
-  /** Returns an ID that no loaded schedule has. */
+  /** Returns an ID that no schedule of a loaded dump has. */
   #nextId(): string {
     let id = this.#ids.next()
     while (this.#schedules.has(id)) id = this.#ids.next()
@@ -111,7 +111,7 @@ export class Schedules {
     this.#note('schedule', id, 'deleted')
   }
 
-  /** Pauses or resumes a schedule. While it is paused, its fire times pass without a message. @internal */
+  /** Pauses or resumes a schedule. A paused schedule publishes nothing at its fire times. */
   setPaused(schedule: Schedule, paused: boolean): void {
     if (schedule.paused === paused) return
     schedule.paused = paused
@@ -120,7 +120,7 @@ export class Schedules {
   }
 
   /**
-   * Fires a schedule now, even if it is paused, and returns its messages. The fire times of the cron expression stay
+   * Fires a schedule now, even if it is paused, and returns the messages that it published. Its next fire times stay
    * unchanged.
    * @throws RangeError when the schedule does not exist
    */
@@ -140,7 +140,7 @@ export class Schedules {
     this.#schedules.clear()
   }
 
-  /** Returns the fire times of a schedule within a period, at most `most`, without firing anything. */
+  /** Returns at most `most` fire times of a schedule from `from` to `to`. The schedule does not fire. */
   upcoming(id: string, from: number, to: number, most: number = Number.POSITIVE_INFINITY): readonly number[] {
     const schedule = this.#schedules.get(id)
     const slots: number[] = []
@@ -162,17 +162,16 @@ export class Schedules {
         : this.#clock.schedule(next, `schedule ${schedule.id}`, () => this.#slot(schedule, next), { background: true })
   }
 
-  /**
-   * Plans a log entry for a fire time that is skipped because clocks are set forward and the local time does not exist.
-   */
+  /** Plans a log entry about a fire time that is skipped: clocks are set forward, so its local time does not exist. */
   #planGap(schedule: Schedule, { at, from, to, zone }: ClockGap): Timer {
     const because = `the clocks of ${zone} are set forward from ${from} to ${to}`
     const note = (): void => void this.#note('schedule', schedule.id, 'skipped', { because }, schedule.trail)
-    return this.#clock.schedule(at, `schedule ${schedule.id}, a skipped hour`, note, { background: true })
+    return this.#clock.schedule(at, `schedule ${schedule.id}, a skipped fire time`, note, { background: true })
   }
 
   /**
-   * Handles a fire time. If several fire times passed while the state was on disk or the host slept, fires only once.
+   * Handles a fire time. The schedule fires only once if several fire times have passed while the sandbox was saved or
+   * the host was asleep.
    */
   #slot(schedule: Schedule, at: number): void {
     const { mode, isDraining: draining } = this.#clock
@@ -199,7 +198,7 @@ export class Schedules {
 
   #fireLater(schedule: Schedule, awaited: boolean, change: string, wait: number): void {
     const fire = (): void => {
-      // Do not fire if the schedule was deleted or replaced during the delay.
+      // The schedule may have been deleted or replaced during the delay. Then it does not fire.
       if (this.#schedules.get(schedule.id) === schedule) this.#fire(schedule, awaited, change)
     }
     const options = awaited ? undefined : ({ awaited: false } as const)
@@ -214,7 +213,7 @@ export class Schedules {
   }
 }
 
-/** Returns `lastScheduleStates`: message ID → state. */
+/** Returns the API field `lastScheduleStates`: the state of each message of the latest firing, by message ID. */
 export function lastStates(schedule: Schedule): Record<string, 'IN_PROGRESS' | 'SUCCESS' | 'FAIL'> {
   return Object.fromEntries(
     schedule.lastMessages.map((message) => [

@@ -1,7 +1,7 @@
 import { canonicalName, type HeaderList } from '../../kernel/http.js'
 import type { QueueDialect } from './queue-dialect.js'
 
-/** Whether a header belongs to one connection and is never forwarded. [queue.md 2.3, 3.1] */
+/** Whether a header is only for one connection. Such headers are never forwarded. [queue.md 2.3, 3.1] */
 export function isHopByHop(lowerName: string): boolean {
   return hopByHop.has(lowerName) || lowerName.startsWith('proxy-')
 }
@@ -18,7 +18,8 @@ const hopByHop = new Set([
 ])
 
 /**
- * Headers that the service sets on each delivery. A forwarded header with one of these names is dropped. [queue.md 3.1]
+ * Headers that the service adds to each delivery, without prefix. A publisher cannot forward a header with one of these
+ * names. [queue.md 3.1]
  */
 export const ownDeliveryHeaders: readonly string[] = [
   'Signature',
@@ -31,8 +32,9 @@ export const ownDeliveryHeaders: readonly string[] = [
 ]
 
 /**
- * Returns the headers that the publisher configured, from several sources. A header of a later source replaces those
- * with the same name in earlier ones. A header that occurs several times in one source is kept as often.
+ * Merges the headers that a publisher set for the delivery. They come from several sources. If a header occurs in two
+ * sources, only the values from the later source are kept. One source may contain a header several times, and all these
+ * values are kept.
  */
 export function deliveryHeaders(
   contentType: string | undefined,

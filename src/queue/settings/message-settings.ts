@@ -4,15 +4,15 @@ import type { FieldRedaction } from './redacted-fields.js'
 import type { RetryExpression } from './retry-expression.js'
 
 /**
- * Options from headers and query parameters of the service, by name in lower case and without prefix. Forwarded headers
- * may have several values.
+ * Options of a publish as text, from headers or query parameters. The keys are names in lower case, without prefix.
+ * Only forwarded headers may have several values.
  */
 export type RawSettings = ReadonlyMap<string, HeaderValue>
 
-/** Value of a header; several values if a forwarded header occurred several times. */
+/** Value of a header. If a forwarded header occurs several times, a list of its values. */
 export type HeaderValue = string | readonly string[]
 
-/** Joins the values of a header into one text, as HTTP does. */
+/** Joins several values of a header with commas, as HTTP does. */
 export function joined(given: HeaderValue): string
 export function joined(given: HeaderValue | undefined): string | undefined
 export function joined(given: HeaderValue | undefined): string | undefined {
@@ -21,7 +21,7 @@ export function joined(given: HeaderValue | undefined): string | undefined {
 
 export interface FlowControlSettings {
   readonly key: string
-  /** Limits of the key; `undefined` if the publisher sent only the key. */
+  /** New limits of the flow-control key. `undefined` if the publish has none, so that the limits stay unchanged. */
   readonly limits?: FlowControlLimits | undefined
 }
 
@@ -37,12 +37,12 @@ export interface CallbackSettings {
   readonly settings: PublishSettings
 }
 
-/** Settings of a publish, parsed and checked. Durations and instants are in milliseconds. */
+/** Settings of a message: the parsed and checked options of its publish. Durations and instants are in milliseconds. */
 export interface PublishSettings {
-  /** Dialect of the publisher. */
+  /** Dialect that the publisher used. */
   words: QueueDialect
   method: string
-  /** Content-Type and forwarded headers, as the destination receives them. */
+  /** Content-Type and forwarded headers, in the form in which the destination receives them. */
   headers: HeaderList
   timeout: number | undefined
   retries: number
@@ -59,6 +59,8 @@ export interface PublishSettings {
   cron: string | undefined
   scheduleId: string | undefined
   queue: string | undefined
-  /** Headers of the workflow protocol by name without prefix, which the workflow engine reads. */
+  /**
+   * Values of headers of the workflow protocol. The keys are names without prefix. Only the workflow engine reads them.
+   */
   workflow: ReadonlyMap<string, string> | undefined
 }

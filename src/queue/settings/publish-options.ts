@@ -14,7 +14,10 @@ export interface ReadContext {
   readonly limits: ResolvedQueueLimits
 }
 
-/** Values that are collected while options are read, and that become settings only together. */
+/**
+ * Values that are collected while the options of a publish are read. Some settings depend on several options, so these
+ * settings are created at the end.
+ */
 export interface Gathering {
   readonly context: ReadContext
   /** Prefix of the option names in error texts: `callback-`, `failure-callback-`, or empty. */
@@ -29,20 +32,20 @@ export interface Gathering {
 /** Maximum number of retries that the service accepts on any plan. [queue.md, last section] */
 export const maxRetries = 999_999
 
-/** One publish option. Headers, query names, defaults and documentation are all derived from it. */
+/** One option of a publish. Its header name, query name, default and documentation are derived from this object. */
 export interface PublishOption {
-  /** Header name in lower case, without the prefix of the dialect. The query name is the prefix and this name. */
+  /** Header name in lower case, without prefix. In a query, the name has the prefix of the dialect. */
   readonly name: string
   readonly grammar: string
   readonly default: string
   readonly bounds?: string
-  /** Whether it is also an option of callbacks, with the prefix `Callback-` or `Failure-Callback-`. */
+  /** Whether callbacks have this option, too: with the prefix `Callback-` or `Failure-Callback-`. */
   readonly callbacks: boolean
   /** `schedule`: the option is read only when a schedule is created. */
   readonly on?: 'schedule'
   readonly about: string
   read(text: string, into: PublishSettings, gathering: Gathering): void
-  /** Returns the value of the option as text; `undefined` if these settings do not have it. */
+  /** Returns the option as text, from the settings of a message. Returns `undefined` if the settings do not set it. */
   write(settings: PublishSettings): string | undefined
 }
 
@@ -68,7 +71,7 @@ export const publishOptions: readonly PublishOption[] = [
     name: 'timeout',
     grammar: 'duration `<n>s|m|h|d|w|mo|y`, also combined; a bare number is seconds',
     default: "the plan's maximum response time",
-    bounds: 'only shortens the default',
+    bounds: 'can only shorten the default',
     callbacks: true,
     about: 'Maximum time for the destination to respond.',
     read(text, into, gathering) {
@@ -82,8 +85,8 @@ export const publishOptions: readonly PublishOption[] = [
   {
     name: 'retries',
     grammar: 'integer ≥ 0',
-    default: '3; for callbacks the retries of the message',
-    bounds: "the plan's maximum, when quotas are enforced; 999,999 always",
+    default: '3; for a callback, the retries of its message',
+    bounds: "the plan's maximum, if quotas are enforced; never more than 999,999",
     callbacks: true,
     about: 'Retries after the first attempt.',
     read(text, into, gathering) {
@@ -101,7 +104,7 @@ export const publishOptions: readonly PublishOption[] = [
     name: 'retry-delay',
     grammar: `expression of numbers, \`retried\`, \`+ - * / %\`, parentheses and ${Object.keys(retryFunctions).join(', ')}`,
     default: 'min(86400, e^(2.5·n)) whole seconds before retry n',
-    bounds: `milliseconds; below 0 counts as 0, at most a day; a result that is not a number counts as the default. At most ${maxExpression} characters and ${deepestExpression} levels, limits of this package`,
+    bounds: `result in milliseconds, at most a day; a negative result counts as 0; if the result is not a number, the default is used. At most ${maxExpression} characters and ${deepestExpression} levels of nesting, which are limits of this package`,
     callbacks: true,
     about: 'Delay before each retry; `retried` is 0 for the first.',
     read(text, into, gathering) {
@@ -151,7 +154,7 @@ export const publishOptions: readonly PublishOption[] = [
     name: 'deduplication-id',
     grammar: 'text without `:`',
     default: 'none',
-    bounds: 'remembered for 10 minutes',
+    bounds: 'recognizes duplicates for 10 minutes',
     callbacks: false,
     about: 'A second message with the same ID gets a 202 response and is not enqueued.',
     read(text, into) {
@@ -165,7 +168,7 @@ export const publishOptions: readonly PublishOption[] = [
     grammar: '`true` or `false`, any case',
     default: 'false',
     callbacks: false,
-    about: 'Deduplication by destination, body, Content-Type and forwarded headers.',
+    about: 'A message with the same destination, body, Content-Type and forwarded headers counts as a duplicate.',
     read(text, into, gathering) {
       into.contentBasedDeduplication = readBoolean(text, gathering, 'content-based-deduplication')
     },
@@ -176,7 +179,7 @@ export const publishOptions: readonly PublishOption[] = [
     grammar: '`true` or `false`, any case',
     default: 'false',
     callbacks: false,
-    about: 'Forwards all headers of the publish request, unprefixed.',
+    about: 'Forwards all headers of the publish request, without a prefix.',
     read(text, _into, gathering) {
       gathering.headerForward = readBoolean(text, gathering, 'header-forward')
     },
@@ -199,7 +202,7 @@ export const publishOptions: readonly PublishOption[] = [
     grammar: 'absolute HTTP(S) URL',
     default: 'none',
     callbacks: true,
-    about: 'URL that receives one message when the delivery failed permanently.',
+    about: 'URL that receives one message if the delivery fails permanently.',
     read(text, _into, gathering) {
       checkUrl(text, `${gathering.prefix.replaceAll('-', ' ')}failure callback`)
       gathering.failureCallbackUrl = text
@@ -225,7 +228,7 @@ export const publishOptions: readonly PublishOption[] = [
     default: 'the current limits of the key',
     bounds: 'at least one of parallelism and rate; period 1 s by default, at most a week',
     callbacks: true,
-    about: 'Limits of the key from now on; the latest message decides.',
+    about: 'New limits of the key, until a later message sets other limits.',
     read(text, _into, gathering) {
       gathering.flowControlLimits = readFlowControl(text, gathering)
     },
@@ -236,7 +239,7 @@ export const publishOptions: readonly PublishOption[] = [
     grammar: 'one label, or several with commas',
     default: 'none',
     callbacks: true,
-    about: 'Labels for finding the message.',
+    about: 'Labels by which a search can find the message.',
     read(text, into) {
       const labels = commaList(text)
       into.labels = labels.length === 0 ? undefined : labels
@@ -248,11 +251,11 @@ export const publishOptions: readonly PublishOption[] = [
     grammar: 'comma list of `body`, `header`, `header[<Name>]`',
     default: 'none',
     callbacks: true,
-    about: 'Shows these as `REDACTED:<SHA256>` in every API response; deliveries contain them in clear text.',
+    about: 'Every API response shows these parts as `REDACTED:<SHA256>`. Deliveries contain them in clear text.',
     read(text, into, gathering) {
       const redact = parseRedaction(text)
       if (redact === undefined)
-        throw invalid(gathering, 'redact-fields', `${JSON.stringify(text)} names no known field`)
+        throw invalid(gathering, 'redact-fields', `${JSON.stringify(text)} contains an unknown field`)
       into.redact = redact
     },
     write: ({ redact }) => redact && writeRedaction(redact),
@@ -263,7 +266,7 @@ export const publishOptions: readonly PublishOption[] = [
     default: 'none',
     callbacks: false,
     on: 'schedule',
-    about: 'Fire times of a schedule. On a publish it makes the request create a schedule.',
+    about: 'Fire times of a schedule. A publish with this option creates a schedule.',
     read(text, into) {
       into.cron = text.trim()
     },
@@ -297,16 +300,20 @@ export const publishOptions: readonly PublishOption[] = [
   },
 ]
 
-/** Groups of settings with open names. [queue.md 2.2] */
+/** Groups of options whose names contain a variable part. [queue.md 2.2] */
 export const openSettings: readonly { readonly name: string; readonly about: string }[] = [
   { name: 'forward-<name>', about: 'Delivered as header `<Name>`.' },
   {
     name: 'callback-<option>',
-    about: 'The option for the callback message; `callback-forward-<name>` is delivered to it.',
+    about: 'Sets this option for the callback. `callback-forward-<name>` becomes a header of the callback.',
   },
-  { name: 'failure-callback-<option>', about: 'The option for the failure callback message.' },
+  { name: 'failure-callback-<option>', about: 'Sets this option for the failure callback.' },
   { name: 'telemetry-<name>', about: 'Accepted and dropped.' },
-  { name: 'workflow-<name>', about: 'Kept for the workflow protocol, as `Service-Feature-Set` is.' },
+  {
+    name: 'workflow-<name>',
+    about:
+      'Headers of the workflow protocol, like `Service-Feature-Set`. The queue keeps them for the workflow engine.',
+  },
 ]
 
 function readBoolean(text: string, gathering: Gathering, name: string): boolean {
@@ -331,7 +338,7 @@ function readFlowControl(text: string, gathering: Gathering): FlowControlLimits 
     return Number(value)
   }
   const [parallelism, rate] = [positive('parallelism'), positive('rate')]
-  if (parallelism === undefined && rate === undefined) throw fail('give parallelism, rate or both')
+  if (parallelism === undefined && rate === undefined) throw fail('parallelism or rate is required')
   return { parallelism, rate, period: readPeriod(found.get('period'), gathering.context.policy, fail) }
 }
 
@@ -341,17 +348,17 @@ function writeFlowControl({ parallelism, rate, period }: FlowControlLimits): str
 }
 
 /**
- * Parses a duration of the service, such as `90s` or `1d10h30m`, to milliseconds; `undefined` for other texts.
- * [queue.md 2.2]
+ * Parses a duration in the format of the service, such as `90s` or `1d10h30m`. Returns milliseconds, or `undefined` for
+ * other texts. [queue.md 2.2]
  */
 export function parseServiceDuration(text: string): number | undefined {
   if (!/^(?:\d+(?:\.\d+)?(?:mo|[smhdwy]))+$/.test(text)) return undefined
   const span = Math.round(parseDuration(text)!)
-  // A longer duration would exceed the range of a Date.
+  // Reject longer durations, because they exceed the range of a Date.
   return span <= 1e15 ? span : undefined
 }
 
-/** Parses a rate period, given as a number of seconds or a duration, to seconds. */
+/** Parses a rate period, which is a number of seconds or a duration. Returns seconds. */
 export function readPeriod(text: string | undefined, policy: ResolvedPolicy, fail: (reason: string) => Error): number {
   if (text === undefined) return 1
   const duration = parseServiceDuration(text)

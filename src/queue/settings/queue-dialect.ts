@@ -1,25 +1,26 @@
-/** Spelling of one dialect in the headers and signatures of deliveries. */
+/** Names that one dialect uses in the headers and signatures of deliveries. */
 export interface DialectSpelling {
-  /** Prefix of each of its headers: `Service-`. */
+  /** Prefix of the service's headers: `Service-`. */
   readonly prefix: string
-  /** Claim `iss` of signatures. */
+  /** Value of the claim `iss` in signatures. */
   readonly issuer: string
   /** `User-Agent` of deliveries. */
   readonly userAgent: string
 }
 
 /**
- * Dialect of a publisher, which the deliveries, signatures and callbacks of its messages use. If the publisher used
- * none, deliveries have the headers of all configured spellings, so that every app finds the headers that it reads.
+ * Dialect of a publisher. Deliveries, signatures and callbacks of its messages use the same dialect. If a publish
+ * belongs to no dialect, its deliveries have the headers of all configured dialects. Every app then finds the headers
+ * that it reads.
  */
 export class QueueDialect {
-  /** Lower-case prefixes of the service's own headers. */
+  /** Prefixes of the service's own headers, in lower case. */
   readonly prefixes: readonly string[]
-  /** Lower-case names of the response header that forbids retries. */
+  /** Names of the response header that forbids retries, in lower case. */
   readonly nonRetryable: readonly string[]
   /**
-   * `User-Agent` of deliveries, which can have only one value. With several spellings it is that of the last one, the
-   * vendor, because an app that reads it was written for the real service.
+   * `User-Agent` of deliveries. A request can have only one, so with several dialects it is that of the last one, the
+   * vendor's. An app that reads this header was written for the real service.
    */
   readonly userAgent: string
 
@@ -33,19 +34,19 @@ export class QueueDialect {
     this.userAgent = tongues.at(-1)?.userAgent ?? ''
   }
 
-  /** Returns the name of a header for error texts: `Retries` → `Service-Retries`. */
+  /** Returns a header name with the prefix of the first dialect, for error texts: `Retries` → `Service-Retries`. */
   header(name: string): string {
     return `${this.tongues[0]?.prefix ?? ''}${name}`
   }
 
-  /** Returns the name of a header in each spelling: `Retries` → `Service-Retries`. */
+  /** Returns a header name once for each dialect, with its prefix: `Retries` → `Service-Retries`. */
   headers(name: string): readonly string[] {
     return this.tongues.map(({ prefix }) => prefix + name)
   }
 
   /**
-   * Removes the prefix of a header name: `service-retries` → `retries`. Returns `undefined` if the name has no prefix
-   * of the dialect.
+   * Removes the prefix from a header name: `service-retries` → `retries`. Returns `undefined` if the name does not
+   * begin with a prefix of the dialect.
    */
   ownName(lowerName: string): string | undefined {
     const prefix = this.prefixes.find((one) => lowerName.startsWith(one))
@@ -53,9 +54,8 @@ export class QueueDialect {
   }
 }
 
-/** Dialects that a queue accepts. */
 export interface QueueDialects {
-  /** Dialect for requests whose headers do not show one. */
+  /** Dialect for requests whose headers belong to no dialect. */
   readonly fallback: QueueDialect
   readonly all: readonly QueueDialect[]
 }

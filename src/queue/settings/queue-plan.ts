@@ -67,7 +67,7 @@ export const plans: Readonly<Record<QueuePlan, ResolvedQueueLimits>> = {
   },
 }
 
-/** Returns the limits in force: those of the plan, with the overrides of the policy. */
+/** Returns the limits that apply: those of the plan, unless the policy overrides them. */
 export function planOf(policy: ResolvedPolicy): ResolvedQueueLimits {
   const limits = plans[policy.queuePlan]
   if (limits === undefined) {

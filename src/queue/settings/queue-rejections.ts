@@ -11,13 +11,13 @@ export class QueueRejection extends Error {
 }
 
 /**
- * Error texts of the queue API. A text that public sources quote has a reference to queue.md 1.13. All others follow
- * the patterns that are chosen there: `<thing> <id> not found` and `invalid <field>: <reason>`.
+ * Error responses of the queue API. If a text is quoted from a public source, its comment cites queue.md 1.13. The
+ * other texts follow two patterns, which are a choice: `<thing> <id> not found` and `invalid <field>: <reason>`.
  */
 export const refusals = {
   /** 401 [queue.md 1.13] */
   invalidToken: (): QueueRejection => new QueueRejection(401, 'unable to authenticate: invalid token'),
-  /** 404 for a valid token of another region. [queue.md 1.13] */
+  /** 404 if the token is valid, but in another region. [queue.md 1.13] */
   otherRegion: (user: string, region: string): QueueRejection =>
     new QueueRejection(404, `user (${user}) not found in this region (${region})`),
   /** The text of the service is not public. [queue.md 10] */
@@ -36,7 +36,7 @@ export const refusals = {
     new QueueRejection(400, `invalid ${field} url: ${reason}`),
   /** [queue.md 1.13] */
   deduplicationColon: (): QueueRejection => new QueueRejection(400, "DeduplicationId cannot contain ':'"),
-  /** Status and form of the text are choices. [queue.md 1.13] */
+  /** The status and the form of this text are choices. [queue.md 1.13] */
   quota: (name: string, limit: number, status: number): QueueRejection =>
     new QueueRejection(status, `quota ${name} exceeded, current limit: ${limit}`),
   notFound: (thing: string, id: string): QueueRejection => new QueueRejection(404, `${thing} ${id} not found`),
@@ -46,7 +46,8 @@ export const refusals = {
   /** [workflow.md 1] */
   runNotFound: (id: string): QueueRejection => new QueueRejection(404, `workflowRun ${id} not found`),
   /**
-   * With this status the SDK ends the request without an error. The text of the service is not public. [workflow.md 5]
+   * The SDK ends the request without an error if the response has this status. The text of the service is not public.
+   * [workflow.md 5]
    */
   runOver: (id: string): QueueRejection => new QueueRejection(400, `workflowRun ${id} is not running`),
   /** [workflow-later.md 5] */

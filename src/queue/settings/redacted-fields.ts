@@ -2,7 +2,7 @@ import { type Bytes, toHex, utf8 } from '../../kernel/bytes.js'
 import { sha256Bytes } from '../../kernel/digest.js'
 import type { HeaderList } from '../../kernel/http.js'
 
-/** Fields that API responses must not show. [queue.md 2.2 Redact-Fields] */
+/** Fields of a message that API responses must redact. [queue.md 2.2 Redact-Fields] */
 export interface FieldRedaction {
   readonly body: boolean
   readonly allHeaders: boolean
@@ -11,8 +11,8 @@ export interface FieldRedaction {
 }
 
 /**
- * Parses a comma-separated list of `body`, `header` or `headers`, `header[Name]` or `headers[Name]`; `undefined` for
- * other texts.
+ * Parses the value of `Redact-Fields`: a list of `body`, `header`, `headers`, `header[Name]` and `headers[Name]`,
+ * separated by commas. Returns `undefined` for other texts.
  */
 export function parseRedaction(text: string): FieldRedaction | undefined {
   let body = false

@@ -1,18 +1,18 @@
 import { plural } from '../../kernel/plural.js'
 
-/** Retry-delay expression, which is parsed once and evaluated after every failed attempt. */
+/** Parsed expression for the delay before a retry. It is evaluated after every failed attempt. */
 export interface RetryExpression {
   readonly text: string
   /**
-   * Returns the delay before a retry in milliseconds; it may be negative or not finite. Never throws. `retried` is the
-   * number of earlier retries, 0 for the first one.
+   * Returns the delay before a retry in milliseconds. The result may be negative or not finite. Never throws. `retried`
+   * is the number of earlier retries, so it is 0 for the first retry.
    */
   evaluate(retried: number): number
 }
 
 type Node = (retried: number) => number
 
-/** Functions by name, with arity and implementation. [queue.md 5.2] */
+/** Functions that an expression may call: number of arguments, and implementation. [queue.md 5.2] */
 export const retryFunctions: Readonly<Record<string, readonly [arity: number, run: (x: number, y: number) => number]>> =
   {
     pow: [2, (x, y) => x ** y],
@@ -34,7 +34,7 @@ export const retryFunctions: Readonly<Record<string, readonly [arity: number, ru
  */
 export function parseRetryExpression(text: string): RetryExpression {
   if (text.length > maxExpression) {
-    throw new SyntaxError(`it has ${text.length} characters, at most ${maxExpression} are read`)
+    throw new SyntaxError(`it has ${text.length} characters, but at most ${maxExpression} are allowed`)
   }
   const evaluate = new ExpressionReader(text).whole()
   return { text, evaluate }

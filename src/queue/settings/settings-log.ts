@@ -1,6 +1,8 @@
 import type { SettingEntry, TrafficLog } from '../../kernel/traffic-log.js'
 
-/** Logs a change of a lasting setting, such as a pause or a limit, and returns the `seq` of the entry. */
+/**
+ * Adds a log entry about a change of a resource or setting, such as a pause or a limit. Returns the `seq` of the entry.
+ */
 export type NoteSetting = (
   of: SettingEntry['resource'],
   name: string,

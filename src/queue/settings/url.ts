@@ -1,23 +1,23 @@
 import { decodeSegment } from '../../kernel/http.js'
 import { refusals } from './queue-rejections.js'
 
-/** Valid names of URL groups, FIFO queues and schedules. [queue.md 1.6, 1.7, 8] */
+/** Pattern of the names of URL groups, FIFO queues and schedules. [queue.md 1.6, 1.7, 8] */
 export const resourceName: RegExp = /^[A-Za-z0-9_.-]+$/
 
 /**
  * Checks the name of a resource.
- * @param field name of the field for the error text
+ * @param field name of the field, for the error text
  */
 export function checkName(name: string, field: string): void {
   if (resourceName.test(name)) return
-  throw refusals.invalid(field, `${JSON.stringify(name)} has other characters than letters, digits, -, _ and .`)
+  throw refusals.invalid(field, `${JSON.stringify(name)} must contain only letters, digits, -, _ and .`)
 }
 
 export function isUrl(destination: string): boolean {
   return /^https?:\/\//i.test(destination)
 }
 
-/** Target of a publish: a URL, or the endpoints of a URL group. */
+/** Target of a publish: a URL or the name of a URL group. */
 export type PublishTarget =
   | { readonly url: string; readonly group?: undefined }
   | { readonly group: string; readonly url?: undefined }
@@ -27,9 +27,9 @@ export function targetOf(destination: string): PublishTarget {
 }
 
 /**
- * Parses the target of a publish. If a proxy has collapsed the double slash of the URL, restores it. Decodes a URL that
- * is percent-encoded as a whole. [queue.md 1.3]
- * @param raw rest of the request path, not decoded
+ * Parses the target of a publish from the path of the request. If a proxy has replaced `https://` with `https:/`,
+ * restores the slash. If the whole URL is percent-encoded, decodes it. [queue.md 1.3]
+ * @param raw path after that of the endpoint, not decoded
  * @param query query of the destination; empty if there is none
  */
 export function readTarget(
@@ -47,20 +47,20 @@ export function readTarget(
   return isUrl(repaired) ? { url: repaired + tail } : targetOf(decodeSegment(raw))
 }
 
-/** Cache of URLs that are valid, because most publishes have one of a few URLs. */
+/** URLs that were found valid. Most publishes use one of a few URLs, so these are checked only once. */
 const checked = new Set<string>()
 const checkedAtMost = 1000
 
 /**
- * Rejects values that are not absolute HTTP(S) URLs.
- * @param field name of the field for the error text: `callback`, `failure callback` or `endpoint`
+ * Rejects a value that is not an absolute HTTP(S) URL.
+ * @param field name of the field, for the error text: `callback`, `failure callback` or `endpoint`
  */
 export function checkUrl(url: string, field: string): void {
   if (!isUrl(url)) throw refusals.invalidScheme(field)
   checkForm(url, field)
 }
 
-/** Rejects targets that are neither a URL nor a possible name of a URL group. */
+/** Rejects a target that is neither a URL nor a valid name for a URL group. */
 export function checkTarget({ url, group }: PublishTarget): void {
   if (url !== undefined) checkForm(url, 'destination')
   else if (!resourceName.test(group)) throw refusals.invalidScheme()
@@ -74,21 +74,20 @@ function checkForm(url: string, field: string): void {
   if (checked.size < checkedAtMost) checked.add(url)
 }
 
-/** Rejects a URL with a loopback host if the policy `rejectLoopback` is set. */
+/** Rejects a URL with a loopback host. Does nothing if the policy `rejectLoopback` is off. */
 export function checkReach(url: string, { rejectLoopback }: { readonly rejectLoopback: boolean }): void {
   if (!rejectLoopback) return
   const { hostname } = new URL(url)
   if (isLoopback(hostname)) throw refusals.loopback(hostname === '[::1]' ? '::1' : '127.0.0.1')
 }
 
-/** Whether a host name is a loopback name. */
 export function isLoopback(hostname: string): boolean {
   return /^(?:localhost|(?:.*\.)?localhost|127(?:\.\d+){3}|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\])\.?$/i.test(
     hostname,
   )
 }
 
-/** Whether a host name is an IP address, which needs no look-up. */
+/** Whether a host name is an IP address. An IP address needs no DNS look-up. */
 export function isIpAddress(hostname: string): boolean {
   return /^(?:\d+(?:\.\d+){3}|\[[\da-f:.]+\])$/i.test(hostname)
 }

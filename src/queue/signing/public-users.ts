@@ -1,9 +1,9 @@
 import { fromBase64, text } from '../../kernel/bytes.js'
 import { parsedJson } from '../../kernel/parsed-json.js'
 
-/** User of the queue: the token for requests and the keys that verify deliveries. */
+/** User of the queue: its token for requests, and its keys for signatures. */
 export interface DevUser {
-  /** Token that authenticates the requests of the user. */
+  /** Token that the user sends with requests. */
   readonly token: string
   /** Key that signs the deliveries of the user. */
   readonly current: string
@@ -12,8 +12,9 @@ export interface DevUser {
 }
 
 /**
- * The four fixed users of the vendor's development server. They are published in its documentation, so they are not
- * secrets. With the first one, the SDKs' development mode accepts this double as that server. [queue.md 13]
+ * The four users of the vendor's development server. They never change and are published in its documentation, so they
+ * are not secrets. In development mode, the vendor's SDKs use the first user, so they work with this package, too.
+ * [queue.md 13]
  */
 export const devUsers: readonly [DevUser, ...DevUser[]] = [
   {
@@ -41,7 +42,10 @@ export const devUsers: readonly [DevUser, ...DevUser[]] = [
 /** Default read-only token. It has the form of the vendor's tokens, but exists only in this package. */
 export const defaultReadOnlyToken = 'eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoicmVhZE9ubHkifQ=='
 
-/** Returns the user that a token names. Tokens are base64 JSON with `UserID` and `Password`. [queue.md 10] */
+/**
+ * Returns the ID of the user to whom a token belongs. A token is JSON with `UserID` and `Password`, encoded as base64.
+ * [queue.md 10]
+ */
 export function userOf(token: string): string {
   const named = parsedJson(text(fromBase64(token) ?? ('' as never))) as { readonly UserID?: unknown } | null | undefined
   return typeof named?.UserID === 'string' ? named.UserID : token

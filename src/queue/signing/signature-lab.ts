@@ -15,23 +15,23 @@ import {
   signToken,
 } from './signing.js'
 
-/** Defects of a signature. Each defect changes one part of a signature, and the other parts stay valid. */
+/** Defects that a signature can have. Each changes one part of the signature and leaves all other parts valid. */
 export const signatureFlaws = {
-  url: 'claim sub names another URL',
-  body: 'claim body is the hash of another body',
-  reserialized: 'claim body is the hash of the same JSON, written with other white space',
-  expired: 'claim exp is in the past',
-  'not-yet-valid': 'claim nbf is in the future',
-  issuer: 'claim iss names another issuer',
+  url: 'claim "sub" contains another URL',
+  body: 'claim "body" is the hash of another body',
+  reserialized: 'claim "body" is the hash of the same JSON with other white space',
+  expired: 'claim "exp" is in the past',
+  'not-yet-valid': 'claim "nbf" is in the future',
+  issuer: 'claim "iss" names another issuer',
   'rotated-once': 'signed with the key that was current before the last rotation',
-  'rotated-twice': 'signed with the key that was current before the last two rotations',
+  'rotated-twice': 'signed with the key that was current two rotations ago',
   key: 'signed with a key that was never valid',
   tampered: 'the claims were changed after signing',
 } as const
-/** The name of one deliberate defect of a signature, such as `expired`. */
+/** Name of a deliberate defect of a signature, such as `expired`. */
 export type SignatureFlaw = keyof typeof signatureFlaws
 
-/** The request that `queue.sign()` signs. */
+/** Request that `queue.sign()` signs. */
 export interface SignedRequest {
   /** URL of the destination, which becomes the claim `sub`. */
   readonly url: string
@@ -39,13 +39,13 @@ export interface SignedRequest {
   readonly body?: string
 }
 
-/** Options of `queue.sign()`: differences from a correct signature. */
+/** Options of `queue.sign()`. Each changes a part of the signature. */
 export interface SignOptions {
   /** Defect of the signature; none by default. */
   readonly flaw?: SignatureFlaw
-  /** Claims that replace the valid ones; `undefined` omits a claim. */
+  /** Claims to replace. A claim that is `undefined` is omitted. */
   readonly claims?: { readonly [Name in keyof SignatureClaims]?: SignatureClaims[Name] | undefined }
-  /** Text of a key, or `current` or `next` for a key of the sandbox. Default `current`. */
+  /** Key that signs: `current` or `next` for a key of the sandbox, or the text of any key. Default `current`. */
   readonly key?: 'current' | 'next' | (string & {})
   /** Period in which the signature is valid. Default: the `signatureWindow` of the sandbox. */
   readonly window?: SignatureWindow
@@ -63,7 +63,10 @@ interface SigningContext {
   readonly window: SignatureWindow
 }
 
-/** Returns the signature that a delivery of this request would have now, or a signature with one deliberate defect. */
+/**
+ * Returns the signature that the queue would send now with a delivery of this request. With `flaw`, the signature has a
+ * deliberate defect.
+ */
 export function mintSignature(
   request: SignedRequest,
   overrides: SignOptions,
@@ -99,7 +102,7 @@ function flawedClaims(flaw: SignatureFlaw | undefined, url: string, body: Bytes)
     case 'reserialized':
       return { body: bodyHash(utf8(otherSpelling(text(body)))) }
     case 'expired':
-      // A time in 1970 is before any host date and any virtual time.
+      // 1 second after 1970-01-01 is in the past for any host date and any virtual time.
       return { iat: 0, exp: 1 }
     case 'not-yet-valid':
       return { nbf: 253_402_300_799 }
@@ -131,13 +134,13 @@ function keyFor(overrides: SignOptions, keys: SigningKeys): string {
   const former = keys.former[rotations - 1]
   if (former !== undefined) return former
   throw new RangeError(
-    `queue.sign(): flaw "${overrides.flaw}" needs a key from before a rotation. Call queue.signingKeys.rotate() ${rotations === 1 ? 'once' : 'twice'} first.`,
+    `queue.sign(): flaw "${overrides.flaw}" needs a key that was current before a rotation. Call queue.signingKeys.rotate() ${rotations === 1 ? 'once' : 'twice'} first.`,
   )
 }
 
 /**
- * Returns the signature of a delivery into which a fault is injected. A flaw that is impossible is replaced by a
- * similar one: `key` if there were too few rotations, `body` if the body is not JSON.
+ * Returns the signature of a delivery that a fault changes. If the flaw is not possible, uses a similar one. This is
+ * `key` if the keys were not rotated often enough, and `body` if the body is not JSON.
  */
 export function faultySignature(
   { flaw, skewMs }: SigningFault,
@@ -156,8 +159,9 @@ export function faultySignature(
 }
 
 /**
- * Returns the time claims of a server whose clock is fast or slow by `skewMs` milliseconds. In the window `wide`,
- * receivers compare with the host's date, so the signature expired long ago or begins in the far future.
+ * Returns the time claims that a server would set if its clock were fast or slow by `skewMs` milliseconds. In the
+ * window `wide`, receivers compare the claims with the date of the host. There the signature has expired long ago, or
+ * begins in the far future.
  */
 function skewedTimes(skewMs: number, { at, window }: SigningContext): Partial<SignatureClaims> {
   if (window === 'real') {

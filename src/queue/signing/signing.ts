@@ -20,7 +20,7 @@ export interface SignatureClaims {
   readonly exp: number
   /** Start of the validity in Unix seconds, 0 in a valid signature. */
   readonly nbf: number
-  /** Time of signing in Unix seconds. In the window `wide`, at most the beginning of 2020. */
+  /** Time of signing in Unix seconds. In the window `wide`, never later than the beginning of 2020. */
   readonly iat: number
   /** ID of the signature: `jwt_…`. */
   readonly jti: string
@@ -29,29 +29,29 @@ export interface SignatureClaims {
 }
 
 /**
- * Validity of signatures. `wide`: valid from 1970 forever, so that a receiver with the host's date accepts any virtual
- * time. `real`: expires five minutes after it was issued, in virtual time, for tests that also move the receiver's
+ * Period in which signatures are valid. `wide`: from 1970 until 9999, so that a receiver with the date of the host
+ * accepts signatures of any virtual time. `real`: five minutes of virtual time, for tests that also set the receiver's
  * date.
  */
 export type SignatureWindow = 'wide' | 'real'
 
-/** Validity of a signature in the window `real`, in seconds. [queue.md 9] */
+/** Period in which a signature is valid in the window `real`, in seconds. [queue.md 9] */
 export const signatureLifetime = 300
 /** Last second of the year 9999. */
 export const farFuture = 253_402_300_799
 /**
- * First second of 2020. Receivers that check `iat`, such as those in Python, reject a signature that was issued later
- * than their current date.
+ * First second of 2020. Some receivers, such as those in Python, reject a signature whose `iat` is later than their
+ * current date. In the window `wide`, `iat` is never later than this.
  */
 export const longAgo = 1_577_836_800
 
-/** Keys that sign the deliveries of a queue. */
+/** Signing keys of a queue: the current one, the next one and former ones. */
 export class SigningKeys implements SigningKeyPair {
   /** Key that signs deliveries, such as `sig_…`. */
   current: string
   /** Key that becomes the current key at the next rotation. */
   next: string
-  /** Keys that were current before, the latest first. */
+  /** Keys that were current before a rotation, the latest first. */
   former: readonly string[] = []
   readonly #ids: IdSource
 
@@ -101,25 +101,27 @@ export class SigningKeys implements SigningKeyPair {
 
 const header = toBase64Url(utf8('{"alg":"HS256","typ":"JWT"}'))
 
-/** Returns a compact JSON Web Token of the claims. The key is the text of the signing key, not decoded. [queue.md 9] */
+/**
+ * Returns a signed JSON Web Token with these claims. The signing key is used as text and is not decoded. [queue.md 9]
+ */
 export function signToken(claims: object, key: string): string {
   const signed = `${header}.${toBase64Url(utf8(JSON.stringify(claims)))}`
   return `${signed}.${toBase64Url(hmacSha256(utf8(key), signed as Bytes))}`
 }
 
-/** Returns the hash for claim `body`. */
+/** Returns the value of the claim `body`: the hash of a body. */
 export function bodyHash(body: Bytes): string {
   return hashClaim(sha256Bytes(body))
 }
 
-/** Encodes a hash as base64url with padding, as in the example of the service. */
+/** Encodes a hash as base64url. The text has padding, as in the example of the service. */
 function hashClaim(hash: Bytes): string {
   const claim = toBase64Url(hash)
   return claim + '='.repeat((4 - (claim.length % 4)) % 4)
 }
 
 /**
- * Returns the claims of a valid signature at an instant of virtual time.
+ * Returns the claims of a valid signature that is made at the time `at`.
  * @param hash SHA-256 of the body
  */
 export function claimsFor(

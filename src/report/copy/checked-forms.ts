@@ -3,8 +3,8 @@ import { type CopyFormat, copyFormatsFor as formsOf } from './copy-forms.js'
 import type { CopySelection } from './selection.js'
 
 /**
- * Returns the formats in which a selection can be copied.
- * The inspector page uses a smaller variant that does not check the selection.
+ * Returns the formats in which a selection can be copied, after a check of the selection. The inspector page uses a
+ * variant without this check, which is smaller.
  * @throws TypeError when the selection has an unknown field; the message suggests the nearest name
  * @example
  * const { entries } = sandbox.traffic.toTrace()

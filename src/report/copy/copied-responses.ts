@@ -3,7 +3,7 @@ import { bodyOf, headersOf } from './selection.js'
 
 // Converts responses of destinations to script steps, and faults to fault rules.
 
-/** A step of a destination's script: a fault as data, or the status of a response. */
+/** A step of a destination's script: the status of a response, or a fault as plain data. */
 export type CopiedStep = number | Readonly<Record<string, unknown>>
 
 export interface ResponseRule {
@@ -23,11 +23,11 @@ interface Outcome {
   readonly body: unknown
 }
 
-/** Headers that belong to a connection, and headers that every server adds automatically. */
+/** Headers of a connection, and headers that every server adds automatically. They are not copied. */
 const ofConnection =
   /^(?:date|connection|content-length|transfer-encoding|keep-alive|server|upgrade|trailer|set-cookie)$/i
 
-/** Returns the outcome of an attempt or an outbound request as a script step that reproduces it. */
+/** Converts the outcome of an attempt or an outbound request to a script step that has the same outcome. */
 export function stepOf(entry: TraceEntry): CopiedStep {
   const outcome = (entry.outcome ?? entry.response) as Outcome | undefined
   if (outcome === undefined) return { kind: 'hang' }
@@ -71,7 +71,7 @@ function broken(error = ''): CopiedStep {
   return { kind: 'reset' }
 }
 
-/** Kinds of faults that replace the response and that can be copied from their kind and the outcome alone. */
+/** Kinds of faults that can be copied. Each replaces the response, and its kind and the outcome contain all details. */
 const known = new Set([
   'status',
   'reset',
@@ -85,8 +85,8 @@ const known = new Set([
 ])
 
 /**
- * Returns the fault that was injected into an attempt or a request, as data. Returns `undefined` if the log has too few
- * details.
+ * Returns the fault that was injected into an attempt or a request, as plain data. Returns `undefined` if the log has
+ * too few details.
  * @param struck entry of the fault
  * @param on entry of the attempt or request
  */

@@ -3,10 +3,12 @@ import { copyRangeOf, type ObservedOutcome, type TestAction } from './copy-range
 import { jsonLiteral } from './quoting.js'
 import type { CopyContext, CopySelection } from './selection.js'
 
-/** Field names that a scenario file must not contain. */
+/** Names of fields that a scenario file must not contain. They are removed. */
 const refused = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** Returns the selected range as a scenario file for `stuntdouble play`. The file is JSON, which is also valid YAML. */
+/**
+ * Converts the selected range to a scenario file for `stuntdouble play`. The file is JSON, which is also valid YAML.
+ */
 export function scenarioOf(selection: CopySelection, context: CopyContext): string {
   const stretch = copyRangeOf(selection, context)
   if (stretch === undefined) return '# The selection contains nothing that a scenario can play.\n'
@@ -38,7 +40,7 @@ function stepOf(input: TestAction, ids: Map<string, string>): readonly object[] 
   if (input.does === 'request') return [{ request: input.request }]
   if (input.does === 'fault') return [{ addFaults: input.rule }]
   if (input.does !== 'publish') return [{ [input.does]: ids.get(input.messageId) }]
-  // The queue accepts a duplicate with the ID of the first message.
+  // If the queue accepts a duplicate, it responds with the ID of the first message.
   const known = ids.get(input.messageId)
   const as = known ?? `message ${ids.size + 1}`
   ids.set(input.messageId, as)

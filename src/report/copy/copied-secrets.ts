@@ -1,12 +1,12 @@
 import type { CopyContext, Headers } from './selection.js'
 
-// Each secret is replaced by a variable.
-// If its position shows which secret it is, the variable is the one that the SDKs read.
+// Copied code contains a variable in place of each secret. If the position of a secret shows which secret it is, the
+// code uses the variable that the SDKs read.
 
 /** Text that replaces a secret in a trace. */
 export const hidden = '***'
 
-/** The fields of a dialect that copying needs. The inspector page does not contain the other fields. */
+/** The part of a dialect that copying needs. The inspector page contains only this part, so it is smaller. */
 export interface CopyDialect {
   readonly headerPrefix: string
   readonly storeUrl: string
@@ -31,7 +31,10 @@ export const neutralCopy: CopyDialect = {
   queueToken: 'QUEUE_TOKEN',
 }
 
-/** Returns the dialect of a request. If the request uses no dialect's names, returns the dialect of the sandbox. */
+/**
+ * Returns the dialect of a request. If no header of the request belongs to a dialect, returns the dialect of the
+ * sandbox.
+ */
 export function copyDialectOf(headers: Headers, { headerPrefix }: CopyContext): CopyDialect {
   const speaks = ({ headerPrefix: prefix }: CopyDialect): boolean =>
     headers.some(([name]) => name.toLowerCase().startsWith(prefix.toLowerCase()))
@@ -39,14 +42,16 @@ export function copyDialectOf(headers: Headers, { headerPrefix }: CopyContext): 
   return speaks(neutralCopy) || headerPrefix === neutralCopy.headerPrefix ? neutralCopy : vendorCopy
 }
 
-/** Returns the names of the environment variables with a service's URL and token. */
+/** Returns the names of the environment variables that contain the URL and the token of a service. */
 export function variablesOf(service: unknown, words: CopyDialect): { url?: string; token: string } {
   if (service === 'store') return { url: words.storeUrl, token: words.storeToken }
   if (service === 'queue') return { url: words.queueUrl, token: words.queueToken }
   return { token: 'SECRET' }
 }
 
-/** Splits a text at redacted secrets. Returns the parts between them, and the variables that replace the secrets. */
+/**
+ * Splits a text at redacted secrets. The result contains the text between the secrets, and a variable for each secret.
+ */
 export function partsOf(
   text: string,
   variable: string,

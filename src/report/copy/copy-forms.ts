@@ -9,15 +9,15 @@ import { type TestRunner, testOf } from './test-code.js'
 
 /** One format in which a selection can be copied. */
 export interface CopyFormat {
-  /** Name for programs: `curl`. */
+  /** Name for programs, such as `curl`. */
   readonly name: string
-  /** Label for people: `curl command`. */
+  /** Label for people, such as `curl command`. */
   readonly label: string
-  /** Kinds of selections for which the format is available: types of entries, `range` and `message`. */
+  /** Kinds of selections that the format supports: types of entries, `range` and `message`. */
   readonly kinds: readonly SelectionKind[]
   /**
-   * Returns the selection in this format. It never throws; the text also states which parts of the selection it cannot
-   * contain.
+   * Returns the selection in this format. It never throws. If the text cannot contain a part of the selection, the text
+   * says so.
    * @example
    * const { entries } = sandbox.traffic.toTrace()
    * const scenario = copyFormats.find(({ name }) => name === 'scenario')
@@ -51,7 +51,6 @@ export const copyFormats: readonly CopyFormat[] = [
   { name: 'prompt', label: 'prompt for an agent', kinds: everything, render: promptOf },
 ]
 
-/** Returns the formats that are available for a selection. */
 export function copyFormatsFor(selection: CopySelection): readonly CopyFormat[] {
   const kind = kindOf(selection)
   return copyFormats.filter(({ kinds }) => kinds.includes(kind))

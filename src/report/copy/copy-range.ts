@@ -4,7 +4,6 @@ import { type Publish, publishOfEntry, publishOfRequest } from './publishes.js'
 import { bodyOf, type CopyContext, type CopySelection, entriesOf, headersOf, pathOf } from './selection.js'
 import { withoutWait } from './waited.js'
 
-/** One action of a copied test. */
 export type TestAction =
   | { readonly does: 'publish'; readonly publish: Publish; readonly messageId: string }
   | { readonly does: 'command'; readonly words: readonly string[] }
@@ -23,25 +22,25 @@ export interface RequestInput {
   readonly status: number
 }
 
-/** Recorded outcome of messages, and how many messages ended with it. */
+/** An outcome in the log, and the number of messages that ended with it. */
 export interface ObservedOutcome {
   readonly what: 'delivered' | 'deadLetter' | 'deduplicated'
   readonly pattern: Readonly<Record<string, unknown>>
   readonly times: number
 }
 
-/** A range of a log, converted to actions that can be played again. */
+/** A range of a log as actions. A test or a scenario can play these actions again. */
 export interface CopyRange {
   readonly startAt: number
   readonly scripts: ReadonlyMap<string, readonly CopiedStep[]>
   readonly rules: readonly ResponseRule[]
   readonly inputs: readonly TestAction[]
   readonly seen: readonly ObservedOutcome[]
-  /** Messages about the parts of the log that the actions do not contain. */
+  /** Notes about parts of the log that the actions do not reproduce. */
   readonly notes: readonly string[]
 }
 
-/** Returns the range of a selection, or `undefined` if the selection contains no action. */
+/** Converts a selection to actions. Returns `undefined` if the selection contains no entry. */
 export function copyRangeOf(selection: CopySelection, context: CopyContext): CopyRange | undefined {
   const chosen = entriesOf(selection)
   if (chosen.length === 0) return undefined
@@ -52,16 +51,19 @@ class StretchReader {
   readonly #entries: readonly TraceEntry[]
   readonly #inputs: TestAction[] = []
   readonly #notes = new Set<string>()
-  /** Commands, messages and faults by the `seq` of the entry that caused them. */
+  /** Entries by their cause: the key is the `seq` of the entry that caused them. */
   readonly #led = new Map<number, TraceEntry[]>()
-  /** Attempts and changes of a message, by its ID. */
+  /** Entries about attempts and changes of a message, by ID of the message. */
   readonly #about = new Map<unknown, TraceEntry[]>()
   readonly #requests = new Set<unknown>()
   readonly #schedules = new Set<unknown>()
-  /** IDs of messages that the actions so far publish, cancel or deliver now. */
+  /** What the actions until now do with messages, such as `publish msg_1` or `cancel msg_1`. */
   readonly #done = new Set<string>()
   #now: number
-  /** Whether an action has moved time since the last attempt. If not, the next action must come after that attempt. */
+  /**
+   * Whether time has moved since the last attempt. If not, time must move before the next action, so that the attempt
+   * comes first.
+   */
   #moved = true
 
   constructor(
@@ -101,12 +103,14 @@ class StretchReader {
     else if (type === 'command' && entry.via === 'direct') this.#command(entry)
     else if (type === 'message') this.#message(entry)
     else if (type === 'setting' && cause === undefined && entry.change !== 'fired')
-      this.#notes.add('Settings that no request changed are not included: queues, limits, keys.')
+      this.#notes.add('Settings that changed without a request are not included, such as queues, limits and keys.')
     else if (type === 'outbound') this.#notes.add('Outbound requests are not included.')
     else if (type === 'dropped') this.#notes.add('Earlier entries are not included, because the log dropped them.')
   }
 
-  /** Adds an action that moves time to an instant. In the test, everything that is due by then happens first. */
+  /**
+   * Adds an action that advances the clock to an instant. When it is played, everything that is due until then happens.
+   */
   #moveTo(at: number): void {
     if (at <= this.#now && this.#moved) return
     this.#inputs.push({ does: 'advance', ms: Math.max(0, at - this.#now) })
@@ -153,8 +157,8 @@ class StretchReader {
   }
 
   /**
-   * Adds a request unchanged. Omits it if it changes nothing, or contains an ID that would be different in another
-   * sandbox.
+   * Adds a request unchanged. A request is omitted if it changes nothing. It is also omitted if it contains an ID,
+   * because another sandbox has other IDs.
    */
   #raw(entry: TraceEntry): void {
     const { service, method, url, body, response: answer, at } = entry
@@ -162,7 +166,10 @@ class StretchReader {
     if ((method === 'GET' && service !== 'store') || service === 'stats') return
     if (/(?:msg|dlq|wfr)_/.test(path)) {
       const later = (this.#led.get(entry.seq) ?? []).filter(({ type }) => type === 'message')
-      if (later.length === 0) this.#notes.add('Requests that contain an ID of this run are not included.')
+      if (later.length === 0)
+        this.#notes.add(
+          'Requests with the ID of a message, dead letter or workflow run are not included, because a test gets other IDs.',
+        )
       for (const message of later) this.#message(message)
       return
     }
@@ -187,8 +194,8 @@ class StretchReader {
   }
 
   /**
-   * Adds a fault rule directly before the request into which the fault was injected. If added earlier, the rule could
-   * match earlier requests.
+   * Adds the fault rule of a request, directly before the request. A rule that is added earlier could match an earlier
+   * request.
    */
   #strike(entry: TraceEntry, endpoint: string): void {
     const struck = this.#struck(entry)
@@ -199,8 +206,8 @@ class StretchReader {
   }
 
   /**
-   * Adds the publish of a message that no request published. Callbacks and scheduled messages are omitted, because
-   * playing the range creates them again.
+   * Adds the publish of a message that no request published. Callbacks and messages of schedules are omitted, because
+   * they are published again when the range is played.
    */
   #published(entry: TraceEntry): void {
     const { cause, kind, scheduleId } = entry
@@ -288,7 +295,7 @@ function ruleOf({ point, rule }: TraceEntry, fault: ResponseRule['fault']): Resp
   return { on: String(point), ...(typeof rule === 'string' && { name: rule }), times: 1, fault }
 }
 
-/** Adds a rule, or increases the number of injections of the previous rule if it has the same fault. */
+/** Adds a fault rule. If the previous rule is equal, increases the number of times that it is injected instead. */
 function addRule(rules: ResponseRule[], rule: ResponseRule): void {
   const last = rules.at(-1)
   const same = last !== undefined && JSON.stringify({ ...last, times: 1 }) === JSON.stringify(rule)

@@ -4,7 +4,7 @@ import { bashWord } from './quoting.js'
 import { type CopyContext, type CopySelection, entryOf } from './selection.js'
 import { type Sent, sentBy } from './sent.js'
 
-/** Headers of a connection, which curl adds itself. */
+/** Headers of a connection. curl adds them itself. */
 const ownOfConnection = new Set([
   ...['host', 'content-length', 'connection', 'transfer-encoding', 'keep-alive', 'upgrade', 'expect', 'te', 'trailer'],
   ...['accept-encoding', 'proxy-connection'],
@@ -14,7 +14,8 @@ const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const maxArgument = 100_000
 
 /**
- * Returns a request, delivery or outbound request as a bash command. Comment lines state which parts curl cannot send.
+ * Returns a bash command that sends a request, a delivery or an outbound request again. Comment lines in it state which
+ * parts curl cannot send.
  */
 export function curlOf(selection: CopySelection, context: CopyContext): string {
   const entry = entryOf(selection)
@@ -46,7 +47,7 @@ function commandOf(sent: Sent, context: CopyContext): string {
 }
 
 function withVariables(text: string, variable: string, latin = false): string {
-  // `***` can also be part of the captured text, so the variable `SECRET` has it as its default value.
+  // The captured text may itself contain `***`. So `***` is the default value of the variable `SECRET`.
   const named = variable === 'SECRET' ? `"\${SECRET:-***}"` : `"$${variable}"`
   const words = partsOf(text, variable).map((part) =>
     'variable' in part ? named : latin ? bashWord(headerBytes(part.text), true) : bashWord(part.text),
@@ -54,7 +55,9 @@ function withVariables(text: string, variable: string, latin = false): string {
   return words.join('') || "''"
 }
 
-/** Returns the URL with a variable in place of the base URL, so that the command uses the server of the environment. */
+/**
+ * Returns the URL with a variable instead of its base URL. The command then uses the server that the environment names.
+ */
 function urlWord({ url, service }: Sent, { url: variable }: { url?: string }, { addresses }: CopyContext): string {
   const known = service === undefined ? undefined : addresses?.[String(service)]
   const legal = (text: string): string => text.replace(/[^\x21-\x7e]+|["\\^`{|}<>]/g, percent)
@@ -70,8 +73,8 @@ function percent(text: string): string {
 }
 
 /**
- * Returns a header value as bytes: one byte per character, because programs read header bytes as the first 256
- * characters.
+ * Returns the bytes of a header value. Each character becomes one byte, because programs read a byte of a header as one
+ * of the first 256 characters.
  */
 function headerBytes(text: string): Bytes {
   return /[^\x00-\xff]/.test(text) ? utf8(text) : latin1(text)

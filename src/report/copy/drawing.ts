@@ -5,7 +5,7 @@ import { type CopySelection, entriesOf } from './selection.js'
 
 const same = <T>(given: T): T => given
 
-/** A redaction that hides nothing, because entries that were captured for the inspector have been redacted. */
+/** A redaction that changes nothing. The inspector's entries were redacted when they were captured. */
 const nothingMore: Partial<Redaction> = {
   text: same,
   url: same,
@@ -18,7 +18,7 @@ const nothingMore: Partial<Redaction> = {
   errorOf: (_words: unknown, error: string) => error,
 }
 
-/** Returns a sequence diagram for documents that render Mermaid. */
+/** Returns a sequence diagram as Mermaid source, for documents that render it. */
 export function mermaidCopy(selection: CopySelection): string {
   return `${mermaidOf(entriesOf(selection).map(readEntry), nothingMore as Redaction)}\n`
 }

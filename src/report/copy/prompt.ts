@@ -3,11 +3,13 @@ import { excerpt } from '../safe-text.js'
 import type { TraceEntry } from '../trace.js'
 import { bodyOf, type CopyContext, type CopySelection, entriesOf } from './selection.js'
 
-/** Maximum number of entries in a prompt, so that the context of an agent has space for its work. */
+/** Maximum number of entries in a prompt. More entries would leave the agent too little of its context for the work. */
 const maxLines = 150
 const maxLine = 300
 
-/** Returns a question for an agent, with the timeline and the failed assertion. Captured text is marked as data. */
+/**
+ * Returns a prompt for an agent: a question, the failed assertion and the timeline. Captured text is marked as data.
+ */
 export function promptOf(selection: CopySelection, { failure, question }: CopyContext): string {
   const entries = entriesOf(selection)
   const left = Math.max(0, entries.length - maxLines)
@@ -27,12 +29,12 @@ export function promptOf(selection: CopySelection, { failure, question }: CopyCo
   ].join('\n')
 }
 
-/** Escapes line breaks in captured text, so that every line of the prompt begins with the mark for data. */
+/** Escapes line breaks in captured text. Otherwise, the second line of a text would lack the mark for data. */
 function quotedLine(text: string): string {
   return `| ${excerpt(text, maxLine)}`
 }
 
-/** Fields of an entry that are printed. The most informative fields come first. */
+/** Fields of an entry that the prompt prints, the most informative fields first. */
 const telling = [
   ...[
     'service',

@@ -4,7 +4,7 @@ import { parsedJson } from '../../kernel/parsed-json.js'
 import type { TraceEntry } from '../trace.js'
 import { bodyOf, headersOf } from './selection.js'
 
-// Converts a message to the options of `queue.publish()` and of the publish step of a scenario.
+// Converts a message to options that both `queue.publish()` and the publish step of a scenario accept.
 
 /**
  * Options of a publish by name, such as `to`, `body` or `bodyBase64`, `headers`, `queue`, `retries` and
@@ -20,16 +20,19 @@ const options: ReadonlySet<string> = new Set([
 ])
 const numbers = /[rR]etries$/
 const span = /^(?:\d+(?:\.\d+)?(?:mo|[smhdwy]))+$/
-/** Headers that belong to the HTTP request and not to the message. */
+/** Headers that the HTTP request has for itself. They are not part of the message. */
 const ofTransport =
   /^(?:authorization|host|user-agent|content-length|connection|accept.*|transfer-encoding|.*-telemetry-.*|.*-sync-token|sec-.*|origin|referer)$/i
 
-/** Returns a header name without the service's prefix in either dialect, or `undefined` for a header of the app. */
+/** Removes the service's prefix in either dialect from a header name. Returns `undefined` for a header of the app. */
 export function settingOf(name: string): string | undefined {
   return /^(?:upstash|service)-(.+)$/.exec(name.toLowerCase())?.[1]
 }
 
-/** Returns the message of a publish request, or `undefined` if `queue.publish()` cannot publish it. */
+/**
+ * Returns the message that a request publishes. Returns `undefined` if `queue.publish()` cannot publish the same
+ * message.
+ */
 export function publishOfRequest(request: TraceEntry, published: TraceEntry): Publish | undefined {
   if (!/\/v2\/(?:publish|enqueue)\//.test(String(request.url)) || published.urlGroup !== undefined) return undefined
   const given: Record<string, unknown> = { to: published.url }
@@ -44,7 +47,7 @@ export function publishOfRequest(request: TraceEntry, published: TraceEntry): Pu
       if (!options.has(option)) return undefined
       if (/(?:timeout|delay)$/i.test(option) && !/retryDelay/i.test(option) && !span.test(value)) return undefined
       if (option === 'notBefore') {
-        // The header is in seconds.
+        // The unit of the header is seconds.
         const at = Math.round(Number(value) * 1000)
         if (!(Math.abs(at) <= endOfTime)) return undefined
         given.notBefore = iso(at)
@@ -59,7 +62,7 @@ export function publishOfRequest(request: TraceEntry, published: TraceEntry): Pu
   return withContent(given, headers, published.body)
 }
 
-/** Returns the message of a `published` entry, for a message that no request published. */
+/** Returns the message of a `published` entry. It is used if no request published the message. */
 export function publishOfEntry(entry: TraceEntry): Publish {
   const { url, method, maxRetries, notBefore, at, queue, labels } = entry
   const wait = (Number(notBefore) - at) / 1000
@@ -91,7 +94,8 @@ function withContent(
   const json = all.some(([name, value]) => name.toLowerCase() === 'content-type' && value === 'application/json')
   const value = json && text !== undefined ? parsedJson(text) : undefined
   const isValue = value !== undefined && typeof value !== 'string' && JSON.stringify(value) === text
-  // A value that is not a string is sent as JSON, so its content type is omitted.
+  // `queue.publish()` sends a value that is not a string as JSON and sets the content type. So the content type is
+  // omitted.
   const headers = all.filter(([name]) => !(isValue && name.toLowerCase() === 'content-type'))
   return {
     ...given,

@@ -1,7 +1,7 @@
 import { utf8 } from '../../kernel/bytes.js'
 
-// Quotes captured text as a literal of the language into which it is pasted.
-// Unprintable characters are escaped, so that no terminal, editor or page interprets them.
+// Converts captured text to a literal of the language into which it is pasted. Unprintable characters are escaped,
+// because a terminal, editor or page could interpret them.
 
 /**
  * Matches C0 and C1 controls, line separators, direction marks, invisible characters, tags, and unpaired surrogates.
@@ -34,8 +34,8 @@ function hex(code: number, digits: number): string {
 }
 
 /**
- * Returns a value as JSON that is also a literal in JavaScript, YAML and HTML. Characters with a meaning in one of them
- * are escaped.
+ * Returns a value as JSON that is also valid JavaScript, YAML and HTML. Characters that have a meaning in one of these
+ * languages are escaped.
  */
 export function jsonLiteral(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent)
@@ -44,8 +44,8 @@ export function jsonLiteral(value: unknown, indent?: number): string {
 }
 
 /**
- * Escapes one character. Line breaks stay, because they are from the indentation: line breaks in texts are already
- * escaped.
+ * Escapes one character. A line break is kept, because it comes from the indentation. Line breaks inside texts are
+ * already escaped.
  */
 function escaped(char: string): string {
   if (char === '\n') return char
@@ -55,14 +55,14 @@ function escaped(char: string): string {
     .join('')
 }
 
-/** A JavaScript expression that is inserted into a literal without quotes. */
+/** A JavaScript expression. It becomes part of a literal without quotes. */
 export class CodeExpression {
   constructor(readonly text: string) {}
 }
 
 /**
- * Returns a value as a JavaScript literal. Names are unquoted where possible, and a short value is on one line.
- * `__proto__` is quoted as an ordinary name.
+ * Returns a value as a JavaScript literal. Field names have quotes only if necessary, and a short value is on one line.
+ * The name `__proto__` is written so that it creates an ordinary field.
  * @param indent number of spaces before the line on which the literal begins
  */
 export function jsLiteral(value: unknown, indent = 0): string {
@@ -83,7 +83,7 @@ export function jsLiteral(value: unknown, indent = 0): string {
   return `${open.trim()}\n${items.map((item) => `${pad}${item},\n`).join('')}${' '.repeat(indent)}${close.trim()}`
 }
 
-/** Returns a JavaScript string literal with the kind of quotes that needs less escaping. */
+/** Returns a JavaScript string literal in single or double quotes, whichever needs fewer escapes. */
 function jsText(text: string): string {
   const literal = jsonLiteral(text)
   return /['\\]/.test(text) ? literal : `'${literal.slice(1, -1).replaceAll('\\"', '"')}'`

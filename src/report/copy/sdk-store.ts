@@ -2,10 +2,10 @@ import { jsLiteral } from './quoting.js'
 
 // Converts commands of the store to calls of its SDK.
 
-/** An argument with the type that the SDK receives: a number stays a number. */
+/** An argument as the SDK receives it. A number is not converted to text. */
 export type SdkArg = string | number | boolean
 
-/** Names of SDK methods that have the arguments of their command in the same order. */
+/** SDK methods that take the arguments of their command in the same order. */
 const flat: ReadonlySet<string> = new Set(
   (
     'get del incr decr incrby decrby append exists expire pexpire expireat ttl pttl persist getdel strlen rename type ' +
@@ -26,14 +26,17 @@ export function methodCall([command, ...args]: readonly SdkArg[]): string | unde
   return name === 'hset' ? hsetCall(args) : undefined
 }
 
-/** Returns a call of the SDK's generic method, which sends any command. */
+/** Returns a call of the SDK method that can send any command. */
 export function anyCall(words: readonly SdkArg[]): string {
   return `exec(${jsLiteral(words.map(String))})`
 }
 
 const listed = (args: readonly SdkArg[]): string => args.map((arg) => jsLiteral(arg)).join(', ')
 
-/** Returns a call of `set()`, or `undefined`. Its options must have the order in which the SDK sends them. */
+/**
+ * Returns a call of `set()`. Returns `undefined` if the options of the command are in another order than the SDK sends
+ * them.
+ */
 function setCall([key, value, ...rest]: readonly SdkArg[]): string | undefined {
   if (key === undefined || value === undefined) return undefined
   const options: Record<string, SdkArg> = {}
@@ -50,8 +53,8 @@ function setCall([key, value, ...rest]: readonly SdkArg[]): string | undefined {
 }
 
 /**
- * Returns a call of `hset()`. Returns `undefined` if a field name is a whole number, because an object would change the
- * order of the fields.
+ * Returns a call of `hset()`. Returns `undefined` if a field name is a whole number, because JavaScript objects sort
+ * such names first.
  */
 function hsetCall([key, ...pairs]: readonly SdkArg[]): string | undefined {
   const names = pairs.filter((_, at) => at % 2 === 0).map(String)

@@ -30,7 +30,7 @@ function storeCode({ body, method }: Sent, path: string): string {
   return [
     "import { Redis } from '@upstash/redis'",
     '',
-    // By default, the SDK sends every command in a pipeline.
+    // By default, the SDK sends even a single command in a pipeline.
     `const redis = Redis.fromEnv(${single ? '{ enableAutoPipelining: false }' : ''})`,
     ...(path === '/multi-exec'
       ? batchCode('multi', rows)
@@ -63,7 +63,7 @@ function rowsOf({ text }: CapturedBody, path: string): readonly (readonly SdkArg
   return Array.isArray(rows) && rows.length > 0 && rows.every(isRow) ? rows : undefined
 }
 
-/** Parses a command in the path of a request, such as `GET /set/a/b`. */
+/** Parses a command in the path of a request: `GET /set/a/b` is `SET a b`. */
 function pathRow(path: string): readonly (readonly SdkArg[])[] | undefined {
   try {
     const words = path.split('?')[0]!.split('/').slice(1).map(decodeURIComponent)
@@ -75,7 +75,7 @@ function pathRow(path: string): readonly (readonly SdkArg[])[] | undefined {
 
 // ---- the queue ----------------------------------------------------------------------------------------------------
 
-/** Names of SDK options by the setting that they send. Numbers are written as numbers. */
+/** SDK options by name of the setting that each sends. Their values are numbers where the SDK expects numbers. */
 const options: Readonly<Record<string, string>> = {
   delay: 'delay',
   retries: 'retries',
@@ -95,7 +95,9 @@ interface Row {
   readonly body: CapturedBody
 }
 
-/** @param silent whether the response had no body, which the SDK would fail to parse as JSON */
+/**
+ * @param silent whether the response had no body. The SDK then must not parse it as JSON
+ */
 function queueCode(sent: Sent, path: string, silent: boolean): string {
   const trigger = triggerCall(sent, path)
   if (trigger !== undefined)
@@ -120,7 +122,10 @@ function publishCall({ headers, body }: Sent, path: string): string | undefined 
   return `queue({ queueName: ${queueName} }).${messageCall('enqueue', { to: rest.slice(slash + 1), headers, body })}`
 }
 
-/** Returns `publishJSON` if this method would send the same body and content type. */
+/**
+ * Returns a call of `publishJSON()` or `enqueueJSON()` if that method sends the same body and content type. Otherwise,
+ * returns a call of `publish()` or `enqueue()`.
+ */
 function messageCall(verb: string, row: Row): string {
   const { text = '' } = row.body
   const value = headerIn(row.headers, 'content-type') === 'application/json' ? parsedJson(text) : undefined
@@ -163,7 +168,7 @@ function batchCall({ body }: Sent, path: string): string | undefined {
   return rows.includes(undefined) ? undefined : `batch(${jsLiteral(rows)})`
 }
 
-/** Returns a call of the workflow client for a batch with one message that triggers a run. */
+/** Returns a call of the workflow client. The request must be a batch with one message that triggers a run. */
 function triggerCall({ body }: Sent, path: string): string | undefined {
   const given = path === '/v2/batch' ? parsedJson(body.text ?? '') : undefined
   const [row] = Array.isArray(given) && given.length === 1 ? given : []
@@ -176,7 +181,7 @@ function triggerCall({ body }: Sent, path: string): string | undefined {
   const text = typeof row.body === 'string' ? row.body : ''
   const own = headers.flatMap(([name, value]): [string, unknown][] => {
     const setting = settingOf(name) ?? ''
-    // Headers that the client adds itself are omitted.
+    // Omit the headers that the client adds itself.
     const isApp = setting.startsWith('forward-') && !setting.startsWith('forward-upstash-')
     return isApp ? [[setting.slice('forward-'.length), secret(value)]] : []
   })
@@ -194,7 +199,7 @@ function triggerCall({ body }: Sent, path: string): string | undefined {
   })})`
 }
 
-/** Returns a call of the SDK's generic method, which can send any request. */
+/** Returns a call of the SDK method that can send any request. */
 function rawCall({ method, headers, body }: Sent, path: string, silent: boolean): string {
   const [bare, query] = path.split('?')
   const own = headers.filter(([name]) => name.toLowerCase() === 'content-type' || settingOf(name) !== undefined)
@@ -235,8 +240,8 @@ function fieldsOf({ to, headers, body }: Row): Record<string, unknown> {
 }
 
 /**
- * Returns the variable for a redacted secret. `***` is its default value, because it can also be part of the captured
- * text.
+ * Returns the variable for a redacted secret. Its default value is `***`, because the captured text may itself contain
+ * `***`.
  */
 function secret(value: string): unknown {
   const parts = value.split(hidden)

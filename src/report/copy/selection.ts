@@ -14,20 +14,20 @@ export interface CopySelection {
   readonly message?: string
 }
 
-/** Facts about the sandbox that logged the entries. */
+/** Facts about the sandbox in which the entries were logged. */
 export interface CopyContext {
   /** Base URLs of the services, as in a trace. */
   readonly addresses?: Readonly<Record<string, unknown>>
   /**
-   * Prefix of the service's headers, such as `Service-`. Default: the prefix of the vendor, whose SDKs the copied code
-   * calls.
+   * Prefix of the service's headers, such as `Service-`. Default: the vendor's prefix, because the copied code calls
+   * the vendor's SDKs.
    */
   readonly headerPrefix?: string
-  /** The sandbox's seed, which copied tests and scenarios contain. */
+  /** The sandbox's seed. Copied tests and scenarios contain it. */
   readonly seed?: number | string
   /** Failed assertion, if a test failed. */
   readonly failure?: { readonly message: string; readonly nearest?: number }
-  /** Question for an agent. */
+  /** Question for an agent, with which a prompt begins. */
   readonly question?: string
 }
 
@@ -44,12 +44,12 @@ export function kindOf(selection: CopySelection): SelectionKind {
   return entryOf(selection)?.type ?? 'nothing'
 }
 
-/** A captured body. `cut` is set if the trace contains only the beginning of the body. */
+/** A captured body. If the trace contains only its beginning, `cut` is set. */
 export interface CapturedBody {
   readonly bytes: Bytes
-  /** The body as text, if it is text. */
+  /** The body as text. Absent if the body is not text. */
   readonly text?: string
-  /** Number of bytes of the original body, if it was truncated. */
+  /** Number of bytes of the whole body. Absent if the trace contains the whole body. */
   readonly cut?: number
 }
 
@@ -82,7 +82,7 @@ export function pathOf(url: unknown, service: unknown, { addresses }: CopyContex
   return path.startsWith('/') ? path : `/${path}`
 }
 
-/** Returns the selected entries. The entries of a message include the entries of its callbacks. */
+/** Returns the selected entries. If a message is selected, entries about its callbacks are included. */
 export function entriesOf(selection: CopySelection): readonly TraceEntry[] {
   const { entries, range } = selection
   if (range !== undefined) return ofRange(entries, range)
@@ -101,7 +101,10 @@ function messageOf(entry: TraceEntry | undefined, entries: readonly TraceEntry[]
   return typeof entry?.messageId === 'string' ? entry.messageId : undefined
 }
 
-/** Returns the entries of a range, plus the publish of each message that is delivered in the range. */
+/**
+ * Returns the entries of a range. If a message is delivered in the range but was published before, the range begins at
+ * its publish.
+ */
 function ofRange(entries: readonly TraceEntry[], [from, to]: readonly [number, number]): readonly TraceEntry[] {
   const begins = new Map<unknown, number>()
   for (const { type, messageId, seq, cause = seq } of entries) {
@@ -115,7 +118,7 @@ function ofRange(entries: readonly TraceEntry[], [from, to]: readonly [number, n
 }
 
 function ofMessage(entries: readonly TraceEntry[], message: string): readonly TraceEntry[] {
-  // A request that published several messages is excluded.
+  // A request that published several messages is not part of the selection.
   const requests = new Map<unknown, boolean>()
   for (const { type, cause, messageId } of entries) {
     if (type === 'published' && cause !== undefined) requests.set(cause, messageId === message && !requests.has(cause))

@@ -15,14 +15,17 @@ export interface Sent {
   readonly url: string
   readonly headers: Headers
   readonly body: CapturedBody
-  /** Service that receives the request; absent for other hosts. */
+  /** Service that receives the request. Absent if another host receives it. */
   readonly service?: unknown
 }
 
-/** Returns the request of an entry, or a request that has the effect of the entry. */
+/**
+ * Returns the request that an entry contains. For a command or a message without its own request, returns a request
+ * with the same effect.
+ */
 export function sentBy(entry: TraceEntry, { entries }: CopySelection, context: CopyContext): Sent {
   if (entry.type === 'command') return commandRequest(entry, context)
-  // If a request published the message, that request is used. Otherwise, a publish request is created.
+  // If one request published the message, use that request. Otherwise, create a publish request.
   const request = entry.type === 'published' ? entries.find(({ seq }) => seq === entry.cause) : undefined
   if (request?.type === 'request' && !String(request.url).includes('/batch'))
     return sentBy(request, { entries }, context)
@@ -37,7 +40,7 @@ export function sentBy(entry: TraceEntry, { entries }: CopySelection, context: C
   }
 }
 
-/** Returns the request of a command to the store's REST API: a list of arguments, without base64. */
+/** Returns a request that sends a command to the store's REST API. Its body is the list of arguments. */
 function commandRequest({ argv }: TraceEntry, { addresses }: CopyContext): Sent {
   const words = (argv as unknown[]).map((word) => {
     const { bytes, text } = bodyOf(word)

@@ -6,14 +6,15 @@ import type { CopyContext, CopySelection } from './selection.js'
 
 export type TestRunner = 'vitest' | 'jest' | 'playwright'
 
-/** Returns a complete test file that repeats the selected range and fails if the outcome differs. */
+/** Returns a test file that plays the selected range and fails if the outcome is different. */
 export function testOf(runner: TestRunner, selection: CopySelection, context: CopyContext): string {
   const stretch = copyRangeOf(selection, context)
   if (stretch === undefined) return '// The selection contains nothing that a test can play.\n'
   const options = jsLiteral({
     ...(context.seed !== undefined && { seed: context.seed }),
     startAt: iso(stretch.startAt),
-    // A message that was still pending in the log is also pending at the end of the test, which must not fail for this.
+    // In the log, a message was still pending at the end. It is also pending at the end of the test, so the test must
+    // not fail because of it.
     ...(stretch.seen.some(isLeftOver) && { strict: { pending: false } }),
   })
   const { head, args } = frames[runner](options)
@@ -40,7 +41,7 @@ interface Frame {
   readonly args: string
 }
 
-/** Code around a test, by runner: how the test gets its sandbox. */
+/** The code around a test, by test runner. It gives the test its sandbox. */
 const frames: Readonly<Record<TestRunner, (options: string) => Frame>> = {
   vitest: (options) => ({
     head: ["import { expect, test } from 'stuntdouble/vitest'", '', `test.override('sandboxOptions', ${options})`],
@@ -83,7 +84,7 @@ function noDeadLetter(seen: readonly ObservedOutcome[]): string[] {
   return seen.length === 0 ? [] : ['expect(sandbox).not.toHaveDeadLetter()']
 }
 
-/** Returns variable names for the messages that later actions need. */
+/** Returns variable names for messages to which a later action refers. */
 function namesOf(inputs: readonly TestAction[]): ReadonlyMap<string, string> {
   const later = inputs.flatMap((input) =>
     input.does === 'cancel' || input.does === 'deliverNow' ? [input.messageId] : [],
@@ -101,7 +102,7 @@ function codeOf(input: TestAction, index: number, named: ReadonlyMap<string, str
   const { bodyBase64, ...publish } = input.publish
   const body =
     bodyBase64 === undefined ? {} : { body: new CodeExpression(`Buffer.from(${jsLiteral(bodyBase64)}, 'base64')`) }
-  // The queue accepts a duplicate with the ID of the first message.
+  // A duplicate has the ID of the first message, so its variable is already declared.
   const declares = name !== undefined && !declared.has(name)
   if (declares) declared.add(name)
   return [`${declares ? `const ${name} = ` : ''}sandbox.queue.publish(${jsLiteral({ ...publish, ...body }, 2)})`]
@@ -131,7 +132,7 @@ function expected({ what, pattern, times }: ObservedOutcome): string {
   return `expect(sandbox).${matchers[what]}(${jsLiteral(pattern, 2)}, { times: ${times} })`
 }
 
-/** Returns a duration such as `'1d12s'`. Returns milliseconds if the duration is not a whole number of seconds. */
+/** Formats a duration: `'1d12s'` for whole seconds, and a number of milliseconds otherwise. */
 function spanOf(ms: number): string {
   return ms === 0 || ms % 1000 !== 0 ? String(ms) : `'${formatDuration(ms)}'`
 }

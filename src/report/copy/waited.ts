@@ -1,5 +1,5 @@
 /**
- * Converts a blocking command to the equivalent command that does not block.
+ * Converts a blocking command to a command that does the same without blocking.
  * @param words the command's name and its arguments
  * @param key the key that had elements
  */
@@ -8,7 +8,7 @@ type Plain = (words: readonly string[], key: string) => readonly string[]
 const popped =
   (name: string): Plain =>
   (_words, key) => [name, key]
-/** Removes the timeout after the command's name, and all keys except the key that had elements. */
+/** Removes the timeout, and all keys except the key that had elements. */
 const poppedMany =
   (name: string): Plain =>
   ([, , count, ...rest], key) => [name, '1', key, ...rest.slice(Number(count))]
@@ -28,8 +28,8 @@ const plain: Readonly<Record<string, Plain>> = {
 }
 
 /**
- * Returns the command without blocking that has the effect of a blocking command at the instant at which its wait
- * ended. A copied log then has the same effect on the store.
+ * Returns a command that does not block but has the same effect as a blocking command when its wait ended. So playing a
+ * copied log changes the store in the same way.
  * @returns `undefined` if the command returned nothing
  */
 export function withoutWait(words: readonly string[], reply: unknown): readonly string[] | undefined {

@@ -16,14 +16,13 @@ import { type AttemptFact, ImportError, recordsOf } from './imported-records.js'
 import { Redactor, type ReplacedSecret, type SecretKind } from './placeholders.js'
 
 export interface ImportOptions {
-  /** Dialect of the scenario. Default: `auto`, for which the scenario has no field. */
+  /** Dialect of the scenario. Default: `auto`. Then the scenario has no field for the dialect. */
   readonly dialect?: DialectName
-  /** Kinds of secrets that are kept instead of being replaced by placeholders. Default: none. */
+  /** Kinds of secrets that stay in the scenario. All other secrets are replaced with placeholders. Default: none. */
   readonly keep?: readonly SecretKind[]
   /**
-   * What the scenario expects. Default: `same`.
-   * `same`: the code under test no longer returns the recorded failure. Without code under test, the messages end as
-   * recorded. `delivered`: the messages are delivered.
+   * Expectation of the scenario. `same` (default): the code under test no longer fails as recorded, and without code
+   * under test, the messages end as recorded. `delivered`: the messages are delivered.
    */
   readonly expect?: 'same' | 'delivered'
   readonly name?: string
@@ -40,8 +39,8 @@ export interface Imported {
   readonly scenario: Scenario
   readonly redactions: readonly ReplacedSecret[]
   /**
-   * Messages about assumptions that were necessary because the records do not contain a fact, and about secrets to
-   * check.
+   * Messages about assumptions where the records do not contain a fact, and about values that you must check for
+   * secrets.
    */
   readonly notes: readonly string[]
 }
@@ -66,7 +65,7 @@ export function importDeliveries(sources: readonly ImportSource[], options: Impo
   return { scenario, redactions: redactor.redactions, notes }
 }
 
-/** Part of the scenario that describes one message. */
+/** Part of the scenario for one imported message. */
 interface Part {
   readonly message: ImportedMessage
   /** Name of the message in the scenario. */
@@ -167,7 +166,7 @@ class Writer {
     return Object.keys(headers).length === 0 ? undefined : headers
   }
 
-  /** Returns the name of a header, with the prefix of the scenario's dialect if it is a header of the service. */
+  /** Returns a header name. If it is a header of the service, the name has the prefix of the scenario's dialect. */
   #inWords(name: string): string {
     const prefix = this.options.dialect === 'neutral' ? 'Service-' : 'Upstash-'
     return name.replace(/^(?:upstash|service)-/i, prefix)
@@ -180,12 +179,12 @@ class Writer {
     }
     if (body === '') return {}
     if (!isUtf8(body)) {
-      this.notes.push(`${place} is not text, so nothing in it was redacted: check it for secrets.`)
+      this.notes.push(`${place} is not text, so the import replaced nothing in it. Check it for secrets.`)
       return { bodyBase64: toBase64(body) }
     }
     const shown = text(body)
     if (/^REDACTED:[\da-f]{64}$/.test(shown))
-      this.notes.push(`${place} was redacted by the service: replace it with a body of the same shape.`)
+      this.notes.push(`${place} was redacted by the service. Replace it with a body that has the same fields.`)
     return { body: this.redactor.body(shown, place) }
   }
 
@@ -231,7 +230,8 @@ class Writer {
     const callbacks = this.#parts.flatMap(({ publish }) => [publish.callback, publish.failureCallback])
     for (const url of callbacks) if (url !== undefined && !byUrl.has(url)) byUrl.set(url, [])
     return [...byUrl].map(([url, script]) => {
-      // All messages to one destination share one script, so its steps are in the order of their attempts.
+      // Sort the steps by the times of their attempts, because all messages to one destination share one script. Remove
+      // `pass` steps at its end, which have no effect.
       const steps = [...script].sort((a, b) => a.at - b.at).map(({ fault }) => fault)
       while (steps.at(-1)?.kind === 'pass') steps.pop()
       return { url, recorded: steps }
@@ -252,7 +252,8 @@ class Writer {
       steps.push(step)
     }
     const open = this.#parts.filter(({ message }) => message.state === 'OPEN')
-    // If a message had not ended, stop at the end of the records, because what followed is unknown.
+    // If a message was still pending, stop the scenario at the time of the last record, because later events are
+    // unknown.
     if (open.length > 0) steps.push({ advanceTo: iso(Math.max(now, ...open.map(({ message }) => message.lastSeenAt))) })
     else steps.push({ drain: true })
     return steps
@@ -276,7 +277,6 @@ class Writer {
   }
 }
 
-/** Returns the body of a recorded response. */
 function answerOf(fault: DeliveryFault | undefined): string | undefined {
   if (fault?.kind === 'delay') return answerOf(fault.then as DeliveryFault | undefined)
   const body = fault !== undefined && 'body' in fault ? fault.body : undefined
@@ -295,13 +295,13 @@ const networkFaults: readonly (readonly [
 ]
 
 /**
- * Response headers that must not be replayed: they describe the connection, or an encoding of the body that the record
- * does not have.
+ * Headers of recorded responses that are not replayed. They describe the connection, or the encoding of a body that is
+ * stored without this encoding.
  */
 const ofConnection =
   /^(?:connection|keep-alive|transfer-encoding|content-length|content-encoding|date|server|via|alt-svc|nel|report-to|cf-.*|x-vercel-.*|x-amz-.*|x-request-id|upgrade|trailer|te|vary|age|etag|strict-transport-security)$/i
 
-/** Returns the timeout of a message: the recorded one, or the duration of an attempt that timed out. */
+/** Returns the timeout of a message. If no record contains it, uses the duration of an attempt that timed out. */
 function timeoutOf(timeout: number | undefined, attempts: ImportedMessage['attempts']): string | undefined {
   if (timeout !== undefined) return `${timeout}s`
   const hung = attempts.find(

@@ -11,22 +11,21 @@ import {
   maxAttempts,
 } from './imported-records.js'
 
-/** One attempt with its start and duration in milliseconds, recorded or estimated. */
+/** One attempt. `startedAt` and `took`, its duration, are in milliseconds. Both are recorded or estimated. */
 export type TimedAttempt = AttemptFact & { readonly retried: number; readonly startedAt: number; readonly took: number }
 
-/** One message with the facts from all of its records. */
+/** One message, with all facts that its records contain. */
 export interface ImportedMessage {
   readonly id: string
   readonly facts: MessageFacts
   readonly createdAt: number
   readonly attempts: readonly TimedAttempt[]
-  /** `OPEN`: the message had not ended when it was recorded. */
+  /** State of the message in its latest record. `OPEN`: the message had not ended. */
   readonly state: 'DELIVERED' | 'FAILED' | 'CANCELLED' | 'OPEN'
   readonly cancelledAt: number | undefined
   readonly lastSeenAt: number
 }
 
-/** Merges the records of each message. Returns the messages in the order in which they were created. */
 export function joined(facts: readonly Fact[], notes: string[]): readonly ImportedMessage[] {
   const byId = new Map<string, Fact[]>()
   for (const fact of facts) byId.set(fact.messageId, [...(byId.get(fact.messageId) ?? []), fact])
@@ -80,8 +79,8 @@ function joinedMessage(id: string, records: readonly Fact[], notes: string[]): I
 }
 
 /**
- * Returns the log entries oldest first. The API returns the newest first unless the request asked for another order, so
- * the given order is unknown.
+ * Returns the log entries oldest first. Their order in the file is unknown, because a request to the API can ask for
+ * either order.
  */
 function inOrder(lines: readonly LogLine[]): readonly LogLine[] {
   const [first, last] = [lines[0], lines.at(-1)]
@@ -91,12 +90,12 @@ function inOrder(lines: readonly LogLine[]): readonly LogLine[] {
   return [...(isReversed ? [...lines].reverse() : lines)].sort((a, b) => a.time - b.time)
 }
 
-/** Returns the rank of entries of one instant, in the order in which the service writes them. [queue.md 4.2] */
+/** Returns a number that orders log entries of the same time. The service writes them in this order. [queue.md 4.2] */
 function order(state: string): number {
   return ['CREATED', 'ACTIVE', 'CANCEL_REQUESTED', 'DELIVERED', 'ERROR', 'RETRY', 'FAILED', 'CANCELLED'].indexOf(state)
 }
 
-/** Merges the facts of all records of a message. Each fact is taken from the first record that contains it. */
+/** Merges the facts from all records of a message. If several records contain a fact, the first one is used. */
 function mergedFacts(records: readonly Fact[]): MessageFacts {
   const merged: Record<string, unknown> = {}
   for (const { message } of records) {
@@ -107,7 +106,10 @@ function mergedFacts(records: readonly Fact[]): MessageFacts {
 
 type Raw = (AttemptFact | undefined)[]
 
-/** Returns the recorded attempts by number. A callback contains the number; in the log it follows from the order. */
+/**
+ * Returns the recorded attempts by their numbers. A callback contains the number of its attempt. Log entries do not, so
+ * their attempts are counted.
+ */
 function rawAttempts(records: readonly Fact[], log: readonly LogLine[]): Raw {
   const attempts: Raw = []
   let startedAt: number | undefined
@@ -120,7 +122,8 @@ function rawAttempts(records: readonly Fact[], log: readonly LogLine[]): Raw {
   for (const { reported } of records) {
     if (reported?.retried === undefined) continue
     const known = attempts[reported.retried]
-    // Add the headers and body of the callback, because the log contains none for a success.
+    // Add headers and body of the response from the callback, because a log entry about a successful attempt does not
+    // contain them.
     attempts[reported.retried] =
       known === undefined
         ? reported
@@ -135,8 +138,8 @@ function rawAttempts(records: readonly Fact[], log: readonly LogLine[]): Raw {
 }
 
 /**
- * Adds the missing attempts of a failed message. A dead letter contains only the last attempt, so the others are
- * assumed to have failed in the same way.
+ * Adds the attempts that are missing for a failed message. A dead letter contains only the last attempt. The earlier
+ * attempts are assumed to have failed in the same way.
  */
 function completed(
   attempts: Raw,
@@ -171,8 +174,8 @@ function completed(
 }
 
 /**
- * Adds the missing attempts before that of a callback. A callback contains only its own attempt; earlier ones failed
- * for an unknown reason.
+ * Adds the attempts that are missing before the attempt of a callback. They have failed, but the callback does not
+ * contain the reason.
  */
 function filled(attempts: Raw, id: string, notes: string[]): void {
   for (let retried = 0; retried < attempts.length; retried++) {
@@ -185,7 +188,8 @@ function filled(attempts: Raw, id: string, notes: string[]): void {
 }
 
 /**
- * Estimates the creation time of a message whose records do not contain it. The time is early enough for all retries.
+ * Estimates when a message was created, if no record contains this time. All retries fit between this time and the last
+ * attempt.
  */
 function earliestOf(dead: AttemptFact | undefined, attempts: readonly AttemptFact[], facts: MessageFacts): number {
   const waits = attempts
@@ -215,7 +219,7 @@ export function isNonRetryable({ status, headers }: AttemptFact): boolean {
   )
 }
 
-/** Estimates the delay before the next attempt in milliseconds, by the rules of the service. */
+/** Estimates the delay before the next attempt in milliseconds, as the service computes it. */
 function waitAfter(attempt: AttemptFact, retried: number, expression: string | undefined, at: number): number {
   const headers = attempt.headers.map(([name, value]): [string, string] => [name, value])
   return retryWait(
@@ -228,7 +232,6 @@ function waitAfter(attempt: AttemptFact, retried: number, expression: string | u
   ).delay
 }
 
-/** Parses a retry expression; `undefined` if it is not valid. */
 export function parsedExpression(expression: string): RetryExpression | undefined {
   try {
     return parseRetryExpression(expression)

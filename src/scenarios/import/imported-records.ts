@@ -4,12 +4,8 @@ import type { HeaderList } from '../../kernel/http.js'
 // Parses JSON of the service's API: a dead letter, a log entry, the body of a callback, or a page of them. Each record
 // becomes facts about one message. Unknown and invalid fields are ignored. [queue.md 1.5, 4.3, 5.4, 5.5]
 
-/** Facts about one attempt. */
 export interface AttemptFact {
-  /**
-   * Number of the attempt, 0 for the first. The log does not contain it; there it follows from the order of the
-   * entries.
-   */
+  /** Number of the attempt, 0 for the first one. Log entries do not contain it, so there it is counted. */
   readonly retried?: number | undefined
   readonly status: number
   readonly error?: string | undefined
@@ -19,7 +15,7 @@ export interface AttemptFact {
   readonly endedAt?: number | undefined
 }
 
-/** Facts about the publish of a message. */
+/** Facts about a message from its publish. */
 export interface MessageFacts {
   readonly url?: string | undefined
   readonly method?: string | undefined
@@ -53,7 +49,7 @@ export interface LogLine {
   readonly nextDeliveryTime?: number | undefined
 }
 
-/** Facts from one record of a file. */
+/** Facts that one record of a file contains. */
 export interface Fact {
   readonly messageId: string
   readonly message: MessageFacts
@@ -64,7 +60,7 @@ export interface Fact {
   readonly dead?: AttemptFact
 }
 
-/** Maximum number of attempts that an import reads or assumes per message. */
+/** Maximum number of attempts per message that an import reads or assumes. */
 export const maxAttempts = 1000
 
 /** Thrown when a file contains no records of the service. */
@@ -84,8 +80,8 @@ export function recordsOf(value: unknown, place: string, notes: string[]): reado
   for (const list of ['events', 'logs', 'messages']) {
     if (!Array.isArray(given[list])) continue
     if (textOf(given.cursor))
-      notes.push(`${place} is one page of several: the next one begins at cursor ${textOf(given.cursor)}.`)
-    // A page of `/v2/logs` has the same list under two names.
+      notes.push(`${place} is only one page of the list. The next page begins at cursor ${textOf(given.cursor)}.`)
+    // A page of `/v2/logs` contains the same list in two fields.
     return recordsOf(given[list], `${place}.${list}`, notes)
   }
   if (textOf(given.sourceMessageId)) return [callbackFact(given)]
@@ -192,7 +188,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** Returns a whole number from `least` to 1,000,000; `undefined` for any other value. */
+/** Returns a whole number between `least` and 1,000,000. Returns `undefined` for any other value. */
 function countOf(value: unknown, least = 0): number | undefined {
   const number = numberOf(value)
   return number !== undefined && Number.isInteger(number) && number >= least && number <= 1_000_000 ? number : undefined
@@ -223,7 +219,10 @@ function urlOf(value: unknown): string | undefined {
   return url !== undefined && /^https?:\/\//.test(url) && URL.canParse(url) ? url : undefined
 }
 
-/** Returns a number. Accepts strings, too, because some sources write times as strings. [queue.md 5.4, 16] */
+/**
+ * Returns a finite number, or `undefined` for any other value. A string with a number is accepted, because some sources
+ * write times as strings. [queue.md 5.4, 16]
+ */
 function numberOf(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined

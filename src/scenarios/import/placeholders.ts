@@ -11,7 +11,7 @@ import { SecretTexts } from '../../secrets/texts.js'
 
 export type SecretKind = 'header' | 'cookie' | 'url' | 'field' | 'jwt' | 'key' | 'card' | 'email' | 'ip'
 
-/** Description of the values that each kind covers, which the documentation shows as a table. */
+/** Values that each kind of secret covers. The documentation shows these texts as a table. */
 export const secretKinds: Readonly<Record<SecretKind, string>> = {
   header:
     'values of headers that authenticate: `Authorization`, `X-Api-Key`, names with token, secret, password, signature or key',
@@ -26,10 +26,10 @@ export const secretKinds: Readonly<Record<SecretKind, string>> = {
   ip: 'public IPv4 addresses',
 }
 
-/** One value that was replaced. The value itself is not stored. */
+/** Secret that was replaced with a placeholder. The secret itself is not stored. */
 export interface ReplacedSecret {
   readonly kind: SecretKind
-  /** Where the value was: `msg_1.header.Authorization`. */
+  /** Location of the secret: `msg_1.header.Authorization`. */
   readonly place: string
   readonly placeholder: string
 }
@@ -45,8 +45,8 @@ const patterns: readonly (readonly [SecretKind, RegExp])[] = [
 const privateAddress = /^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|192\.0\.2|198\.51\.100|203\.0\.113)\./
 
 /**
- * Maximum nesting depth of JSON in which each secret gets a placeholder. In deeper JSON, secrets are removed without
- * one.
+ * Maximum nesting depth of JSON in which secrets get numbered placeholders. In deeper JSON, secrets are removed in a
+ * simpler way.
  */
 const deepest = 500
 const texts = new SecretTexts()
@@ -58,7 +58,7 @@ export class Redactor {
   readonly #placeholders = new Map<string, string>()
   readonly #counts = new Map<SecretKind, number>()
 
-  /** @param kept kinds that are not replaced */
+  /** @param kept kinds of secrets that are not replaced */
   constructor(kept: Iterable<SecretKind> = []) {
     this.#kept = new Set(kept)
   }
@@ -105,9 +105,9 @@ export class Redactor {
     return this.text(withoutQuery, place)
   }
 
-  /** Redacts a body. In JSON and forms, field names identify secrets. */
+  /** Replaces the secrets in a body. In JSON and forms, they are also recognized by the names of fields. */
   body(body: string, place: string): string {
-    // Redact JSON that is nested too deeply without placeholders, because placeholders require a recursive search.
+    // Numbered placeholders require a recursive search, which is not possible in JSON that is nested too deeply.
     if (isDeeper(body, deepest)) return this.#kept.has('field') ? body : this.text(texts.text(body), place)
     const json = parsed(body)
     if (json !== undefined) {
@@ -121,7 +121,7 @@ export class Redactor {
     return this.text(marked, place)
   }
 
-  /** Redacts secrets that are recognized by their format, without a field name. */
+  /** Replaces the secrets in a text that are recognized by their format, such as a payment card number. */
   text(value: string, place: string): string {
     let clean = rewritePrivateKeys(value, (key) => this.#replace('key', key, place))
     for (const [kind, pattern] of patterns) {
@@ -150,7 +150,10 @@ export class Redactor {
     )
   }
 
-  /** Redacts a string within JSON. The string may itself be a URL, JSON, or the base64 body in a callback. */
+  /**
+   * Replaces the secrets in a string that is part of a JSON value. The string may contain a URL, JSON, or a base64 body
+   * as in a callback.
+   */
   #jsonText(value: string, place: string): string {
     if (/^https?:\/\//.test(value)) return this.url(value, place)
     if (parsed(value) !== undefined) return this.body(value, place)
@@ -176,7 +179,8 @@ export class Redactor {
 }
 
 /**
- * Returns a placeholder. Email and IP addresses stay valid addresses, so that code that parses them keeps working.
+ * Returns the placeholder of a secret. The placeholder of an email or IP address is also a valid address, so that code
+ * can still parse it.
  */
 function placeholderOf(kind: SecretKind, number: number): string {
   if (kind === 'email') return `person-${number}@example.com`
@@ -184,14 +188,14 @@ function placeholderOf(kind: SecretKind, number: number): string {
   return `redacted-${kind}-${number}`
 }
 
-/** Returns whether the service or an earlier import has redacted the value. */
+/** Returns whether a value is already redacted, by the service or by an earlier import. */
 function isPlaceholder(value: string): boolean {
   return /^REDACTED:[\da-f]{64}$/.test(value) || /^redacted-[a-z]+-\d+$/.test(value)
 }
 
 /**
- * Returns whether a number has the check digit of payment cards. One in ten other numbers also has it, so numbers that
- * look like times in milliseconds are excluded.
+ * Returns whether a number may be a payment card number, because its check digit is correct. By chance, one in ten
+ * other numbers also has a correct check digit. So numbers that look like times in milliseconds are excluded.
  */
 function isCardNumber(given: string): boolean {
   const digits = given.replace(/\D/g, '')
@@ -208,7 +212,7 @@ function parsed(given: string): unknown {
   return /^\s*[[{"]/.test(given) ? parsedJson(given) : undefined
 }
 
-/** Returns the text that is encoded as base64; `undefined` if the value is not base64 or not text. */
+/** Decodes base64 text. Returns `undefined` if the value is not base64, or if the decoded bytes are not text. */
 function decodedBase64(value: string): string | undefined {
   if (value.length < 16 || value.length % 4 !== 0 || !/^[A-Za-z\d+/]+={0,2}$/.test(value)) return undefined
   const bytes = fromBase64(value)

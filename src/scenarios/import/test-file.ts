@@ -9,16 +9,16 @@ export interface TestFileOptions {
   readonly language: 'ts' | 'js' | 'cjs'
 }
 
-/** A handler that the user must fill in, for one recorded URL. */
+/** Handler in the generated file that the user must write, for one URL of the records. */
 interface HandlerStub {
   readonly url: string
   readonly name: string
 }
 
 /**
- * Returns a test file for an imported scenario.
- * The user must add the code under test. Until then, the test fails with a message that says so. After that, the test
- * fails as production did until the code is fixed.
+ * Returns a test file for an imported scenario. The user must add the code under test to the file. Until then, the test
+ * fails with a message that asks for this code. After that, the test reproduces the failure in production, until the
+ * code is fixed.
  */
 export function testFileText({ scenario, notes }: Imported, { runner, language }: TestFileOptions): string {
   const title = plainText(scenario.name)
@@ -80,7 +80,7 @@ function imported(name: string, from: string, language: TestFileOptions['languag
   return language === 'cjs' ? `const { ${name} } = require('${from}')` : `import { ${name} } from '${from}'`
 }
 
-/** Returns plain data as an object literal. Keys are quoted only where necessary. */
+/** Returns plain data as an object literal. Only keys that need quotes have them. */
 function literal(value: unknown): string {
   return JSON.stringify(value, undefined, 2).replace(/^( +)"([A-Za-z]\w*)":/gm, '$1$2:')
 }

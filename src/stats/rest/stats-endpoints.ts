@@ -4,13 +4,17 @@ import { defaultPeriod, isPeriod, type StatsPeriod } from '../periods.js'
 import type { Stats } from '../statistics.js'
 
 export interface StatsServiceOptions {
-  /** User name and password of Basic authentication: email address and key of the management API. */
+  /**
+   * User name and password for Basic authentication. They are the email address and the key of an account of the
+   * management API.
+   */
   readonly user: string
   readonly key: string
 }
 
 /**
- * All error texts of the statistics API. The service's texts are not public, so these are choices. [statistics.md 2]
+ * Error texts of the statistics API. All of them are choices, because the texts of the service are not public.
+ * [statistics.md 2]
  */
 const refusals = {
   badPeriod: (): HttpError => new HttpError(400, 'invalid period'),
@@ -27,14 +31,14 @@ const endpoints: readonly Endpoint<Stats>[] = [
     method: 'GET',
     path: '/v2/queue/stats/:id',
     auth: 'basic',
-    summary: "Usage of one user's messages, counted from the traffic, plus scripted and overridden fields.",
+    summary: 'Statistics of the queue of one user: usage from the traffic and the script, with overridden fields.',
     run: (call, statistics) => queueUsage(call, statistics, call.params.id!),
   },
   {
     method: 'GET',
     path: '/v2/queue/stats',
     auth: 'basic',
-    summary: 'Usage of the account, which has one user.',
+    summary: 'Statistics of the queue of the account, which has one user.',
     run: (call, statistics) => {
       const { id, uuid } = statistics.user
       return queueUsage(call, statistics, statistics.isForbidden(uuid) ? uuid : id)
@@ -44,7 +48,7 @@ const endpoints: readonly Endpoint<Stats>[] = [
     method: 'GET',
     path: '/v2/search/:id/stats',
     auth: 'basic',
-    summary: 'Usage of one search index, as scripted or overridden.',
+    summary: 'Statistics of one search index, from its script and overridden fields.',
     run: (call, statistics) => {
       const period = readPeriod(call)
       const id = call.params.id!
@@ -55,7 +59,6 @@ const endpoints: readonly Endpoint<Stats>[] = [
   },
 ]
 
-/** Returns the statistics endpoints of the management API. */
 export function statsService(statistics: Stats, options: StatsServiceOptions): Service<Stats> {
   return {
     name: 'stats',
@@ -78,8 +81,8 @@ export function statsService(statistics: Stats, options: StatsServiceOptions): S
 }
 
 /**
- * Returns an error response. Clients read `error`, else `message`; `code` is the status as a string. [statistics.md
- * 2]
+ * Returns an error response. Clients read the field `error`. If it is absent, they read `message`. The field `code` is
+ * the status as a string. [statistics.md 2]
  */
 function refuse(error: HttpError): RawResponse {
   const { message, status } = error
@@ -102,7 +105,10 @@ function readPeriod(call: ServiceRequest): StatsPeriod {
 
 const jsonRanges = ['application/json', 'application/*', '*/*']
 
-/** Returns whether a client accepts JSON. The most specific matching media range decides. */
+/**
+ * Returns whether a client accepts JSON, from its `Accept` header. If several media ranges match, the most specific one
+ * decides.
+ */
 function acceptsJson(accept: string | undefined): boolean {
   if (accept === undefined || accept.trim() === '') return true
   const quality = new Map<string, number>()

@@ -65,7 +65,7 @@ export interface AccessDump {
 /** Users, their permissions and their tokens. */
 export class AccessControl {
   readonly #random: Random
-  /** Signs the tokens of GENTOKEN, so that tokens of other stores are recognized. */
+  /** Signs the tokens of GENTOKEN, so that this store recognizes and rejects tokens of other stores. */
   #key: Bytes
   #tokens: Tokens
   #users = new Map<string, AclUser>()
@@ -86,7 +86,6 @@ export class AccessControl {
     return standard
   }
 
-  /** Returns the user with this name, or `undefined`. */
   userNamed(name: string): User | undefined {
     return [standard, readOnly].find((user) => user.name === name) ?? this.#users.get(name)
   }
@@ -106,13 +105,13 @@ export class AccessControl {
     return holder?.name === name ? holder : undefined
   }
 
-  /** Returns the user to whom ACL SETUSER gave a token. */
+  /** Returns the user to which ACL SETUSER assigned this token. Returns `undefined` if the user is disabled. */
   holderOf(token: string): User | undefined {
     const holder = this.#holders.get(token)
     return holder?.enabled ? holder : undefined
   }
 
-  /** Replaces both built-in tokens, which revokes the old ones. */
+  /** Replaces the tokens of both built-in users. The old tokens are revoked. */
   replaceTokens(tokens: Tokens): void {
     this.#tokens = tokens
     this.#changed()
@@ -156,7 +155,6 @@ export class AccessControl {
     return [...builtIn(this.#tokens), ...described]
   }
 
-  /** Returns tokens and users as JSON. */
   dump(): AccessDump {
     return {
       tokens: this.#tokens,
@@ -181,7 +179,10 @@ export class AccessControl {
 
   // ---- tokens ---------------------------------------------------------------------------------------------------
 
-  /** Returns a token for a user that may not exist yet. The same user and password always give the same token. */
+  /**
+   * Implements ACL GENTOKEN. The user need not exist yet. The same user and password always give the same token.
+   * Without a password, the token is random.
+   */
   generateToken(user: Bytes, password: Bytes | undefined): string {
     if (password === undefined) return this.#tokenOf(user, latin1(this.#randomBytes(secretLength)))
     if (password.length < shortestPassword) throw replyError('weakPassword')
@@ -190,7 +191,7 @@ export class AccessControl {
 
   /**
    * Returns the REST token of a user.
-   * @param password password that GENTOKEN received, the token that it returned, or the user's own password
+   * @param password password that was passed to GENTOKEN, token that GENTOKEN returned, or the user's own password
    */
   tokenFor(name: Bytes, password: Bytes): string | undefined {
     if (name === standard.name) return password === this.#tokens.standard ? password : undefined
@@ -213,8 +214,8 @@ export class AccessControl {
   }
 
   /**
-   * Returns the REST token of a user whose password was not created by GENTOKEN. Only the hash of such a password is
-   * stored.
+   * Returns the REST token of a user whose password is not a token of GENTOKEN. The token is derived from the hash of
+   * the password, because the store keeps only the hash.
    */
   #restToken(user: AclUser, hash: string): string {
     return this.#tokenOf(

@@ -6,8 +6,8 @@ import type { AclUser } from './user.js'
 // The rules of ACL SETUSER, one argument each. [store.md 6.3]
 
 /**
- * Applies all of the rules, or none.
- * @throws the error which `refused` returns for the first invalid rule
+ * Applies all rules. If one of them is invalid, applies none.
+ * @throws the error that `refused()` returns for the first invalid rule
  */
 export function applyRules(
   rules: readonly Bytes[],
@@ -65,7 +65,7 @@ export function joinedRules(rules: readonly Bytes[]): readonly Bytes[] {
   return joined
 }
 
-/** Rejects a rule that only redis-server accepts, with the reason. */
+/** Rejects a rule that only redis-server accepts, unless the dialect is `redis`. The error contains the reason. */
 function onlyRedis({ dialect }: RuleContext, reason: string): void {
   if (dialect === 'service') throw new RefusedRule(reason)
 }
@@ -91,7 +91,7 @@ const simpleRules: ReadonlyMap<string, (user: AclUser, context: RuleContext) => 
   }),
 )
 
-/** Rules about commands, keys and channels, which selectors also have. */
+/** Rules about commands, keys and channels. Selectors can also contain such rules. */
 const simplePermissions: ReadonlyMap<string, (permissions: Permissions) => void> = new Map(
   Object.entries<(permissions: Permissions) => void>({
     allkeys: (permissions) => permissions.allowAllKeys(),

@@ -39,7 +39,7 @@ export function isCategory(name: string): name is Category {
   return known.has(name)
 }
 
-/** Groups of the documentation whose category has a different name. */
+/** Categories by documentation group, for groups whose category has a different name. */
 const categoryOfGroup: Readonly<Record<string, Category>> = {
   'sorted-set': 'sortedset',
   functions: 'scripting',
@@ -55,10 +55,10 @@ const furtherCategories: Readonly<Record<string, readonly Category[]>> = {
 export function categoriesOf({ name, group, flags }: Permissible): ReadonlySet<Category> {
   const found = new Set<Category>(furtherCategories[name])
   const own = categoryOfGroup[group] ?? group
-  // redis-server lists this HELP in no group.
+  // In redis-server, PUBSUB HELP does not have the category of its group.
   if (isCategory(own) && name !== 'PUBSUB HELP') found.add(own)
   for (const flag of flags) if (isCategory(flag)) found.add(flag)
-  // Read-only scripts are not part of `read`: a script is not known to be read-only before it runs.
+  // Commands such as EVAL_RO do not belong to `read`: a script is not known to be read-only before it runs.
   if (found.has('scripting')) found.delete('read')
   return found
 }
@@ -68,8 +68,8 @@ function bound(name: string, group: string, ...flags: CommandFlag[]): readonly [
 }
 
 /**
- * Commands that need a connection or have their own endpoint. They cannot be sent over REST, but users may have or lack
- * the permission for their endpoints. [store.md 7.4]
+ * Commands that need a connection or have their own endpoint, such as MULTI. Clients cannot send them as commands over
+ * REST. A user's permissions for such a command apply to its endpoint. [store.md 7.4]
  */
 export const connectionBound: ReadonlyMap<string, Permissible> = new Map([
   bound('AUTH', 'connection', 'fast'),

@@ -5,7 +5,7 @@ import type { KeyUse, Names } from '../command/arguments.js'
 import type { Denial } from '../command/errors.js'
 import { type Category, categoriesOf, isCategory, type Permissible } from './categories.js'
 
-/** Reason why a rule was rejected. If redis-server rejects the same rule, the text is that of redis-server. */
+/** Error for a rejected rule. If redis-server also rejects the rule, both texts are the same. */
 export class RefusedRule extends Error {}
 
 /** Facts about the store that are needed to check a rule. */
@@ -32,7 +32,7 @@ interface ChannelRule {
 /** Rule such as `+get` or `-@dangerous`. The last rule that covers a command decides. */
 interface CommandRule {
   readonly allow: boolean
-  /** Lower-case name; a category begins with `@`, a subcommand follows after `|`. */
+  /** Lower-case name of a command, subcommand or category: `get`, `config|get`, `@read`. */
   readonly target: string
 }
 
@@ -47,10 +47,9 @@ const everything = (): boolean => true
 export class Permissions {
   #keys: KeyRule[] = []
   #channels: ChannelRule[] = []
-  /** Whether the rules start from `+@all`. */
+  /** Whether the rules begin with `+@all` instead of `-@all`. */
   #base = false
   #commands: CommandRule[] = []
-  /** Cached decisions by command name. */
   #decisions = new Map<string, boolean>()
 
   // ---- checks ---------------------------------------------------------------------------------------------------
@@ -79,8 +78,8 @@ export class Permissions {
   }
 
   /**
-   * Returns whether a channel, or a pattern of channels, is allowed. A pattern must be written exactly as in the rules,
-   * unless all channels are allowed.
+   * Returns whether a channel or a channel pattern is allowed. A pattern is allowed only if a rule contains exactly the
+   * same pattern, or if all channels are allowed.
    */
   #mayUseChannel(channel: Bytes, kind: Named['kind'], work: Work | undefined): boolean {
     work?.charge(this.#channels.length)
@@ -175,7 +174,10 @@ export class Permissions {
 
   // ---- display --------------------------------------------------------------------------------------------------
 
-  /** Command rules as they were given, such as `+@all -@dangerous`, without rules that have no effect anymore. */
+  /**
+   * Command rules in their original spelling, such as `+@all -@dangerous`. Rules that have no effect anymore are
+   * omitted.
+   */
   get commandText(): string {
     const rules = this.#commands.map(({ allow, target }) => ` ${allow ? '+' : '-'}${target}`)
     return `${this.#base ? '+' : '-'}@all${rules.join('')}`
@@ -191,14 +193,14 @@ export class Permissions {
     ]
   }
 
-  /** Rules that, applied to empty permissions, create the same permissions. */
+  /** Rules that create the same permissions when they are applied to empty permissions. */
   get rules(): readonly string[] {
     const keys = this.keyPatterns.map((pattern) => (pattern.startsWith('%') ? pattern : `~${pattern}`))
     const channels = this.channelPatterns.map((pattern) => `&${pattern}`)
     return [...keys, ...channels, ...this.commandText.split(' ')]
   }
 
-  /** Patterns of keys. A pattern that allows only reading or only writing has a prefix. */
+  /** Key patterns. A pattern for only reading or only writing has a prefix: `%R~cache:*`. */
   get keyPatterns(): readonly string[] {
     return this.#keys.map(({ pattern, use }) => (use === 'RW' ? pattern : `%${use}~${pattern}`))
   }
@@ -208,7 +210,10 @@ export class Permissions {
   }
 }
 
-/** @throws RefusedRule when `name` cannot be a subcommand; the caller checks whether the subcommand exists */
+/**
+ * Checks the form of a subcommand's name. The caller checks whether the subcommand exists.
+ * @throws RefusedRule when the form is invalid, or when rules may not name subcommands
+ */
 function checkSubcommand(name: string, allow: boolean, { dialect }: RuleContext): void {
   if (dialect === 'service') throw new RefusedRule('Rules for subcommands are not supported')
   const parts = name.split('|')

@@ -12,7 +12,10 @@ export interface User {
   /** Whether every command and key is allowed, so that checks can be skipped. */
   readonly unrestricted: boolean
   mayRun(command: Permissible): boolean
-  /** Returns why the user may not run a command with these names, or `undefined` if it may. */
+  /**
+   * Returns the reason why the user may not run a command with these keys and channels. Returns `undefined` if the user
+   * may run it.
+   */
   denial(command: Permissible, named: Named, work?: Work): Denial | undefined
 }
 
@@ -22,11 +25,13 @@ export class AclUser implements User {
   enabled = false
   /** Whether every password is accepted. */
   hasNoPassword = false
-  /** Permissions from the user's own rules. */
   permissions: Permissions = new Permissions()
-  /** Additional permissions. A command is allowed if any one of them allows it. */
+  /** Additional permissions. If the user's own rules deny a command, a single selector that allows it is enough. */
   selectors: readonly Permissions[] = []
-  /** Passwords by the hash that ACL GETUSER shows. Only tokens of GENTOKEN are kept in plain text. */
+  /**
+   * Password hashes, as ACL GETUSER shows them. If the password is a token of GENTOKEN, the value is this token in
+   * plain text, otherwise `undefined`.
+   */
   #passwords = new Map<string, string | undefined>()
 
   constructor(readonly name: Bytes) {}
@@ -38,8 +43,8 @@ export class AclUser implements User {
   }
 
   /**
-   * Returns `undefined` if the user's own rules or one of its selectors allow the command. Otherwise returns the denial
-   * of the latest check: first commands, then keys, then channels are checked. [redis 7.0]
+   * Returns `undefined` if the user's own rules or one of the selectors allow the command. Otherwise, returns one
+   * denial: that of the check that comes last in the order command, keys, channels. [redis 7.0]
    */
   denial(command: Permissible, named: Named, work?: Work): Denial | undefined {
     let furthest: Denial | undefined
@@ -57,7 +62,6 @@ export class AclUser implements User {
 
   // ---- passwords ------------------------------------------------------------------------------------------------
 
-  /** Passwords by hash. The value is the token if the password is a token of GENTOKEN, otherwise `undefined`. */
   get passwords(): ReadonlyMap<string, string | undefined> {
     return this.#passwords
   }
@@ -111,7 +115,7 @@ export class AclUser implements User {
     return copy
   }
 
-  /** Replaces the rules of this user with those of another object for the same user. */
+  /** Copies all settings from another object for the same user. */
   take(other: AclUser): void {
     this.enabled = other.enabled
     this.hasNoPassword = other.hasNoPassword

@@ -5,24 +5,26 @@ import type { User } from '../access/user.js'
 import type { BlockingRequest } from '../command/blocking-request.js'
 import { type Reply, ReplyError } from '../command/reply.js'
 
-/** Result of a wait. */
 export type WaitEnd = { readonly reply: Reply } | { readonly error: unknown }
 
 /** Client that sends commands one after another and waits for each reply: a connection. */
 export interface CommandClient {
   /** Address that monitors show. */
   readonly address?: string
-  /** Task of this process that awaits the replies, if any. It counts as asleep while a command waits. */
+  /** Task of this process that awaits the replies. While a command waits, this task counts as asleep. */
   readonly task?: Task
-  /** Bytes that are kept for the client, without the names of the keys that it waits for. */
+  /**
+   * Bytes of memory that the store already keeps for the client. The names of the keys that the client waits for are
+   * not included.
+   */
   readonly kept?: number
 }
 
-/** Observes how a wait continues and ends. The traffic log uses it to record the result. */
+/** Callbacks during a wait and at its end. The traffic log uses them to record the result. */
 export interface BlockObserver {
   /** Called when the wait is ended from outside, for example by CLIENT UNBLOCK. */
   unblocked(how: Unblocking): void
-  /** Runs `take`, which executes the command that takes the element for the blocked client. */
+  /** Must call `take()`, which runs the non-blocking command for the blocked client. */
   during<T>(take: () => T): T
   /**
    * Called when the wait has ended.
@@ -73,11 +75,11 @@ export class Blocked {
   }
 
   /**
-   * Calls the listener synchronously when the wait has ended. All clients that get an element from the same command,
-   * transaction or script are served first. If the wait has already ended, calls the listener immediately.
+   * Calls the listener synchronously when the wait ends. Before that, all clients that get an element from the same
+   * command, transaction or script are served. If the wait has already ended, calls the listener immediately.
    *
-   * The connection must run its next command later, at least after `await undefined`, because that command does not
-   * belong to the command that ended this wait.
+   * The connection must not run its next command inside the listener. It must wait at least for `await undefined`.
+   * Otherwise, the next command would become a part of the command that ended this wait.
    */
   onEnd(listener: (end: WaitEnd) => void): void {
     if (this.#end === undefined) this.#listeners.push(listener)
@@ -85,8 +87,8 @@ export class Blocked {
   }
 
   /**
-   * Implements CLIENT UNBLOCK: ends the wait as after its timeout, or with the error `UNBLOCKED`.
-   * @returns whether it was still waiting
+   * Implements CLIENT UNBLOCK: ends the wait with the reply after a timeout, or with the error `UNBLOCKED`.
+   * @returns whether the command was still waiting
    */
   unblock(how: 'TIMEOUT' | 'ERROR' = 'TIMEOUT'): boolean {
     const end: WaitEnd =
@@ -96,7 +98,10 @@ export class Blocked {
     return this.#unblock(how, end)
   }
 
-  /** Ends the wait because the connection was closed. @returns whether it was still waiting */
+  /**
+   * Ends the wait because the connection was closed.
+   * @returns whether the command was still waiting
+   */
   cancel(error: Error = new Error('The connection was closed while a command waited for its reply.')): boolean {
     return this.#unblock('closed', { error })
   }
@@ -106,7 +111,10 @@ export class Blocked {
     return this.finish(end)
   }
 
-  /** Ends the wait and calls the listeners. @returns whether it was still waiting */
+  /**
+   * Ends the wait and calls the listeners.
+   * @returns whether the command was still waiting
+   */
   finish(end: WaitEnd, took?: readonly Bytes[]): boolean {
     if (this.#end !== undefined) return false
     this.#end = end

@@ -29,7 +29,10 @@ interface WaitingStore {
   awaitExpiry(isAwaited: boolean): void
 }
 
-/** Resources of a wait that are released when it ends: its timer, and the sleep of the task that awaits it. */
+/**
+ * Resources of a wait: its timer, and the sleep of the task that awaits the reply. They are released when the wait
+ * ends.
+ */
 interface Companions {
   readonly alarm: Timer | undefined
   readonly rouse: (() => void) | undefined
@@ -44,17 +47,20 @@ export class BlockedClients {
   size = 0
   readonly #store: WaitingStore
   /**
-   * Blocked commands by key, longest wait first. A single one is stored without a set, because there may be very many
-   * keys.
+   * Blocked commands by key, longest wait first. If only one command waits for a key, it is stored without a set. This
+   * saves memory when there are very many keys.
    */
   #byKey = new Map<Bytes, Blocked | Set<Blocked>>()
   /**
-   * Ended waits that are still listed at their keys. They are removed in small steps, so that many clients that waited
-   * for very many keys can leave at the same time.
+   * Ended waits that `#byKey` still lists. Each step removes only a few of them, so that many clients that waited for
+   * very many keys can leave at the same time.
    */
   #leaving: { readonly blocked: Blocked; at: number }[] = []
   readonly #all = new Map<Blocked, Companions>()
-  /** Number of blocked commands that read a consumer group. They must be served when their stream expires. */
+  /**
+   * Number of blocked commands that read a consumer group. When the stream expires, such a command must be served as
+   * well.
+   */
   #inGroups = 0
   /** Keys that may have elements for blocked commands, in the order of the changes. */
   #ready = new Set<Bytes>()
@@ -62,7 +68,7 @@ export class BlockedClients {
   #isTransaction = false
   /** Listeners to call after all clients were served. */
   readonly #untold: (() => void)[] = []
-  /** Whether the running command may wait. If it then finds no element, `#want` is what it waits for. */
+  /** Whether the running command may wait. If the command finds no element, it stores its request in `#want`. */
   #mayWait = false
   #want: BlockingRequest | undefined
   #took: readonly Bytes[] | undefined
@@ -82,8 +88,8 @@ export class BlockedClients {
   }
 
   /**
-   * Non-blocking command that took the element for the last blocking command; `undefined` if the blocking command was
-   * not served this way.
+   * Non-blocking command that took an element on behalf of the last blocking command. `undefined` if no such command
+   * ran.
    */
   get took(): readonly Bytes[] | undefined {
     return this.#took
@@ -94,7 +100,10 @@ export class BlockedClients {
     return this.#ready.size > 0 && !this.#isHeld
   }
 
-  /** Runs a command that may wait, and was already looked up and permitted. It waits if it finds no element. */
+  /**
+   * Runs a command that may wait. The caller has already looked up the command and checked the permissions. If the
+   * command finds no element, it waits.
+   */
   begin(command: CommandDescription, argv: readonly Bytes[], user: User, client: CommandClient): Reply | Blocked {
     this.#took = undefined
     // Commands called by a script do not wait.
@@ -108,14 +117,13 @@ export class BlockedClients {
     }
   }
 
-  /** Whether a transaction is running its commands. */
   get isTransaction(): boolean {
     return this.#isTransaction
   }
 
   /**
-   * Takes the first available element, key by key. If there is none, the command waits where waiting is possible.
-   * Called by commands.
+   * Takes an element from the first key that has one. If no key has an element, the running command waits, or returns
+   * its empty reply if it cannot wait. Called by commands.
    */
   takeOrWait(want: BlockingRequest, user: User): Reply {
     const { db, work } = this.#store
@@ -130,7 +138,10 @@ export class BlockedClients {
     return this.waitFor(want)
   }
 
-  /** Starts a wait for a command that found nothing, or returns its empty reply. Called by commands. */
+  /**
+   * Makes the running command wait after it found no element. If the command cannot wait, returns its empty reply.
+   * Called by commands.
+   */
   waitFor(want: BlockingRequest): Reply {
     if (this.#mayWait) {
       this.#store.work.charge(unitsPerWait * want.keys.length)
@@ -153,7 +164,10 @@ export class BlockedClients {
     }
   }
 
-  /** Runs a transaction, in which no command waits. A command that finds no element replies as after its timeout. */
+  /**
+   * Runs a transaction. A command in it that finds no element does not wait. It replies with `atOnce` of its request if
+   * that is set, otherwise as after its timeout.
+   */
   transaction<T>(run: () => T): T {
     const outer = this.#isTransaction
     this.#isTransaction = true
@@ -190,7 +204,8 @@ export class BlockedClients {
     if (!this.isDue) return
     this.#isHeld = true
     try {
-      // Keys that become ready during serving, for example by BLMOVE, come after all keys that were ready before.
+      // Serving a client can make further keys ready, for example by BLMOVE. Those keys are served after all keys that
+      // were ready before.
       while (this.#ready.size > 0) {
         const keys = this.#ready
         this.#ready = new Set()
@@ -202,7 +217,7 @@ export class BlockedClients {
     }
   }
 
-  /** Ends all waits, because the sandbox was disposed or continues without its clients. */
+  /** Ends all waits with an error. Called when the sandbox is disposed, or when it continues without its clients. */
   close(error: Error): void {
     for (const blocked of this.blocked) blocked.finish({ error })
   }
@@ -256,7 +271,7 @@ export class BlockedClients {
   #take(want: BlockingRequest, key: Bytes, user: User): Reply | undefined {
     const store = this.#store
     const argv = want.take(key)
-    // Only the command that the client sent is billed.
+    // Only the blocking command that the client sent is billed, not this one.
     const reply = store.meter.pause(() => store.executePart(store.lookup(argv), argv, user))
     return want.told(reply, key)
   }
@@ -265,7 +280,8 @@ export class BlockedClients {
     const size = costOfNames(want.keys)
     if ((client.kept ?? 0) + size > maxConnectionBytes) throw replyError('outOfMemory')
     const blocked = new Blocked(argv, user, want, client, size, this)
-    // Ended waits must be removed from more keys than the new wait adds.
+    // Each new wait removes ended waits from twice as many keys as it adds. The list of ended waits therefore stays
+    // short.
     this.#tidy(2 * want.keys.length)
     for (const key of want.keys) {
       const waiters = this.#byKey.get(key)
@@ -286,15 +302,15 @@ export class BlockedClients {
     const { clock } = this.#store.options
     const { timeout } = blocked.want
     const at = clock.now() + timeout
-    // A clock never reaches an instant after its end.
+    // The clock ends at `endOfTime`, so it never reaches a later timeout.
     if (timeout === 0 || at > endOfTime) return undefined
-    // A drain must end even if workers begin a new wait after each timeout.
+    // Workers may begin a new wait after each timeout. A drain must end nevertheless, so it does not wait for this
+    // timer.
     const awaited = !(clock.isDraining === true && clock.mode !== 'auto')
     const timeIsUp = (): void => void blocked.finish({ reply: blocked.want.nothing })
     return clock.schedule?.(at, `${nameOf(blocked)} waits until ${iso(at)}`, timeIsUp, { awaited })
   }
 
-  /** Removes a wait that has ended. */
   forget(blocked: Blocked): void {
     const companions = this.#all.get(blocked)
     this.#all.delete(blocked)
@@ -310,7 +326,7 @@ export class BlockedClients {
     companions?.rouse?.()
   }
 
-  /** Removes ended waits from at most this many keys. */
+  /** Removes ended waits from the lists of at most this many keys. */
   #tidy(keys: number): void {
     let left = keys
     for (let last = this.#leaving.at(-1); last !== undefined && left > 0; last = this.#leaving.at(-1)) {
@@ -326,7 +342,7 @@ export class BlockedClients {
     }
   }
 
-  /** Calls the listener after all clients were served, or immediately if none is being served. */
+  /** Calls the listener after all clients were served, or immediately if no client is being served. */
   tell(listener: () => void): void {
     this.#untold.push(listener)
     if (!this.#isHeld) this.#tellAll()
@@ -348,7 +364,10 @@ const maxKey = 40
 /** Number of keys from which ended waits are removed in one step. */
 const tidied = 1_000
 
-/** Units of work to look up a key, and to begin and end waiting for it. [measured] */
+/**
+ * Units of work for checking one key for an element. `unitsPerWait` is for beginning and ending a wait for one key.
+ * [measured]
+ */
 const unitsPerKey = 4
 const unitsPerWait = 28
 

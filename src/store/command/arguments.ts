@@ -5,7 +5,7 @@ import { parseDouble, parseInt64 } from './text.js'
 /** Use of a key by a command: `R` returns its content, `W` changes it, `''` reveals only whether the key exists. */
 export type KeyUse = '' | 'R' | 'W' | 'RW'
 
-/** Keys and channels that the arguments of one command name, for access control, scripts and faults. */
+/** Keys and channels in the arguments of one command. Access control, scripts and faults need them. */
 export interface Names {
   readonly keys: { readonly name: Bytes; use: KeyUse }[]
   readonly channels: Bytes[]
@@ -16,7 +16,7 @@ export class ArgReader {
   readonly #command: string
   readonly #argv: readonly Bytes[]
   #at: number
-  /** Collects the names found so far; absent when the command is only run. */
+  /** Receives the keys and channels of the command. Absent when the command runs, which does not need them. */
   readonly names: Names | undefined
 
   constructor(command: string, argv: readonly Bytes[], start: number, names?: Names) {
@@ -49,7 +49,6 @@ export class ArgReader {
     return words
   }
 
-  /** Returns the next argument as the name of a key. */
   key(use: KeyUse): Bytes {
     const name = this.next()
     this.names?.keys.push({ name, use })
@@ -73,19 +72,20 @@ export class ArgReader {
     return this.#argv.slice(this.#at).some((word) => keywords.includes(word.toUpperCase()))
   }
 
-  /** Returns the error for incomplete groups of arguments: wrong number of arguments. */
+  /** Returns the error for an incomplete group of arguments, such as a field without its value. */
   uneven(): Error {
     return wrongArity(this.#command)
   }
 }
 
-/** Parser for one or more arguments. Missing or surplus arguments are an error that `command` defines once. */
+/**
+ * Parser for one or more arguments. It need not report missing or surplus arguments, because `command()` defines that
+ * error for all commands.
+ */
 export interface Arg<T> {
-  /** Usage as the reference shows it; the model tests derive random commands from it. */
+  /** Usage in the reference, such as `key [key …]`. The model tests generate random commands from this text. */
   readonly usage: string
-  /** Minimum number of arguments. */
   readonly min: number
-  /** Maximum number of arguments. */
   readonly max: number
   read(from: ArgReader): T
 }
@@ -109,12 +109,12 @@ export function word<T>(usage: string, meaning: (word: Bytes) => T): Arg<T> {
   return { usage, min: 1, max: 1, read: (from) => meaning(from.next()) }
 }
 
-/** Returns a parser for a key and its use, which is all that access control needs. [redis 7.0: key specifications] */
+/** Returns a parser for a key. Access control needs only the key and its use. [redis 7.0: key specifications] */
 export function key(use: KeyUse): Arg<Bytes> {
   return { usage: 'key', min: 1, max: 1, read: (from) => from.key(use) }
 }
 
-/** Returns a parser that marks the key before it as read and written if one of the keywords occurs. */
+/** Returns a parser for arguments after a key. If one of the keywords occurs, the key counts as read and written. */
 export function readingAndWriting<T>(keywords: readonly string[], arg: Arg<T>): Arg<T> {
   return {
     ...arg,
@@ -141,7 +141,7 @@ export const channel: Arg<Bytes> = {
 /** Parser for a signed 64-bit integer as a number; beyond 2^53 it is rounded. For indexes, counts and times. */
 export const int: Arg<number> = word('integer', toInt)
 
-/** Parser for an exact signed 64-bit integer: a bigint beyond 2^53. */
+/** Parser for a signed 64-bit integer. Beyond 2^53, the value is a bigint, so that it stays exact. */
 export const int64: Arg<number | bigint> = word('integer', toInt64)
 
 export const float: Arg<number> = word('float', toFloat)
@@ -195,7 +195,10 @@ export function tuple<T extends readonly Arg<unknown>[]>(
   }
 }
 
-/** Returns a parser for one or more repetitions up to the end. An incomplete repetition is the arity error. */
+/**
+ * Returns a parser that repeats `arg` to the end of the arguments, at least once. An incomplete last repetition causes
+ * the error for a wrong number of arguments.
+ */
 export function oneOrMore<T>(arg: Arg<T>): Arg<T[]> {
   return {
     usage: `${arg.usage} [${arg.usage} …]`,
@@ -205,9 +208,7 @@ export function oneOrMore<T>(arg: Arg<T>): Arg<T[]> {
   }
 }
 
-/**
- * Returns a parser for one or more repetitions of this sequence of plain arguments. It puts all of them into one array.
- */
+/** Returns a parser that repeats a sequence of plain arguments, at least once. All arguments are in one array. */
 export function inTurn(...args: readonly Arg<Bytes>[]): Arg<readonly Bytes[]> {
   const one = args.map((arg) => arg.usage).join(' ')
   return {
@@ -239,7 +240,7 @@ function manyReader<T>(arg: Arg<T>): (from: ArgReader) => T[] {
   }
 }
 
-/** Returns a parser for as many repetitions as a preceding count states, such as `numkeys key [key …]`. */
+/** Returns a parser for a count and this many repetitions of `arg`, such as `numkeys key [key …]`. */
 export function counted<T>(arg: Arg<T>, count: Arg<number>): Arg<T[]> {
   return {
     usage: `${count.usage} ${arg.usage} [${arg.usage} …]`,
@@ -253,7 +254,7 @@ export function counted<T>(arg: Arg<T>, count: Arg<number>): Arg<T[]> {
   }
 }
 
-/** Parser for a keyword without a value among `options`. */
+/** Parser for a keyword without a value, for use in `options()`. */
 export const flag: Arg<true> = { usage: '', min: 0, max: 0, read: () => true }
 
 /**
@@ -281,15 +282,18 @@ export function options<T extends Record<string, Arg<unknown>>>(
   }
 }
 
-/** Result of `options` for no options. Always the same object, so that commands can compare it and take a fast path. */
+/**
+ * Result of `options()` if the client sent no option. This is always the same object, so commands can compare with it
+ * and take a fast path.
+ */
 export const noOptions: Readonly<Record<string, never>> = Object.freeze({})
 
 const seconds = named('seconds', bytes)
 const milliseconds = named('milliseconds', bytes)
 
 /**
- * Options that set an expiration. A command accepts one of them. Times are parsed after all options, because their
- * errors come last.
+ * Options that set an expiration. A command accepts only one of them. Their times are parsed after all options, because
+ * errors in times are reported last.
  */
 export const deadlineOptions: {
   readonly ex: Arg<Bytes>
@@ -311,8 +315,8 @@ export interface ExpirationOptions {
 }
 
 /**
- * Throws a syntax error if several of the expiration options and of the flags that exclude them, such as KEEPTTL, are
- * given.
+ * Throws a syntax error if more than one of these options is given: an expiration, or a flag that excludes expirations,
+ * such as KEEPTTL.
  */
 export function oneDeadline({ ex, px, exat, pxat }: ExpirationOptions, ...others: (true | undefined)[]): void {
   const given = [ex, px, exat, pxat, ...others].filter((option) => option !== undefined)
@@ -341,7 +345,7 @@ export function deadline(word: Bytes, unit: 1 | 1000, from: number, command: str
 
 const maxTime = 0x7fff_ffff_ffff_ffffn
 
-/** Returns an instant like `deadline()`, but accepts times in the past. */
+/** Returns an instant as `deadline()` does, but also accepts a time of 0 or less. */
 export function deadlineIn(time: number | bigint, unit: 1 | 1000, from: number, command: string): number {
   if (typeof time === 'number' && Math.abs(time) < 1e12) return time * unit + from
   const length = BigInt(time) * BigInt(unit)

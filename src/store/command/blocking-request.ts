@@ -1,11 +1,11 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Reply } from './reply.js'
 
-/** What a command that found nothing waits for. */
+/** Request of a command that found no element: the keys to wait for, the timeout and the replies. */
 export interface BlockingRequest {
   /** Keys in the order in which they are checked; empty if the command only waits for time. */
   readonly keys: readonly Bytes[]
-  /** Type of value that is required: values of other types are skipped. */
+  /** Required type of a key. A key with a value of another type is skipped. */
   readonly type: 'list' | 'zset' | 'stream' | undefined
   /** Maximum waiting time in milliseconds of virtual time; 0 for unlimited. */
   readonly timeout: number
@@ -13,11 +13,11 @@ export interface BlockingRequest {
   readonly nothing: Reply
   /** Reply if the command cannot wait, for example in a transaction. Default: `nothing`. */
   readonly atOnce?: Reply
-  /** Returns the non-blocking command that takes an element of the key with the same effect. */
+  /** Returns the non-blocking command with the same effect on this key, such as `LPOP` for `BLPOP`. */
   take(key: Bytes): readonly Bytes[]
   /**
-   * Converts the reply of the command from `take` to the reply of the blocked command; `undefined` if there was no
-   * element.
+   * Converts the reply of the command that `take()` returned to the reply of the blocked command. Returns `undefined`
+   * if the key had no element.
    */
   told(reply: Reply, key: Bytes): Reply | undefined
   /** Consumer group that the command reads. The client gets an error when the group is deleted. */

@@ -4,9 +4,11 @@ import type { Names } from './arguments.js'
 /**
  * Flags of a command.
  *
- * `write`, `read`: what the command does to data; `dangerous`: rejected for the read-only token; `fast`, `slow`,
- * `admin`, `blocking`, `connection`, `scripting`, `pubsub`, `transaction`: categories of redis-server; `noscript`:
- * rejected in scripts; `nomulti`: rejected in transactions.
+ * `write`, `read`: the command changes or reads data. `dangerous`: rejected for the read-only token. `noscript`:
+ * rejected in scripts. `nomulti`: rejected in transactions.
+ *
+ * The other flags are categories of redis-server: `fast`, `slow`, `admin`, `blocking`, `connection`, `scripting`,
+ * `pubsub`, `transaction`.
  */
 export type CommandFlag =
   | 'write'
@@ -35,7 +37,7 @@ export interface CommandDescription {
   readonly group: string
   readonly flags: readonly CommandFlag[]
   readonly writes: boolean
-  /** Whether scripts can call it. */
+  /** Whether scripts can call the command. */
   readonly inScripts: boolean
   readonly usage: string
   readonly since: string
@@ -46,8 +48,8 @@ export interface CommandDescription {
   readonly maxWords: number
   /** Returns whether the number of arguments is allowed. */
   hasArity(argv: readonly Bytes[]): boolean
-  /** Returns the keys and channels that the arguments name, as far as they can be parsed. */
+  /** Returns the keys and channels in the arguments, as far as the arguments can be parsed. */
   namesIn(argv: readonly Bytes[]): Names
-  /** Returns the keys that the arguments name. */
+  /** Returns the keys in the arguments. */
   keysOf(argv: readonly Bytes[]): readonly Bytes[]
 }

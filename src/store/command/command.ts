@@ -35,8 +35,8 @@ export interface CommandRow<A extends ArgSpecs> {
   readonly flags: readonly CommandFlag[]
   readonly args: A
   /**
-   * Error for surplus arguments of a command with a varying number of them: syntax error (default) or wrong number of
-   * arguments. Commands of fixed length always use the latter.
+   * Error for surplus arguments. Default: syntax error. `arity`: wrong number of arguments. Commands with a fixed
+   * number of arguments always report a wrong number.
    */
   readonly surplus?: 'arity'
   /** Version of redis-server that introduced the command, or `service` for commands of the service itself. */
@@ -46,18 +46,18 @@ export interface CommandRow<A extends ArgSpecs> {
   /** Differences from redis-server, for the reference. */
   readonly deviations?: string
   /**
-   * Returns the units of work that follow from the arguments and the sizes of their keys, see kernel/work.
+   * Returns the work that can be predicted from the arguments and the sizes of their keys, in units, see kernel/work.
    *
-   * The function reads only sizes. Its units are charged to the work budget before the command runs, and before the
-   * first command of a transaction. The function is absent if the arguments already limit the cost. Other work is
-   * charged while the command runs.
+   * The function reads only sizes. Its units are charged to the work budget before the command runs, in a transaction
+   * before its first command. The function is absent if the arguments already limit the cost. Other work is charged
+   * while the command runs.
    */
   work?(db: Database, ...values: Values<A>): number
-  /** Runs the command synchronously: a transaction is a loop without `await`. */
+  /** Runs the command. It is synchronous, so that a transaction can run its commands without `await`. */
   run(context: CommandContext, ...values: Values<A>): Reply
 }
 
-/** Command as the engine sees it, with its argument parsers bound to its body. */
+/** Command whose argument parsers are already connected to its body, so that the engine can run it. */
 export interface Command extends CommandDescription {
   /** Category of the documentation and of access control, such as `string` or `hash`. Set by the table. */
   group: string
@@ -87,7 +87,7 @@ export interface CommandStore {
   readonly docs: string
   /** Value of CONFIG SET notify-keyspace-events. */
   eventFlags: EventFlags
-  /** Returns whether rules of users can name this command. */
+  /** Returns whether ACL rules can contain a command with this name. */
   knows(name: string): boolean
 }
 
@@ -113,8 +113,8 @@ type Body = (context: CommandContext, ...values: readonly unknown[]) => Reply
 const maxValues = 6
 
 /**
- * Wraps a body so that its predictable work is charged to the work budget first. Commands without a `work` function are
- * not wrapped.
+ * Returns a body that charges the predictable work to the work budget and then runs the command. Not used for commands
+ * without a `work` function.
  */
 function charged(run: Body, work: Price): Body {
   return (context, ...values) => {
@@ -123,7 +123,10 @@ function charged(run: Body, work: Price): Body {
   }
 }
 
-/** A single class for all commands, so that their common code is compiled into the store and only bodies are called. */
+/**
+ * All commands are objects of this class. Their common code is then compiled into the store, and only the bodies are
+ * called.
+ */
 class DeclaredCommand implements Command {
   readonly name: string
   group = ''
@@ -138,7 +141,7 @@ class DeclaredCommand implements Command {
   /** Whether the command can add members to a collection or keys to the store. */
   readonly #adds: boolean
   readonly #specs: ArgSpecs
-  /** Number of elements of `argv` that are part of the name. */
+  /** Number of elements of `argv` that form the name: 2 for a subcommand, otherwise 1. */
   readonly #start: number
   readonly #run: Body
   readonly #work: Price | undefined
@@ -188,7 +191,7 @@ class DeclaredCommand implements Command {
     try {
       return this.#call(this.#work, db, argv)
     } catch {
-      // `execute()` throws the same error with its text.
+      // The arguments are invalid. `execute()` will throw the same error with its text.
       return 0
     }
   }
@@ -211,7 +214,7 @@ class DeclaredCommand implements Command {
   /** Calls a body with the parsed arguments. The caller has checked their number. */
   #call<C, R>(body: (context: C, ...values: unknown[]) => R, context: C, argv: readonly Bytes[]): R {
     const words = new ArgReader(this.name, argv, this.#start)
-    // Unrolled, because spreading an array of values costs as much as a short command.
+    // Passes each value separately, because spreading an array takes as long as a short command.
     const specs = this.#specs
     const count = specs.length
     const a = count > 0 ? specs[0]!.read(words) : undefined

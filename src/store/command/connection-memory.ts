@@ -3,14 +3,14 @@ import type { Bytes } from '../../kernel/bytes.js'
 // Limits of what a connection can keep in memory.
 
 /**
- * Maximum bytes for one connection: commands that wait for EXEC, names, subscriptions, watched keys and keys that its
- * command waits for.
+ * Maximum bytes that the store keeps for one connection: commands that wait for EXEC, names, subscriptions, watched
+ * keys, and keys that a blocked command waits for.
  */
 export const maxConnectionBytes = 67_108_864
 
 /**
- * Maximum bytes of the name of a connection and of its library. They are limited because CLIENT LIST returns the names
- * of all connections.
+ * Maximum bytes of the name of a connection, and of the name of its library. Names are limited because CLIENT LIST
+ * returns the names of all connections.
  */
 export const maxName = 65_536
 

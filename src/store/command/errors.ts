@@ -187,12 +187,10 @@ export function notAvailable(name: Bytes | string, docs: string): ReplyError {
   )
 }
 
-/** Returns the error for a command that needs a connection or has its own endpoint. */
 export function notInRest(name: string): ReplyError {
   return new ReplyError(`ERR Command "${name.toUpperCase()}" is not allowed in REST or it has a special context path`)
 }
 
-/** Returns the error for a command, key or channel that the user may not use. */
 export function denied(name: string, { of }: Denial): ReplyError {
   if (of === 'command') return noCommandPermission(name)
   return replyError(of === 'key' ? 'noKeyPermission' : 'noChannelPermission')
@@ -245,8 +243,8 @@ export function replyTooLarge(limit: number, hasRun: boolean): ReplyError {
 }
 
 /**
- * Returns the error for replies that need more than the remaining work to be encoded. A limit of this package, not of
- * the service.
+ * Returns the error for replies that cannot be encoded with the remaining work. A limit of this package, not of the
+ * service.
  */
 export function replyTooMuchWork(limit: number, hasRun: boolean): ReplyError {
   return new WorkExceeded(
@@ -301,12 +299,12 @@ export function jsonPathMissing(what: string): ReplyError {
   return new ReplyError(`ERR Path does not exist or ${what}`)
 }
 
-/** Returns the error for a legacy JSON path that leads to another type. */
+/** Returns the error for a legacy JSON path to a value of the wrong type. */
 export function jsonPathType(expected: string): ReplyError {
   return new ReplyError(`WRONGTYPE wrong type of path value - expected ${expected}`)
 }
 
-/** Returns the error for a JSON path that cannot be parsed or takes too long. The service's wording is not public. */
+/** Returns the error for a JSON path that is invalid or takes too long. The service's wording is not public. */
 export function invalidJsonPath(path: Bytes, reason: string): ReplyError {
   return new ReplyError(`ERR invalid JSON path '${text(path)}': ${reason}`)
 }
@@ -315,7 +313,6 @@ export function unknownHyperLogLogSubcommand(given: Bytes): ReplyError {
   return new ReplyError(`ERR Unknown PFDEBUG subcommand '${cText(given)}'`)
 }
 
-/** Returns the error of a failed PFSELFTEST. */
 export function testFailed(reason: string): ReplyError {
   return new ReplyError(`TESTFAILED ${reason}`)
 }
@@ -334,7 +331,6 @@ export function unsupportedOption(option: Bytes): ReplyError {
   return new ReplyError(`ERR Unsupported option ${text(option)}`)
 }
 
-/** Returns the error for an unknown parameter of CONFIG SET. */
 export function unknownSetting(name: Bytes): ReplyError {
   return new ReplyError(`ERR Unknown option or number of arguments for CONFIG SET - '${cText(name)}'`)
 }
@@ -368,7 +364,7 @@ function sixDecimals(value: number): string {
 }
 
 /**
- * Returns the error for a geo search without exactly one of two options.
+ * Returns the error for a geo search with none or both of two options that exclude each other.
  * @param command name of the command as it was sent, because redis repeats it
  */
 export function searchNeedsOne(choices: string, command: string): ReplyError {
@@ -384,7 +380,7 @@ export function noSuchGroupOfKey(key: Bytes, group: Bytes): ReplyError {
 }
 
 /**
- * Returns the error for an invalid argument of a claim.
+ * Returns the error for an invalid argument of a command that claims pending entries, such as XCLAIM.
  * @param option name of the option in the text of the error, such as `min-idle-time` or `IDLE option`
  */
 export function invalidClaimArgument(option: string, command = 'XCLAIM'): ReplyError {
@@ -402,10 +398,7 @@ export function subcommandSyntax(container: string, subcommand: Bytes | string):
   )
 }
 
-/**
- * Returns the error for a read after which a consumer would have more pending entries than the plan allows. [store.md
- * 7.2]
- */
+/** Returns the error for a read that would give a consumer more pending entries than the plan allows. [store.md 7.2] */
 export function pendingLimit(
   limit: number,
   pending: number,

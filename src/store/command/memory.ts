@@ -12,8 +12,8 @@ BZPOPMIN BZPOPMAX JSON.DEL JSON.FORGET JSON.CLEAR JSON.ARRPOP JSON.ARRTRIM SEARC
 )
 
 /**
- * Units of work for adding a member to a hash table, in addition to those for its arguments. It takes 0.3 to 1
- * microsecond, including growth. [measured]
+ * Units of work for adding a member to a hash table, in addition to the work for the arguments. An addition takes 0.3
+ * to 1 microsecond, including the growth of the table. [measured]
  */
 const unitsPerMember = 24
 

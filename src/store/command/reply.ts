@@ -1,8 +1,8 @@
 import { type Bytes, latin1 } from '../../kernel/bytes.js'
 
 /**
- * Result of a command. A byte string is a bulk string, a `Status` a simple string, a number an integer. Errors are
- * thrown as `ReplyError`; doubles are byte strings, formatted by their command. [store.md 3.1]
+ * Result of a command. A byte string represents a bulk string, a `Status` a simple string, and a number an integer. A
+ * double is a byte string that the command has formatted. Errors are thrown as `ReplyError`. [store.md 3.1]
  */
 export type Reply = null | number | bigint | Bytes | Status | NilArray | readonly Reply[]
 
@@ -22,7 +22,7 @@ export class NilArray {
 }
 export const nilArray: NilArray = new NilArray()
 
-/** Error reply. The message is the whole text, and its first word is the code. */
+/** Error reply. `message` is the whole text of the error, and the first word of this text is the error code. */
 export class ReplyError extends Error {
   /** Name of the error class. */
   override readonly name = 'ReplyError'
@@ -36,7 +36,7 @@ export class ReplyError extends Error {
 /** Error for a command or request that would cost more than `policy.maxWork`. */
 export class WorkExceeded extends ReplyError {}
 
-/** Maximum nesting of lists in a reply. Scripts can create deeper ones. */
+/** Maximum nesting of lists in a reply. A script that returns deeper lists gets an error. */
 export const deepestReply = 1000
 
 export function tooDeep(): ReplyError {

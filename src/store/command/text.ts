@@ -46,8 +46,8 @@ const decimalFloat = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 const hexFloat = /^([+-]?)0[xX](?=\.?[0-9a-fA-F])([0-9a-fA-F]*)(?:\.([0-9a-fA-F]*))?(?:[pP]([+-]?[0-9]+))?$/
 const infinity = /^([+-]?)inf(?:inity)?$/i
 /**
- * Matches a number that has only zeros before the exponent, and therefore is exactly 0 instead of too small for a
- * double.
+ * Matches a number with only zeros before the exponent. Its value is exactly 0. Other numbers that parse to 0 are too
+ * small for a double.
  */
 const nothing = /^[+-]?(?:0[xX][0.]*(?:[pP]|$)|[0.]*(?:[eE]|$))/
 
@@ -89,8 +89,8 @@ export function formatScore(score: number): Bytes {
 const longDecimals = 17
 
 /**
- * Formats a double without exponent and trailing zeros, as INCRBYFLOAT and HINCRBYFLOAT reply. It has the shortest
- * digits, like a score, but at most 17 decimals, as in redis. [store.md 3.4]
+ * Formats a double as INCRBYFLOAT and HINCRBYFLOAT reply: without exponent and trailing zeros. As for a score, the text
+ * has as few digits as possible, but as in redis at most 17 decimals. [store.md 3.4]
  */
 export function formatDecimal(value: number): Bytes {
   const shortest = String(value)
@@ -113,7 +113,7 @@ export function formatDistance(distance: number): Bytes {
 /** Formats like C's `%.*f`. Unlike `toFixed`, an exact half is rounded to the even digit. */
 function formatFixed(value: number, decimals: number): string {
   const rounded = value.toFixed(decimals)
-  // Only odd multiples of 2^-(decimals+1) are exactly between two texts.
+  // A value is exactly between two texts only if it is an odd multiple of 2^-(decimals+1).
   if (Math.abs((value * 2 ** (decimals + 1)) % 2) !== 1) return rounded
   const cut = value.toFixed(decimals + 1).slice(0, -1)
   return (cut.charCodeAt(cut.length - 1) & 1) === 0 ? cut : rounded
@@ -193,15 +193,15 @@ function parseLexBound(bytes: Bytes): LexBound | undefined {
   return undefined
 }
 
-/** Half-open interval of indexes, from inclusive and possibly negative indexes; empty if `from >= to`. */
+/** Interval of indexes, including `from` and excluding `to`. Empty if `from >= to`. */
 export interface IndexRange {
   readonly from: number
   readonly to: number
 }
 
 /**
- * Converts inclusive indexes to an interval. Negative indexes count from the end; indexes outside the sequence are
- * clamped.
+ * Converts a first and a last index to an interval. Negative indexes count from the end. Indexes outside the sequence
+ * are clamped.
  */
 export function clampRange(start: number | bigint, stop: number | bigint, length: number): IndexRange {
   let from = Number(start)

@@ -46,7 +46,9 @@ const double: Shape = (reply) => (typeof reply === 'string' ? new DoubleReply(re
 const doubles: Shape = each(double)
 const maps: Shape = each(map)
 
-/** Returns a shape that converts a list to a map, in which some fields have their own shape. */
+/**
+ * Returns a shape that converts a list of names and values to a map. `fields` has the shapes of values that need one.
+ */
 function record(fields: Readonly<Record<string, Shape>>): Shape {
   return (reply, argv) => {
     if (!isList(reply)) return reply
@@ -99,7 +101,7 @@ const poppedOf: Shape = (reply, argv) => {
 const lastIsDouble: Shape = (reply, argv) =>
   isList(reply) ? reply.map((item, at) => (at === reply.length - 1 ? double(item, argv) : item)) : reply
 
-/** Converts found positions, whose last item is a pair of coordinates. */
+/** Converts the reply of a geo search with WITHCOORD: the last item of each member is a pair of coordinates. */
 const placed = having(
   'WITHCOORD',
   each((place, argv) => (isList(place) ? [...place.slice(0, -1), doubles(place.at(-1)!, argv)] : place)),
@@ -202,7 +204,7 @@ function isList(reply: unknown): reply is readonly Reply[] {
   return Array.isArray(reply)
 }
 
-/** Converts a RESP3 reply to RESP2, as the log keeps it. */
+/** Converts a RESP3 reply to RESP2. The traffic log keeps replies in this form. */
 export function plainOf(reply: TypedReply): Reply {
   if (reply instanceof ReplyError) return latin1(reply.message)
   if (reply instanceof DoubleReply || reply instanceof TextReply) return reply.text

@@ -26,7 +26,7 @@ export const aclCommands: readonly Command[] = [
     flags: managing,
     since: '6.0.0',
     deviations:
-      'Passwords are tokens of ACL GENTOKEN. Without policy.aclRules `redis` there are no nopass, hashes, selectors and rules for subcommands. Built-in users cannot be changed under either policy.',
+      'Passwords are tokens of ACL GENTOKEN. The rule nopass, password hashes, selectors and rules for subcommands need policy.aclRules `redis`. Built-in users cannot be changed under either policy.',
     args: [username, named('[rule …]', zeroOrMore(bytes))],
     run({ store }, username, rules) {
       // Each new rule is compared with the earlier ones.
@@ -41,7 +41,7 @@ export const aclCommands: readonly Command[] = [
   command('ACL GETUSER', {
     flags: managing,
     since: '6.0.0',
-    deviations: 'Has selectors only under policy.aclRules `redis`; keys and channels are lists.',
+    deviations: 'Returns selectors only under policy.aclRules `redis`. Keys and channels are lists.',
     args: [username],
     run({ store }, username) {
       const user = store.access.describe().find(({ name }) => name === username)
@@ -186,8 +186,8 @@ function deniedIn(argv: readonly Bytes[], user: User, store: CommandStore): stri
 }
 
 /**
- * Returns the denial for a command that only connections have and that is not in the command table. Subscriptions name
- * channels, WATCH names keys.
+ * Returns the denial for a command that exists only on connections and is not in the command table. The arguments of
+ * subscriptions are channels, and those of WATCH are keys.
  */
 function boundDenial(
   bound: Permissible,
@@ -251,7 +251,7 @@ function details(
   ]
 }
 
-/** Returns a line of ACL LIST: the rules that create the same user. */
+/** Returns a user as a line of ACL LIST: rules from which ACL SETUSER creates the same user. */
 function line({ name, flags, passwords, commands, keys, channels, selectors }: UserDescription): Bytes {
   const hashes = passwords.map((hash) => `#${hash}`)
   const head = ['user', name, flags[0]!, ...(flags.includes('nopass') ? ['nopass'] : []), ...hashes]

@@ -60,7 +60,9 @@ class Field {
     return this.signed ? BigInt.asIntN(this.bits, value) : BigInt.asUintN(this.bits, value)
   }
 
-  /** Returns the value within the range of the type; `undefined` if the value overflows and the command must fail. */
+  /**
+   * Returns the value, adapted to the range of the type. Returns `undefined` if the value overflows in the mode FAIL.
+   */
   fit(value: bigint, overflow: Overflow): bigint | undefined {
     if (value >= this.min && value <= this.max) return value
     if (overflow === 'FAIL') return undefined
@@ -69,14 +71,16 @@ class Field {
   }
 }
 
-/** Returns the byte of a bit. Division instead of a shift, because bit positions exceed 2^32. */
+/**
+ * Returns the index of the byte that contains a bit. It divides instead of shifting, because bit positions exceed 2^32.
+ */
 function byteOf(bit: number): number {
   return Math.floor(bit / 8)
 }
 
 const maxBits = 8n * 536_870_912n
 
-/** Parses a number of bits, or `#n`: the position of the n-th field of this width. */
+/** Parses an offset: a number of bits, or `#n` for the n-th field of this width. */
 function fieldOffset(word: Bytes, field: Field): number {
   const inFields = word.startsWith('#')
   const count = parseInt64(latin1(inFields ? word.slice(1) : word))
@@ -143,14 +147,13 @@ function run(key: Bytes, list: readonly Operation[], { db }: CommandContext): Re
 interface Result {
   readonly reply: Reply
   readonly before: bigint
-  /** Value that was written. */
   readonly after?: bigint
 }
 
 function apply({ kind, field, offset, value, overflow }: Operation, array: Uint8Array): Result {
   const before = field.get(array, offset)
   if (kind === 'GET') return { reply: asReply(before), before }
-  // A negative value for an unsigned field means the unsigned number with the same 64 bits.
+  // For an unsigned field, a negative value means the unsigned number with the same 64 bits.
   const given = field.signed ? value : BigInt.asUintN(64, value)
   const after = field.fit(kind === 'SET' ? given : before + value, overflow)
   if (after === undefined) return { reply: null, before }

@@ -77,7 +77,7 @@ function findBit(array: Uint8Array, bit: 0 | 1, { from, to }: BitRange): number 
 
 // ---- BITOP ------------------------------------------------------------------------------------------------------
 
-/** Combines `all`, which begins as a copy of the first source, with one more source. */
+/** Adds the next source to `all`, which begins as a copy of the first source. */
 type Fold = (all: Uint8Array, source: Uint8Array) => void
 
 const and: Fold = (all, source) => {
@@ -105,7 +105,10 @@ function folded(sources: readonly Uint8Array[], length: number, fold: Fold): Uin
 
 type Combine = (sources: readonly Uint8Array[], length: number) => Uint8Array
 
-/** Operations by name. Those of newer versions combine the first source with the union of the others. */
+/**
+ * Operations of BITOP by name. The operations of newer versions combine the first source with the union of all other
+ * sources.
+ */
 const operations: Readonly<Record<string, Combine>> = {
   AND: (sources, length) => folded(sources, length, and),
   OR: (sources, length) => folded(sources, length, or),
@@ -142,7 +145,7 @@ function combine(operation: Bytes, sources: readonly Bytes[], { db }: CommandCon
   if (/^(DIFF1?|ANDOR)$/.test(name) && sources.length < 2) throw bitopNeedsTwo(name)
   let length = 0
   for (const source of sources) length = Math.max(length, db.stringLength(source))
-  // An AND processes the whole result for each source, even for a short one.
+  // AND processes every byte of the result for each source, even if the source is short.
   db.work.charge(2 * sources.length * (length >>> 5))
   const arrays = sources.map((source) => db.array(source) ?? new Uint8Array())
   return operate(arrays, length)

@@ -42,7 +42,7 @@ export const blockingSortedSetCommands: readonly Command[] = [
   popMany('BZMPOP', 'zset', 'ZMPOP', ['MIN', 'MAX']),
 ]
 
-/** Declares a command `key [key …] timeout`, which takes one element of the first key that has any. */
+/** Declares a command `key [key …] timeout`, which takes one element of the first key that is not empty. */
 function pop(name: string, since: string, type: 'list' | 'zset', taking: string): Command {
   return command(name, {
     flags: type === 'zset' ? ['write', 'fast', 'blocking', 'noscript'] : waits,
@@ -63,8 +63,8 @@ function pop(name: string, since: string, type: 'list' | 'zset', taking: string)
 }
 
 /**
- * Declares a command `timeout numkeys key [key …] side [COUNT count]`, which takes elements of the first key that has
- * any.
+ * Declares a command `timeout numkeys key [key …] side [COUNT count]`, which takes elements of the first key that is
+ * not empty.
  */
 function popMany(name: string, type: 'list' | 'zset', taking: string, sides: readonly [string, string]): Command {
   return command(name, {

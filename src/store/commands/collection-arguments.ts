@@ -11,7 +11,10 @@ import { parseInt64 } from '../command/text.js'
 import type { Database } from '../keyspace/database.js'
 import type { ScanPage } from '../values/ordered-table.js'
 
-/** Returns a parser for all remaining arguments, for commands whose options depend on each other or on the key. */
+/**
+ * Returns a parser that returns all remaining arguments unparsed. Commands need this if their options depend on each
+ * other or on the key.
+ */
 export function words(usage: string, min = 0): Arg<Bytes[]> {
   return {
     usage,
@@ -25,7 +28,7 @@ export function words(usage: string, min = 0): Arg<Bytes[]> {
   }
 }
 
-/** Parses an integer of at least `least`. Smaller integers and other texts cause the same error. */
+/** Parses an integer that must be `least` or more. Throws the error for smaller integers and for other texts. */
 export function intFrom(least: number, word: Bytes, error: ErrorName): number {
   const value = parseInt64(word)
   if (value === undefined || value < least) throw replyError(error)
@@ -47,8 +50,8 @@ export function within(usage: string, least: number, most: number, error: ErrorN
 }
 
 /**
- * Parses a count whose sign has a meaning. The smallest 64-bit integer is rejected, because it has no positive
- * counterpart.
+ * Parses a count that may be negative, as in `SRANDMEMBER key -5`. Rejects the smallest 64-bit integer, because it has
+ * no positive counterpart.
  */
 export function signedCount(word: Bytes): number {
   const value = parseInt64(word)
@@ -62,8 +65,8 @@ function positive(word: Bytes): number {
 
 /**
  * Returns a parser for `numkeys key [key …]`.
- * @param tooMany name of the error for a number that is larger than the number of remaining arguments
- * @param readCount parses the number, and throws the error of the command for an invalid one
+ * @param tooMany name of the error if `numkeys` is larger than the number of remaining arguments
+ * @param readCount parses `numkeys`, and throws the command's own error if it is invalid
  */
 export function numberedKeys(
   use: KeyUse,
@@ -92,8 +95,8 @@ export interface ScanOptions {
 }
 
 /**
- * Parser for a cursor as C's `strtoul` reads it: a sign is allowed, and an empty argument is 0. Checked before any
- * option.
+ * Parser for a cursor. Like C's `strtoul`, it accepts a sign and reads an empty argument as 0. The cursor is checked
+ * before any option.
  */
 export const wideCursorArg: Arg<bigint> = { usage: 'cursor', min: 1, max: 1, read: (from) => toCursor(from.next()) }
 
@@ -108,7 +111,7 @@ function toCursor(word: Bytes): bigint {
   return digits[1] === '-' ? BigInt.asUintN(64, -value) : value
 }
 
-/** Difference between redis-server and this store for all scans, as part of `deviations`. */
+/** Text for `deviations` of all scans: a difference between redis-server and this store. */
 export const wholePages = 'Without COUNT one call visits `policy.scanPageSize` (1000) keys, not 10.'
 
 /**
@@ -150,13 +153,13 @@ export function wholePage(keys: Iterable<Bytes>): ScanPage {
   return { keys: [...keys], cursor: 0 }
 }
 
-/** Returns the number of names on the next page. */
+/** Returns the number of names on the next page. Charges a large page to the work budget. */
 export function pageSize({ count }: ScanOptions, size: number, { work }: Database): number {
   if (count > 100) work.charge(4 * Math.min(count, size))
   return count
 }
 
-/** Returns a page as a reply; `show` appends the items of a name. Cursors are strings. [store.md 7.2] */
+/** Returns a page as the reply of a scan. `show` appends the items for one name. Cursors are strings. [store.md 7.2] */
 export function scanReply(page: ScanPage, options: ScanOptions, show: (name: Bytes, into: Bytes[]) => void): Reply {
   const items: Bytes[] = []
   for (const name of page.keys) if (options.matches(name)) show(name, items)
@@ -168,12 +171,12 @@ export const emptyScan: Reply = ['0' as Bytes, []]
 /** Maximum number of names in a reply. redis-server has no such limit, and would run out of memory instead. */
 export const maxRepeats: number = 2 ** 24
 
-/** Units of work for a name that is picked at random and returned. */
+/** Units of work for picking one name at random and returning it. */
 const unitsPerPick = 14
 
 /**
- * Picks `count` names as HRANDFIELD, SRANDMEMBER and ZRANDMEMBER do: different ones for a positive count, at most all
- * of them; possibly repeated ones for a negative count.
+ * Picks `count` names as HRANDFIELD, SRANDMEMBER and ZRANDMEMBER do. For a positive count, all names are different, and
+ * there are at most `size` of them. For a negative count, names may be repeated.
  * @param unitsMore additional work for each name
  */
 export function pickNames(
@@ -192,7 +195,8 @@ export function pickNames(
   }
   if (count < 0) return Array.from({ length: -count }, () => pick(random))
   if (count >= size) return [...names()]
-  // For few names of many, draws until there are enough different ones. Otherwise shuffles the first `count` positions.
+  // If few of many names are requested, picks names until enough of them are different. Otherwise, shuffles the first
+  // `count` positions.
   if (count * 3 < size) {
     const picked = new Set<Bytes>()
     while (picked.size < count) picked.add(pick(random))
@@ -209,8 +213,8 @@ export function pickNames(
 }
 
 /**
- * Parses `[count [WITHVALUES]]` of HRANDFIELD and `[count [WITHSCORES]]` of ZRANDMEMBER. With values, twice the count
- * must fit into a number.
+ * Parses `[count [WITHVALUES]]` of HRANDFIELD and `[count [WITHSCORES]]` of ZRANDMEMBER. With values, the reply has
+ * twice as many items, so twice the count must fit into a number.
  */
 export function randomOptions(
   options: readonly Bytes[],

@@ -33,8 +33,8 @@ interface Removal<T extends Container> {
 }
 
 /**
- * Declares a command that removes members and replies with the number of members that existed. Its event has the name
- * of the command.
+ * Declares a command that removes members and replies with the number of members that existed. The event that it causes
+ * has the same name as the command.
  */
 export function removal<T extends Container>(
   name: string,

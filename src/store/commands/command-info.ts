@@ -15,7 +15,8 @@ import { helpCommand } from './help.js'
 const telling: readonly CommandFlag[] = ['slow', 'connection']
 
 /**
- * Names of these flags in redis-server. Its other flags, such as `loading`, do not apply to a store in this process.
+ * Flags with their names in redis-server. Other flags of redis-server, such as `loading`, do not apply to a store in
+ * this process.
  */
 const shownFlags: Partial<Record<CommandFlag, string>> = {
   write: 'write',
@@ -27,12 +28,12 @@ const shownFlags: Partial<Record<CommandFlag, string>> = {
   fast: 'fast',
 }
 
-/** Matches commands in which the positions of keys depend on the arguments. */
+/** Matches the usage of a command whose key positions depend on the arguments. */
 const movable = /\bnumkeys\b|\b(?:STREAMS|STORE) (?:key|destination)\b|\bBY pattern\b/
 
 /**
- * Write commands that need no memory and run on a full server; all others have the flag `denyoom`. [redis 7.0; newer
- * commands: like similar ones]
+ * Write commands that need no memory, so that redis-server runs them even when its memory is full. All other write
+ * commands have the flag `denyoom`. [redis 7.0; newer commands: like similar ones]
  */
 const needsNoMemory: ReadonlySet<string> = new Set(
   (
@@ -48,7 +49,7 @@ const needsNoMemory: ReadonlySet<string> = new Set(
 
 /** Descriptions of a command table, created once because the table never changes. */
 class CommandDocs {
-  /** Every name, with its command and subcommands. */
+  /** Commands by the first word of their name: the command itself and its subcommands. */
   readonly names: ReadonlyMap<string, readonly Command[]>
   readonly list: readonly Bytes[]
   /** Names that a filtered COMMAND LIST can return, each with its categories. */
@@ -63,7 +64,7 @@ class CommandDocs {
     this.list = [...this.names.keys()].map(shown)
     this.categories = [...this.names].flatMap(([name, under]) => {
       const rows = under.map((one) => [shown(one.name), categoriesOf(one)] as const)
-      // A name that only has subcommands belongs only to the category `slow`.
+      // A name such as CONFIG, which only has subcommands, belongs only to the category `slow`.
       return under.some((one) => one.name === name) ? rows : [[shown(name), new Set(['slow'])] as const, ...rows]
     })
   }
@@ -140,7 +141,8 @@ function isSubcommand({ name }: Command): boolean {
 }
 
 /**
- * Returns the positions of keys: the first, the last, and the step; zeros if they depend on the arguments. [redis 7.0]
+ * Returns the position of the first key, that of the last key, and the step between keys. All three are 0 if the
+ * positions depend on the arguments. [redis 7.0]
  */
 function keyPositions(command: Command): readonly [first: number, last: number, step: number] {
   const [first, second, ...more] = keysAt(command, fewWords)
@@ -148,12 +150,16 @@ function keyPositions(command: Command): readonly [first: number, last: number, 
   const step = (second ?? first + 1) - first
   const last = more.at(-1) ?? second ?? first
   const fromEnd = last - (command.minWords + fewWords)
-  // Compares with a longer command. The last key either has the same position there, or the same distance from the end.
+  // Compares with a longer example. The last key has either the same position in the longer example, or the same
+  // distance from the end.
   if (command.minWords === command.maxWords || keysAt(command, 2 * fewWords).at(-1) === last) return [first, last, step]
   return [first, step > 1 ? -1 : fromEnd, step]
 }
 
-/** Number of additional arguments that is enough for single keys, pairs of key and value, and keys with a path. */
+/**
+ * Number of arguments in an example in addition to the minimum. This is enough for repeated keys, pairs of key and
+ * value, and keys with a path.
+ */
 const fewWords = 6
 
 /**
@@ -162,18 +168,18 @@ const fewWords = 6
  */
 function keysAt(command: Command, more: number): readonly number[] {
   const name = command.name.split(' ') as Bytes[]
-  // All arguments of the example are different. They are valid as paths and as JSON, but not as counts: if a count
-  // states the number of keys, the positions depend on the arguments.
+  // All arguments of the example are different. They are valid as paths and as JSON, but not as counts. A command with
+  // a count of keys can therefore not be parsed, which is right: its positions depend on the arguments.
   const length = command.minWords === command.maxWords ? command.minWords : command.minWords + more
   const argv = [...name, ...Array.from({ length: length - name.length }, (_, at) => latin1(`${at}.5`))]
   const { keys, channels } = command.namesIn(argv)
-  // The channel of a shard selects a server, as keys do.
+  // A shard channel counts as a key, because it also selects a server of a cluster.
   const names = /\bshardchannel\b/.test(command.usage) ? channels : keys.map((key) => key.name)
   return names.map((name) => argv.indexOf(name))
 }
 
 function rowOf(command: Command, subcommands: readonly Command[] = []): Reply {
-  // A name that also has subcommands accepts their arguments.
+  // If a command also has subcommands, their arguments can follow its name. Its number of arguments is then not fixed.
   const exact = command.minWords === command.maxWords && subcommands.length === 0
   const flags = command.flags.flatMap((flag) => shownFlags[flag] ?? [])
   if (command.writes && !needsNoMemory.has(command.name)) flags.push('denyoom')
@@ -190,7 +196,7 @@ function rowOf(command: Command, subcommands: readonly Command[] = []): Reply {
   ]
 }
 
-/** Returns the row of a name that only has subcommands. */
+/** Returns the row of a container: a name such as CONFIG, which only has subcommands. */
 function containerRow(name: string, subcommands: readonly Command[]): Reply {
   return [shown(name), -2, [], 0, 0, 0, [new Status('@slow')], [], [], subcommands.map((one) => rowOf(one))]
 }
@@ -258,7 +264,7 @@ function keysIn(argv: readonly Bytes[], { store }: CommandContext): KeyNames {
   if (!/\b(?:key|source)\b/.test(command.usage)) throw replyError('noKeyArguments')
   if (!command.hasArity(argv)) throw replyError('invalidArgumentCount')
   const { keys } = command.namesIn(argv)
-  // Scripts and functions can have no keys.
+  // A script or function without keys is valid.
   if (keys.length === 0 && !command.flags.includes('scripting')) throw replyError('invalidArguments')
   return keys
 }
@@ -305,7 +311,7 @@ export const commandInfoCommands: readonly Command[] = [
     since: '2.8.13',
     status: 'redis',
     deviations:
-      'Has no tips, no key specifications, and only flags that apply to the store. Numbers of arguments are those that the store accepts: UNLINK needs no key, ZRANK may have WITHSCORE.',
+      'Returns no tips and no key specifications, and only flags that apply to the store. The arity is that of the store: UNLINK needs no key, and ZRANK accepts WITHSCORE.',
     args: [named('[command …]', zeroOrMore(bytes))],
     run: ({ store }, names) => info(names, store),
   }),
@@ -314,7 +320,7 @@ export const commandInfoCommands: readonly Command[] = [
     flags: telling,
     since: '7.0.0',
     status: 'redis',
-    deviations: 'Has the version, the group and the subcommands of each command.',
+    deviations: 'Returns only the version, the group and the subcommands of each command.',
     args: [named('[command …]', zeroOrMore(bytes))],
     run: ({ store }, names) => docs(names, store),
   }),
@@ -331,7 +337,7 @@ export const commandInfoCommands: readonly Command[] = [
     flags: telling,
     since: '7.0.0',
     status: 'redis',
-    deviations: 'Distinguishes only reading and writing; every write is an update.',
+    deviations: 'The flags show only whether the command reads or writes the key. Every write counts as an update.',
     args: [...wholeCommand],
     run: (context, name, args) =>
       keysIn([name, ...args], context).map((key) => [key.name, usesOf[key.use].map((flag) => new Status(flag))]),
@@ -347,8 +353,8 @@ export const commandInfoCommands: readonly Command[] = [
       'LIST [FILTERBY MODULE <module> | ACLCAT <category> | PATTERN <pattern>]': 'Returns the names of commands.',
       'INFO [<command> ...]': 'Returns the arity, flags, keys and categories of commands (default: all).',
       'DOCS [<command> ...]': 'Returns the version and group of commands (default: all).',
-      'GETKEYS <full-command>': 'Returns the keys that a command names.',
-      'GETKEYSANDFLAGS <full-command>': 'Returns the keys that a command names, with their flags.',
+      'GETKEYS <full-command>': 'Returns the keys in the arguments of a command.',
+      'GETKEYSANDFLAGS <full-command>': 'Returns the keys in the arguments of a command, with their flags.',
     },
     'redis',
   ),

@@ -42,7 +42,7 @@ export class CommandTable<Command extends CommandDescription & { group: string }
     }
   }
 
-  /** Every name, with its command and subcommands. */
+  /** Commands by the first word of their name: the command itself and its subcommands. */
   get names(): ReadonlyMap<string, readonly Command[]> {
     const names = new Map<string, readonly Command[]>()
     for (const command of this.commands) {
@@ -80,7 +80,7 @@ export class CommandTable<Command extends CommandDescription & { group: string }
     return (couldHaveSubcommand && argv.length > 1 ? `${name} ${argv[1]}` : name) as Bytes
   }
 
-  /** Returns whether the command exists only with subcommands, so that the name alone is an error in arity. */
+  /** Returns whether a command needs a subcommand. Its name alone has the wrong number of arguments. */
   needsSubcommand(name: Bytes): boolean {
     return this.#containers.has(name.toUpperCase())
   }

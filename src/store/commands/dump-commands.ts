@@ -22,8 +22,8 @@ function valueIn(payload: Bytes): KeyspaceValue {
 }
 
 /**
- * Options of RESTORE. FREQ has no effect, because it only affects the eviction of a real server, but invalid values are
- * rejected.
+ * Options of RESTORE. FREQ has no effect, because on a real server it only affects the eviction of keys. Invalid values
+ * of FREQ are rejected nevertheless.
  */
 const restoreOptions = options({
   replace: flag,
@@ -58,11 +58,11 @@ function restore(name: string, row: Pick<CommandRow<[]>, 'since' | 'status' | 'd
 }
 
 export const dumpCommands: readonly Command[] = [
-  restore('RESTORE', { since: '2.6.0', deviations: 'Accepts only payloads of DUMP of the double.' }),
+  restore('RESTORE', { since: '2.6.0', deviations: 'Accepts only payloads that the double created with DUMP.' }),
   restore('RESTORE-ASKING', {
     since: '3.0.0',
     status: 'redis',
-    deviations: 'RESTORE for the nodes of a Cluster; the same as RESTORE on a single server.',
+    deviations: 'The nodes of a Redis Cluster use this command. On a single server, it is the same as RESTORE.',
   }),
 
   command('DUMP', {

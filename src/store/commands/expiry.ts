@@ -18,7 +18,7 @@ function conditionsOf(words: readonly Bytes[]): ReadonlySet<Condition> {
   return conditions
 }
 
-/** Returns whether a new expiration may replace the old one. No expiration counts as later than any other. */
+/** Returns whether a new expiration may replace the old one. A missing expiration counts as later than any other. */
 function mayReplace(old: number | undefined, at: number, conditions: ReadonlySet<Condition>): boolean {
   for (const condition of conditions) {
     if (condition === 'NX' && old !== undefined) return false

@@ -45,7 +45,7 @@ function functionCall(name: string, isReadOnly: boolean): Command {
     flags: ['slow', 'scripting', 'noscript'],
     since: '7.0.0',
     deviations: isReadOnly
-      ? 'Also runs a function without the flag no-writes, if it only reads.'
+      ? 'Also runs a function that only reads but does not have the flag no-writes.'
       : "Errors have the service's format.",
     args: [named('function', bytes), input(isReadOnly ? 'R' : 'RW')],
     run({ store, user }, name, words) {
@@ -199,7 +199,7 @@ export const functionCommands: readonly Command[] = [
     flags: ['write', 'slow', 'scripting', 'noscript'],
     since: '7.0.0',
     status: 'redis',
-    deviations: 'Accepts only payloads of FUNCTION DUMP of the double.',
+    deviations: 'Accepts only payloads that the double created with FUNCTION DUMP.',
     args: [named('serialized-value', bytes), named('[FLUSH | APPEND | REPLACE]', zeroOrMore(bytes))],
     run({ store }, payload, mode) {
       if (mode.length > 1) throw subcommandSyntax('FUNCTION', 'RESTORE')
@@ -223,7 +223,7 @@ export const functionCommands: readonly Command[] = [
       KILL: 'Always an error, because no function is running when another command begins.',
       'FLUSH [ASYNC|SYNC]': 'Deletes all libraries.',
       DUMP: 'Returns all libraries as one payload.',
-      'RESTORE <PAYLOAD> [FLUSH|APPEND|REPLACE]': 'Loads the libraries of a payload.',
+      'RESTORE <PAYLOAD> [FLUSH|APPEND|REPLACE]': 'Loads the libraries from a payload of FUNCTION DUMP.',
     },
     'redis',
   ),

@@ -58,7 +58,9 @@ function remove(name: string, { since, speed, keys = oneOrMore(key('W')), deviat
 
 // ---- renaming and copying ---------------------------------------------------------------------------------------
 
-/** Moves a key with its expiration. The previous value of the new name is lost without an event. */
+/**
+ * Renames a key, which keeps its expiration. If the new name already exists, its value is replaced without an event.
+ */
 function rename(db: Database, from: Bytes, to: Bytes): void {
   const { value, expiresAt } = db.find(from)!
   db.put(to, value, expiresAt)
@@ -163,7 +165,7 @@ export const genericCommands: readonly Command[] = [
   command('SCAN', {
     flags: ['read', 'slow', 'keyspace', 'dangerous'],
     since: '2.8.0',
-    deviations: `WITHTYPE adds the type after each key. ${wholePages} One call visits at most ${scanLimit} keys. Cursors are opaque 64-bit numbers: a number that no SCAN returned ends the scan, and a cursor that was rounded to a float, or returned before a load, restarts it.`,
+    deviations: `WITHTYPE adds the type after each key. ${wholePages} One call visits at most ${scanLimit} keys. Cursors are opaque 64-bit numbers. A number that no SCAN returned ends the scan. A cursor that was rounded to a float, or returned before a load, restarts the scan.`,
     args: [wideCursorArg, scanOptions],
     run: (context, cursor, options) => scan(cursor, options, context),
   }),
@@ -230,7 +232,7 @@ export const genericCommands: readonly Command[] = [
   command('WAIT', {
     flags: ['slow', 'connection', 'noscript'],
     since: '3.0.0',
-    deviations: 'There are no replicas: replies 0, over REST immediately and on a connection after the timeout.',
+    deviations: 'There are no replicas, so the reply is 0: over REST immediately, on a connection after the timeout.',
     args: [named('numreplicas', int), named('timeout', bytes)],
     run({ store }, replicas, word) {
       const timeout = toWaitTime(word)
@@ -242,7 +244,7 @@ export const genericCommands: readonly Command[] = [
     flags: ['slow', 'connection', 'noscript'],
     since: '7.2.0',
     deviations:
-      'There are no replicas: replies 1 (local) and 0, over REST immediately and on a connection after the timeout.',
+      'There are no replicas, so the reply is 1 (local) and 0: over REST immediately, on a connection after the timeout.',
     args: [named('numlocal', int), named('numreplicas', int), named('timeout', bytes)],
     run({ store }, local, replicas, word) {
       const timeout = toWaitTime(word)

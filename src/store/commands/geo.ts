@@ -97,7 +97,8 @@ export const geoCommands: readonly Command[] = [
 ]
 
 /**
- * Declares a command that returns the result of `show` for each member's position, and `missing` for missing members.
+ * Declares a command that replies with one item per member: the result of `show` for its position, or `missing` if
+ * there is no such member.
  */
 function positions(name: string, show: (position: Position) => Reply, missing: Reply): Command {
   return command(name, {
@@ -115,7 +116,8 @@ function positions(name: string, show: (position: Position) => Reply, missing: R
 }
 
 /**
- * Declares one of the older commands: center and radius first, no boxes, and a key to store in unless it is read-only.
+ * Declares GEORADIUS or a variant of it. Center and radius are the first arguments, and there are no boxes. All
+ * variants except the read-only ones can store the result in a key.
  */
 function radius(name: string, from: 'position' | 'member', mayStore: boolean): Command {
   const center = from === 'position' ? 2 : 1
@@ -140,7 +142,7 @@ function radius(name: string, from: 'position' | 'member', mayStore: boolean): C
   })
 }
 
-/** Marks the key after STORE, because access rules also apply to it. */
+/** Returns a parser that also records the key after STORE, because access rules apply to this key as well. */
 function withStoreKeys(arg: Arg<Bytes[]>): Arg<Bytes[]> {
   return {
     ...arg,
@@ -188,19 +190,18 @@ function positionOf(set: SortedSet, member: Bytes): Position {
   return decodePosition(score)
 }
 
-/** Arguments of one search, parsed in the order in which redis parses them and reports errors. */
+/** Arguments of one search. They are parsed in the same order as in redis, so that the same error is reported first. */
 interface Search {
   /** Name of the command as it was sent. */
   readonly command: string
   /** Whether the command is GEORADIUS or a variant of it, with center and radius before the options. */
   readonly older: boolean
-  /** Whether the options may name a key to store in. */
   readonly mayStore: boolean
-  /** Which of FROMMEMBER and FROMLONLAT was given. */
+  /** Option that gives the center: `member` for FROMMEMBER, `position` for FROMLONLAT. */
   from: 'member' | 'position' | undefined
   center: Position | undefined
   outline: { kind: 'circle'; radius: number } | { kind: 'box'; width: number; height: number } | undefined
-  /** Number of meters in one unit of the request. */
+  /** Meters in one unit of the request, such as 1000 for KM. */
   metres: number
   withDist: boolean
   withHash: boolean
@@ -250,7 +251,7 @@ function readBox(search: Search, [widthWord, heightWord, unit]: readonly Bytes[]
 interface SearchOption {
   /** Number of arguments after the keyword. */
   readonly takes: number
-  /** Returns whether the keyword is valid here; otherwise it is a syntax error. */
+  /** Returns whether the keyword is valid in this search. An invalid keyword is a syntax error. */
   readonly fits?: (search: Search) => boolean
   readonly read: (search: Search, words: readonly Bytes[], set: SortedSet | undefined) => void
 }
@@ -349,12 +350,12 @@ function checkConflicts(search: Search): void {
 // ---- searching --------------------------------------------------------------------------------------------------
 
 /**
- * Units of work for a member whose distance is computed and possibly sorted and returned. `unitsPerInsertion` is for a
- * member that is stored.
+ * Units of work for computing the distance of one member, and possibly sorting and returning the member.
+ * `unitsPerInsertion` is for storing one member in the result.
  */
 const unitsPerPosition = 24
 const unitsPerInsertion = 24
-/** Units of work for the parts of a returned member. */
+/** Units of work for each part of a member in the reply. */
 const unitsOf = { row: 4, distance: 12, hash: 8, coordinates: 48 } as const
 
 interface Found {
@@ -379,8 +380,8 @@ function answer(search: Search, set: SortedSet | undefined, { db }: CommandConte
 }
 
 /**
- * Returns the found members in the requested order and number. A count without an order selects the nearest members,
- * unless ANY is set.
+ * Returns the found members: at most COUNT, in the requested order. If COUNT is given without an order, returns the
+ * nearest members, unless ANY is set.
  */
 function selected(search: Search, set: SortedSet, work: Work): Found[] {
   const { count, any } = search
@@ -421,7 +422,10 @@ function unitsPerReply({ withDist, withHash, withCoord }: Search): number {
   return parts.reduce<number>((sum, units) => sum + Number(units), unitsOf.row)
 }
 
-/** Returns the plain member, or member, distance, hash and position as requested. [store.md 3.4] */
+/**
+ * Returns the reply for one found member: only its name, or a list of its name and the requested distance, hash and
+ * position. [store.md 3.4]
+ */
 function foundReply({ withDist, withHash, withCoord }: Search, { member, score, distance }: Found): Reply {
   if (!withDist && !withHash && !withCoord) return member
   const row: Reply[] = [member]

@@ -1,6 +1,6 @@
 /**
- * Expiration of single hash fields, newer than redis 7.0. [store.md 7.2] Where the specification is silent, the rules
- * and the order of checks are those of redis 7.4 and 8.0.
+ * Expiration of single hash fields, which is newer than redis 7.0. [store.md 7.2] Where the specification is silent,
+ * the rules and the order of checks are those of redis 7.4 and 8.0.
  */
 import type { Bytes } from '../../kernel/bytes.js'
 import { bytes, deadlineIn, key, named, toInt64 } from '../command/arguments.js'
@@ -11,10 +11,10 @@ import { HashValue } from '../values/hash-value.js'
 import { intFrom, words } from './collection-arguments.js'
 
 /**
- * Difference from redis-server. The service has no upper limit: some clients pass milliseconds as seconds, and the
+ * Difference from redis-server: the service has no maximum time. Some clients pass milliseconds as seconds, and the
  * service accepts them. [store.md 7.2]
  */
-const asLateAsKeys = 'Accepts the same times as keys; redis-server accepts at most 2^46 milliseconds.'
+const asLateAsKeys = 'Accepts the same times as for keys. redis-server accepts at most 2^46 milliseconds.'
 
 const fieldsUsage = 'FIELDS numfields field [field …]'
 
@@ -116,7 +116,9 @@ function fieldsAt(given: readonly Bytes[], at: number, countError: ErrorName, wo
   return rest
 }
 
-/** Returns the expiration for a time, in milliseconds since the Unix epoch. It can be in the past. */
+/**
+ * Converts a time argument to an expiration in milliseconds since the Unix epoch. The expiration can be in the past.
+ */
 function toDeadline(word: Bytes, unit: Unit, from: number, command: string): number {
   const time = toInt64(word)
   if (time < 0) throw replyError('negativeExpire')
@@ -162,7 +164,7 @@ function expireField(hash: HashValue, field: Bytes, at: number, condition: strin
   return deadlineSet
 }
 
-/** Returns whether a new expiration may replace the old one. No expiration counts as later than any other. */
+/** Returns whether a new expiration may replace the old one. A missing expiration counts as later than any other. */
 function mayReplace(old: number | undefined, at: number, condition: string): boolean {
   if (condition === 'NX') return old === undefined
   if (condition === 'XX') return old !== undefined

@@ -3,8 +3,8 @@ import type { CommandFlag, CommandStatus } from '../command/command-description.
 import { Status } from '../command/reply.js'
 
 /**
- * Declares `<container> HELP`, which returns the usage of each subcommand and its meaning below it.
- * @param subcommands meanings by usage, such as `{ 'REFCOUNT <key>': 'Always 1.' }`
+ * Declares `<container> HELP`, which returns two lines for each subcommand: its usage, then its description.
+ * @param subcommands descriptions by usage, such as `{ 'REFCOUNT <key>': 'Always 1.' }`
  */
 export function helpCommand(
   container: string,

@@ -61,7 +61,7 @@ export const hyperloglogCommands: readonly Command[] = [
         const cached = cachedCount(hll)
         if (cached !== undefined) return cached
         const count = estimate(registersOf(hll))
-        // Counting changes the string, as in redis.
+        // As in redis, PFCOUNT stores the count in the string.
         writeCachedCount(hll, count)
         keep(db, keys[0]!, hll)
         return count
@@ -116,7 +116,7 @@ export const hyperloglogCommands: readonly Command[] = [
 
 /**
  * Runs a subcommand of PFDEBUG.
- * @param keepDense receives the counter if a subcommand converted it to the dense encoding, as redis-server does
+ * @param keepDense called with the counter if a subcommand has converted it to the dense encoding, as in redis-server
  */
 function looksInto(hll: Uint8Array, subcommand: Bytes, keepDense: (dense: Uint8Array) => void): Reply {
   const wasDense = isDense(hll)
@@ -138,10 +138,10 @@ function looksInto(hll: Uint8Array, subcommand: Bytes, keepDense: (dense: Uint8A
   }
 }
 
-/** Returns the counter of a key as bytes that the command changes in place and then stores. */
+/** Returns the bytes of the counter at a key. The command changes them in place and then stores them. */
 function counterAt(db: Database, key: Bytes): Uint8Array | undefined {
   const value = db.use(key)
-  // Only a string that may be a counter is converted for in-place changes.
+  // `rawString()` converts a string for changes in place, so a string that is not a counter is rejected before that.
   if (typeof value === 'string' && !value.startsWith('HYLL')) throw replyError('notHyperLogLog')
   const hll = db.rawString(key)?.array
   if (hll !== undefined && !isHyperLogLog(hll)) throw replyError('notHyperLogLog')

@@ -24,7 +24,6 @@ import { sortedSetCommands } from './sorted-set.js'
 import { streamCommands } from './stream.js'
 import { stringCommands } from './string.js'
 
-/** Commands by group; one file per group. */
 const groups: Readonly<Record<string, readonly Command[]>> = {
   string: [...stringCommands, ...lcsCommands],
   bitmap: bitmapCommands,
@@ -49,7 +48,6 @@ const groups: Readonly<Record<string, readonly Command[]>> = {
 /** All commands of the store, including those that only redis-server has. */
 export const commandTable: CommandTable<Command> = new CommandTable(groups)
 
-/** The documented commands of the service. */
 const documentedTable: CommandTable<Command> = new CommandTable(groups, ({ status }) => status === 'documented')
 
 /** Returns the commands that the policy `commands` enables. */

@@ -20,7 +20,7 @@ const sections: Readonly<Record<string, (store: CommandStore) => Lines>> = {
     ['server_time_usec', options.clock.now() * 1000],
   ],
   clients: ({ connections, waiting }) => [
-    // The client that sends INFO counts.
+    // The client that sends INFO counts as one connected client.
     ['connected_clients', Math.max(1, connections)],
     ['blocked_clients', waiting.size],
   ],

@@ -12,7 +12,7 @@ import { isNumber, type Json } from '../values/json-value.js'
 export const path: Arg<Path> = word('path', toPath)
 export const value: Arg<Json> = word('value', toJson)
 
-/** Path of a command that was sent without a path: the whole document, with the reply of a legacy path. */
+/** Default path: the whole document. The reply has the form for a legacy path. */
 export const rootPath: Path = parsePath(latin1('.'))
 export const pathOrRoot: Arg<Path> = { ...optional(path), read: (from) => (from.left > 0 ? path.read(from) : rootPath) }
 

@@ -86,7 +86,7 @@ function checkDepth(above: number, depth: number): void {
   if (above + depth > maxDepth) throw replyError('jsonDepth')
 }
 
-/** Charges copies to the work budget. A value that is set at several locations is copied for each of them. */
+/** Charges copies to the work budget. A value that is set at several locations is copied for each additional one. */
 function payForCopies(places: number, value: Json, work: Work): void {
   if (places > 1) work.charge((places - 1) * costOf(value))
 }
@@ -98,8 +98,8 @@ function isRoot(path: Path): boolean {
 // ---- replies in both path syntaxes ------------------------------------------------------------------------------
 
 /**
- * Returns the reply of a read command: for a `$` path one item per match, `null` where `read` returns `undefined`; for
- * a legacy path the result of the first match.
+ * Returns the reply of a read command. For a `$` path, the reply has one item per match, which is `null` where `read`
+ * returns `undefined`. For a legacy path, the reply is the result of the first match.
  */
 function readEach(
   { document, path, work }: Target,
@@ -118,15 +118,15 @@ function readEach(
 interface Change {
   readonly path: Path
   readonly places: readonly JsonLocation[]
-  /** End of the error for a legacy path without a usable match. */
+  /** Reason in the error for a legacy path without a usable match, such as `not an array`. */
   readonly otherType: string
-  /** Changes a location and returns its result; `undefined` if its value has the wrong type. */
+  /** Changes the value at a location and returns the result. Returns `undefined` if the value has the wrong type. */
   change(place: JsonLocation): Reply | undefined
 }
 
 /**
- * Returns the reply of a write command: for a `$` path one item per match, `null` for values of the wrong type; for a
- * legacy path the result of the last usable match, and an error if there is none.
+ * Returns the reply of a write command. For a `$` path, the reply has one item per match, which is `null` for a value
+ * of the wrong type. For a legacy path, it is the result of the last usable match, or an error if no match is usable.
  */
 function changeEach({ path, places, otherType, change }: Change, changed: () => void): Reply {
   const replies = places.map(change)
@@ -160,7 +160,7 @@ function changeArrays(db: Database, { key, path, event, check, change }: ArrayCh
   return changeEach({ path, places, otherType: notAnArray, change: changeOne }, () => db.notify('d', event, key))
 }
 
-/** Returns a check that values fit into an array. The check also charges the insertion to the work budget. */
+/** Returns a function that checks whether values fit into an array and charges their insertion to the work budget. */
 function addition(values: readonly Json[], work: Work): NonNullable<ArrayChange['check']> {
   let depth = 0
   let cost = 0
@@ -170,7 +170,7 @@ function addition(values: readonly Json[], work: Work): NonNullable<ArrayChange[
   }
   return (array, place) => {
     checkDepth(place.depth + 1, depth)
-    // Elements after the inserted values are moved.
+    // The insertion moves the elements after the inserted values.
     work.charge(cost + (array.length >>> 1))
   }
 }
@@ -182,7 +182,7 @@ function insertAt(array: JsonArray, index: number, values: readonly Json[]): num
   return array.length
 }
 
-/** Converts an index that can count from the end to one between 0 and the length. */
+/** Converts an index to one between 0 and the length. A negative index counts from the end. */
 function clampedIndex(index: number, length: number): number {
   return Math.min(Math.max(index < 0 ? index + length : index, 0), length)
 }
@@ -196,8 +196,8 @@ interface Target {
 }
 
 /**
- * Returns the locations that are not inside others. Charges the work budget, because the path from each location up to
- * the root is searched.
+ * Returns the locations that are not inside another one. This searches the path from each location up to the root,
+ * which is charged to the work budget.
  */
 function outermostOf(places: readonly JsonLocation[], work: Work): JsonLocation[] {
   let levels = 0
@@ -207,8 +207,8 @@ function outermostOf(places: readonly JsonLocation[], work: Work): JsonLocation[
 }
 
 /**
- * Sets the value at every match. If there is none, adds a member with the last name of the path. Returns `false` if
- * neither is possible.
+ * Sets the value at every match. If the path has no match, adds a member with the last name of the path. Returns
+ * `false` if neither is possible.
  */
 function setValue(
   { document, path, work }: Target,
@@ -228,7 +228,10 @@ function setValue(
   return true
 }
 
-/** Adds a member with the last name of a path without matches. The rest of the path selects the object for it. */
+/**
+ * Adds a member for a path without matches. The last name of the path is the name of the new member. The segments
+ * before it select the object.
+ */
 function createAt({ document, path, work }: Target, value: Json, missing: () => boolean = noPath): boolean {
   if (!path.single) throw replyError('jsonDynamicPath')
   const last = path.segments.at(-1)?.selectors[0]
@@ -263,8 +266,8 @@ function mergeValue({ document, path, work }: Target, patch: Json): boolean {
 }
 
 /**
- * Makes all changes on copies and stores them together, so that an error changes nothing. A path without a target,
- * perhaps because of an earlier triple, is skipped. [store.md, last section]
+ * Makes all changes on copies and stores the copies together, so that an error changes nothing. A path without a target
+ * is skipped, for example if an earlier triple has removed the target. [store.md, last section]
  */
 function setMany(db: Database, triples: readonly (readonly [Bytes, Path, Json])[]): void {
   const drafts = new Map<Bytes, JsonDocument>()
@@ -316,7 +319,7 @@ function calculate(
   return formatJson(last)
 }
 
-/** Clears a value. Returns whether it changed, which only containers with members and numbers other than zero do. */
+/** Clears a value and returns whether it changed. Only containers with members and numbers other than zero change. */
 function clear(document: JsonDocument, place: JsonLocation): boolean {
   const { value } = place
   if (isContainer(value)) {
@@ -366,12 +369,15 @@ function shown({ document, path, work }: Target, asArray: boolean): Json {
   return values.length > 0 ? (values[0] as Json) : noPath()
 }
 
-/** Returns JSON in the types of the protocol. The first element of an array or object marks its type. */
+/**
+ * Converts JSON to the types of the Redis protocol. An array becomes a list whose first item is `[`, and an object a
+ * list whose first item is `{`.
+ */
 function respForm(value: Json): Reply {
   if (Array.isArray(value)) return [latin1('['), ...value.map(respForm)]
   if (value instanceof Map) return [latin1('{'), ...[...value].flatMap(([name, member]) => [name, respForm(member)])]
   if (typeof value === 'boolean') return new Status(String(value))
-  // Integers of the protocol are signed and have 64 bits.
+  // Integer replies are signed and have 64 bits, so a larger integer becomes a text.
   if (typeof value === 'bigint' && value >= 2n ** 63n) return latin1(String(value))
   return value instanceof Float ? value.text : value
 }
@@ -386,7 +392,7 @@ const objectOnly = { otherType: () => jsonPathType('object'), missing: () => nul
 const keyAndPath = (use: KeyUse) => [key(use), pathOrRoot] as const
 
 /** Difference from RedisJSON. [store.md 7.2] */
-const parentMissing = 'A path whose parent is missing is an error; RedisJSON replies nil.'
+const parentMissing = 'If the parent of the path is missing, the reply is an error. RedisJSON replies nil.'
 
 function json<const A extends readonly Arg<unknown>[]>(name: string, row: CommandRow<A>): Command {
   return command(`JSON.${name}`, { since: 'service', surplus: 'arity', ...row })
@@ -448,7 +454,7 @@ export const jsonCommands: readonly Command[] = [
   json('GET', {
     flags: ['read', 'slow'],
     deviations:
-      'Matches of `..` are returned deepest first, as in every JSON command of the service; RedisJSON returns them in document order.',
+      'Matches of `..` are returned deepest first, as in every JSON command of the service. RedisJSON returns them in document order.',
     args: [key('R'), layoutAndPaths],
     run(context, key, { layout, paths }) {
       const document = documentOf(context.db, key)

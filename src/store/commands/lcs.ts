@@ -27,7 +27,8 @@ function lengthAt(db: Database, key: Bytes): number {
 }
 
 /**
- * Returns whether redis-server would reject the strings: it allocates four bytes for each pair of bytes, up to a limit.
+ * Returns whether redis-server would reject the strings as too long. It allocates four bytes for each pair of bytes, up
+ * to a limit.
  */
 function isTooLarge(a: number, b: number): boolean {
   return 4 * (a + 1) * (b + 1) > maxStringLength
@@ -42,7 +43,7 @@ export const lcsCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since: '7.0.0',
     status: 'redis',
-    // Options are parsed after the keys were checked, because their errors come last.
+    // The options are parsed after the check of the keys, because redis reports errors in options last.
     args: [key('R'), key('R'), named(wishes.usage, zeroOrMore(bytes))],
     work(db, one, other) {
       const [a, b] = [lengthAt(db, one), lengthAt(db, other)]

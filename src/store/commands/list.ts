@@ -206,7 +206,7 @@ function add(list: Deque, end: End, element: Bytes): void {
 function move(db: Database, source: Bytes, destination: Bytes, from: End, to: End): Reply {
   const list = db.container(source, Deque)
   if (list === undefined) return null
-  // Both types are checked before an element is taken.
+  // The types of both keys are checked before an element is taken.
   const target = db.container(destination, Deque, 'create')
   const [element] = take(list, from, 1)
   add(target, to, element!)
@@ -262,7 +262,7 @@ function toRank(word: Bytes): number {
   return rank
 }
 
-/** Returns indexes of matches in the order of the search; counts and lengths of 0 mean all. */
+/** Returns the indexes of matches in the order of the search. A `count` or `maxlen` of 0 means no limit. */
 function positionsOf(list: Deque, element: Bytes, rank: number, count: number, maxlen: number): number[] {
   const found: number[] = []
   const steps = maxlen === 0 ? list.length : Math.min(maxlen, list.length)

@@ -147,7 +147,7 @@ const memoryCommands: readonly Command[] = [
     flags: ['slow'],
     since: '4.0.0',
     status: 'redis',
-    deviations: 'Has the bytes of keys and values, but no values of an allocator.',
+    deviations: 'Returns the bytes of keys and values, but no statistics of an allocator.',
     args: [],
     run: ({ store }) => memoryStats(store),
   }),
@@ -155,9 +155,9 @@ const memoryCommands: readonly Command[] = [
     flags: ['slow'],
     since: '4.0.0',
     status: 'redis',
-    deviations: 'The text differs from redis-server.',
+    deviations: 'The text is different from that of redis-server.',
     args: [],
-    run: () => latin1('Nothing is wrong with the memory: keys and values are all that this store holds.\n'),
+    run: () => latin1('The memory has no problems: this store contains only keys and values.\n'),
   }),
   command('MEMORY MALLOC-STATS', {
     flags: ['slow'],
@@ -171,7 +171,7 @@ const memoryCommands: readonly Command[] = [
     flags: ['slow'],
     since: '4.0.0',
     status: 'redis',
-    deviations: 'Removes internal entries of expirations that no longer apply.',
+    deviations: 'Removes internal records of expirations that no longer apply.',
     args: [],
     run({ db }) {
       db.purge()
@@ -185,7 +185,7 @@ const memoryCommands: readonly Command[] = [
     {
       DOCTOR: 'Reports problems with the memory in use.',
       'MALLOC-STATS': 'Always unsupported, because there is no allocator.',
-      PURGE: 'Removes entries that are no longer needed.',
+      PURGE: 'Removes internal records that are no longer needed.',
       STATS: 'Returns the bytes of keys and values.',
       'USAGE <key> [SAMPLES <count>]': 'Estimates the bytes of a key and its value.',
     },

@@ -53,7 +53,8 @@ export const objectCommands: readonly Command[] = [
     flags: ['read', 'slow', 'keyspace'],
     since: '2.2.3',
     status: 'redis',
-    deviations: 'Depends on the current content; redis-server keeps a larger encoding when a value shrinks.',
+    deviations:
+      'The encoding depends only on the current value. redis-server keeps a larger encoding after a value has shrunk.',
     args: [key('')],
     run({ db }, key) {
       const value = db.value(key)
@@ -65,7 +66,8 @@ export const objectCommands: readonly Command[] = [
     flags: ['read', 'slow', 'keyspace'],
     since: '2.2.3',
     status: 'redis',
-    deviations: 'Depends on the current content; redis-server does not share numbers that COPY and scripts write.',
+    deviations:
+      'The count depends only on the current value. redis-server does not share numbers that COPY or a script has written.',
     args: [key('')],
     run({ db }, key) {
       const value = db.value(key)

@@ -41,7 +41,7 @@ function evaluation(name: string, script: Arg<Bytes>, run: Evaluation, isReadOnl
     flags: ['slow', 'scripting', 'noscript'],
     since: isReadOnly ? '7.0.0' : '2.6.0',
     deviations:
-      "Errors have the service's format. Numbers passed to redis.call have the fewest digits. A script is stopped after policy.maxScriptSteps steps, or when it exceeds policy.maxWork.",
+      "Errors have the service's format. Numbers that are passed to redis.call have as few digits as possible. A script is stopped after policy.maxScriptSteps steps, or when it exceeds policy.maxWork.",
     args: [script, input(isReadOnly ? 'R' : 'RW')],
     run: (context, source, input) => run(source, input, context, isReadOnly),
   })
@@ -50,8 +50,8 @@ function evaluation(name: string, script: Arg<Bytes>, run: Evaluation, isReadOnl
 const source = named('script', bytes)
 const digest = named('sha1', bytes)
 /**
- * Parser for the digest of a script. An invalid digest matches no script, but permissions for the keys are checked
- * first.
+ * Parser for the digest of a script. An invalid digest is not a syntax error, but matches no script. Permissions for
+ * the keys are checked before.
  */
 const digestOfScript: Arg<Bytes> = {
   ...digest,

@@ -111,7 +111,7 @@ function readSchema(from: ArgReader): FieldDefinition[] {
 
 function readField(from: ArgReader): FieldDefinition {
   const path = from.next()
-  // A filter would read the name as an operator.
+  // In a filter, a name that begins with `$` is an operator.
   if (path === '' || path.startsWith('$')) throw refusal(`'${shown(path)}' cannot be the name of a field`)
   const type = oneOf(fieldTypes, from.next(), 'field type')
   const field = { path, type, fast: false, noStem: false, noTokenize: false, from: undefined as Bytes | undefined }
@@ -133,7 +133,7 @@ function isText(type: FieldType): boolean {
   return type === 'TEXT'
 }
 
-/** Returns whether a field can be FAST, including KEYWORD, which depends on a policy. */
+/** Returns whether fields of this type can be FAST. For KEYWORD fields, a policy decides later. */
 function canBeFast(type: FieldType): boolean {
   return type !== 'TEXT' && type !== 'FACET'
 }
@@ -147,7 +147,7 @@ const limit: Arg<number> = {
   usage: 'n',
   min: 1,
   max: 1,
-  // [search.md 7: the error text, although 1000 is allowed]
+  // [search.md 7: the error text says "less than 1000", although 1000 is allowed]
   read: (from) => whole(from.next(), 1, maxRows, 'limit should be a positive number less than 1000'),
 }
 

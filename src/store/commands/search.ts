@@ -13,8 +13,8 @@ import { listOptions, newIndex, queryOptions } from './search-arguments.js'
 const since = 'service'
 
 /**
- * Returns the result of one function for an existing index, found by name or alias, or another result for a missing
- * index.
+ * Finds an index by its name or an alias, and returns the result of a function for the index. If there is no such
+ * index, returns `missing`.
  */
 function ofIndex<T, U>(
   { db }: CommandContext,
@@ -137,7 +137,7 @@ export const searchCommands: readonly Command[] = [
     flags: ['read', 'slow'],
     since,
     deviations:
-      'Scores are BM25, and the ranks of the kinds of matches are those of the double, see `policy.searchScore`. The same documents are found, but their order by score can differ from the service.',
+      'Scores are BM25. The factors for each kind of match are those of the double, see `policy.searchScore`. The double finds the same documents as the service, but their order by score can differ.',
     args: [key('R'), filter, queryOptions],
     run(context, name, filter, options) {
       const { waiting, scripts } = context.store
@@ -159,7 +159,7 @@ export const searchCommands: readonly Command[] = [
   command('SEARCH.AGGREGATE', {
     flags: ['read', 'slow'],
     since,
-    deviations: 'Counts are exact, and so are percentiles.',
+    deviations: 'Counts and percentiles are exact.',
     args: [key('R'), filter, named('aggregations', bytes)],
     run: (context, name, filter, aggregations) =>
       ofIndex(context, name, null, (engine, index) => engine.aggregate(index, filter, aggregations, context)),

@@ -63,7 +63,7 @@ export const serverCommands: readonly Command[] = [
   command('INFO', {
     flags: ['slow', 'dangerous'],
     deviations:
-      'Has the sections server, clients, memory, persistence, stats, cluster and keyspace, each with a few lines.',
+      'Returns the sections server, clients, memory, persistence, stats, cluster and keyspace, each with a few lines.',
     args: [named('[section …]', zeroOrMore(bytes))],
     run: ({ store }, sections) => latin1(infoText(sections, store)),
   }),
@@ -84,7 +84,7 @@ export const serverCommands: readonly Command[] = [
   command('CONFIG SET', {
     flags: ['slow', 'admin', 'dangerous', 'noscript'],
     since: '2.0.0',
-    deviations: 'The only setting is notify-keyspace-events. Pairs before a wrong one stay set.',
+    deviations: 'The only setting is notify-keyspace-events. If a pair is invalid, the pairs before it stay set.',
     args: [named('parameter', bytes), bytes, named('[parameter value …]', zeroOrMore(bytes))],
     run: (context, name, value, more) => set([name, value, ...more], context),
   }),
@@ -143,7 +143,7 @@ export const serverCommands: readonly Command[] = [
   command('BGREWRITEAOF', {
     flags: ['slow', 'admin', 'dangerous', 'noscript'],
     status: 'redis',
-    deviations: 'Ends immediately and writes no file; INFO counts it.',
+    deviations: 'Ends immediately and writes no file. INFO counts the rewrite.',
     args: [],
     run({ store }) {
       store.persistence.rewrites++

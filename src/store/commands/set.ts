@@ -88,7 +88,8 @@ export const setCommands: readonly Command[] = [
       if (from === to) return 1
       from.members.delete(member)
       db.notify('s', 'srem', source)
-      // Redis reports the emptied source before the destination, not at the end of the command.
+      // Redis sends the event for the emptied source before the event for the destination, not at the end of the
+      // command.
       if (from.isEmpty && db.delete(source)) db.notify('g', 'del', source)
       const isNew = (to ?? db.container(destination, SetValue, 'create')).members.put(member, true)
       if (isNew) db.notify('s', 'sadd', destination)
@@ -193,8 +194,8 @@ function combination(name: string, combine: Combine, work: WorkOf): Command[] {
 }
 
 /**
- * Declares a command that counts the members of a combination; `LIMIT 0` is no limit. With `APPROX`, which the two
- * newer commands accept, the count is exact as well.
+ * Declares a command that counts the members of a union, intersection or difference. `LIMIT 0` means no limit. The two
+ * newer commands accept `APPROX`, but their count is exact nevertheless.
  */
 function cardinality(name: string, combine: Combine, work: WorkOf, since: string): Command {
   const newer = since === 'service'

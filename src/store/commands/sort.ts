@@ -62,8 +62,8 @@ interface Row {
 }
 
 /**
- * Returns the elements in stored order; those of a sorted set in the order of scores. DESC does not reverse a set,
- * because it has no order.
+ * Returns the elements in stored order, or those of a sorted set by score. DESC reverses lists and sorted sets, but not
+ * sets, which have no order.
  */
 function elementsOf(db: Database, key: Bytes, descending: boolean): Bytes[] {
   const value = db.use(key)
@@ -76,7 +76,10 @@ function elementsOf(db: Database, key: Bytes, descending: boolean): Bytes[] {
   return elements
 }
 
-/** Returns the value of a pattern such as `weight_*` or `user_*->name` for an element; `#` is the element itself. */
+/**
+ * Replaces `*` in a pattern such as `weight_*` or `user_*->name` with the element, and returns the value at that key or
+ * field. The pattern `#` returns the element itself.
+ */
 function lookUp(db: Database, pattern: Bytes, element: Bytes): Bytes | undefined {
   if (pattern === '#') return element
   const star = pattern.indexOf('*')
@@ -127,7 +130,8 @@ function ordered({ db, store }: CommandContext, key: Bytes, wish: Wish): Bytes[]
   const asStored = wish.by !== undefined && !wish.by.includes('*')
   const elements = elementsOf(db, key, asStored && wish.descending)
   if (!asStored) return sorted(db, elements, wish)
-  // A stored result, and the result in a script, must not depend on the order inside a set.
+  // The order inside a set is arbitrary. A result that is stored or returned to a script must not depend on that order,
+  // so the elements are sorted.
   return isSet && (wish.store !== undefined || store.scripts.isRunning)
     ? sorted(db, elements, { ...wish, by: undefined, alpha: true })
     : elements
@@ -157,10 +161,13 @@ function storeList(db: Database, key: Bytes, elements: readonly (Bytes | null)[]
 
 /** Units of work for a comparison of two short elements. [measured] */
 const unitsPerComparison = 1.5
-/** Number of bytes of compared texts that cost one unit of work. Long texts may differ only at the end. [measured] */
+/** Bytes of compared texts that cost one unit of work. Two long texts may differ only at their ends. [measured] */
 const comparedPerUnit = 128
 
-/** Returns the approximate number of comparisons per element of a sort: the number of binary digits of the count. */
+/**
+ * Returns the approximate number of comparisons that a sort needs per element: the binary digits of the number of
+ * elements.
+ */
 function roundsOf(count: number): number {
   return 1 + Math.ceil(Math.log2(count + 1))
 }

@@ -1,4 +1,4 @@
-/** ZUNION, ZINTER and ZDIFF of sorted sets and plain sets, whose members count with score 1. */
+/** ZUNION, ZINTER and ZDIFF of sorted sets and plain sets. Members of a plain set have the score 1. */
 import type { Bytes } from '../../kernel/bytes.js'
 import { type Arg, toInt } from '../command/arguments.js'
 import { inputKeyNeeded, replyError } from '../command/errors.js'
@@ -33,7 +33,7 @@ export function inputKeys(command: string): Arg<Bytes[]> {
   })
 }
 
-/** Form of a command, which determines its options after the keys. */
+/** Operation and kind of result of a command. They determine which options may follow the keys. */
 export interface CombinationForm {
   readonly operation: SetOperation
   readonly result: 'members' | 'stored' | 'count'

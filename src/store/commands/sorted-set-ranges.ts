@@ -7,7 +7,10 @@ import type { SortedSet } from '../values/sorted-set-value.js'
 
 export type RangeKind = 'rank' | 'score' | 'lex'
 
-/** Part of a range request that the name of the command determines. Its options determine the other parts. */
+/**
+ * Properties of a range request that follow from the name of the command, such as ZREVRANGE. The options determine all
+ * others.
+ */
 export interface RangeForm {
   readonly by?: RangeKind
   readonly reverse?: boolean
@@ -18,7 +21,7 @@ export interface RangeForm {
 export interface RangeRequest {
   readonly reverse: boolean
   readonly withScores: boolean
-  /** Returns the ranks that the request selects, after its limit. */
+  /** Returns the ranks that the request selects. LIMIT is already applied. */
   ranksIn(set: SortedSet): IndexRange
 }
 
@@ -30,8 +33,8 @@ interface RangeWords {
   limit: number
 }
 
-/** Difference between redis-server and this store for ZRANGE and ZRANGESTORE. */
-export const limitsRanks = 'LIMIT also works with ranks; redis-server rejects it.'
+/** Text for `deviations` of ZRANGE and ZRANGESTORE: a difference between redis-server and this store. */
+export const limitsRanks = 'LIMIT also works with ranks. redis-server rejects this combination.'
 
 /** Parses options first, then conflicts, then bounds: the order in which redis reports errors. */
 export function toRangeRequest(start: Bytes, stop: Bytes, options: readonly Bytes[], form: RangeForm): RangeRequest {
@@ -46,7 +49,7 @@ export function toRangeRequest(start: Bytes, stop: Bytes, options: readonly Byte
     if (form.by === 'rank') return { reverse, withScores, ranksIn: ranks }
     return { reverse, withScores, ranksIn: (set) => limited(ranks(set), reverse, offset, limit) }
   }
-  // A reversed range names its greater end first.
+  // In a reversed range, the first bound is the greater one.
   const select = reverse ? selection(by, stop, start) : selection(by, start, stop)
   return { reverse, withScores, ranksIn: (set) => limited(select(set), reverse, offset, limit) }
 }
@@ -77,7 +80,10 @@ function rangeWords(options: readonly Bytes[], form: RangeForm): RangeWords {
   return { by: by ?? 'rank', reverse: reverse ?? false, withScores, offset, limit }
 }
 
-/** Returns inclusive ranks, counted from the end of the set if reversed. */
+/**
+ * Returns the ranks from `start` to `stop`, both included. If the range is reversed, ranks count from the end of the
+ * set.
+ */
 function ranksBetween(start: number, stop: number, reverse: boolean): (set: SortedSet) => IndexRange {
   return ({ size }) => {
     const { from, to } = clampRange(start, stop, size)
@@ -86,8 +92,8 @@ function ranksBetween(start: number, stop: number, reverse: boolean): (set: Sort
 }
 
 /**
- * Returns the ranks between two bounds.
- * @throws ReplyError when they are not bounds
+ * Returns a function that returns the ranks in a set between two bounds.
+ * @throws ReplyError when `min` or `max` is not a valid bound
  */
 export function selection(by: 'score' | 'lex', min: Bytes, max: Bytes): (set: SortedSet) => IndexRange {
   if (by === 'score') {

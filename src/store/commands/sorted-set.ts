@@ -42,7 +42,10 @@ import {
   toRangeRequest,
 } from './sorted-set-ranges.js'
 
-/** Units of work to find a member of a sorted set when it is added or removed. */
+/**
+ * Units of work to find the place of a member that is added to a sorted set. `unitsPerRemoval` is for a member that is
+ * removed.
+ */
 const unitsPerInsertion = 24
 const unitsPerRemoval = 12
 

@@ -25,7 +25,7 @@ export function toId(word: Bytes): StreamId {
   return id
 }
 
-/** Parses an ID where `-` is the first and `+` the last possible one. */
+/** Parses an ID. `-` means the smallest possible ID, `+` the largest one. */
 export function toAnyId(word: Bytes, missingSeq: Half = 0): StreamId {
   if (word === '-') return { ms: 0, seq: 0 }
   if (word === '+') return lastId
@@ -56,7 +56,7 @@ export const rangeStart: Arg<StreamId> = { usage: 'start', min: 1, max: 1, read:
 
 export const rangeEnd: Arg<StreamId> = { usage: 'end', min: 1, max: 1, read: (from) => toRangeEnd(from.next()) }
 
-/** Parser for a range whose end is the first argument. As in redis, the start is checked before the end. */
+/** Parser for a reversed range: the end is the first argument. As in redis, the start is checked before the end. */
 export const rangeBackwards: Arg<readonly [start: StreamId, end: StreamId]> = {
   usage: 'end start',
   min: 2,
@@ -154,9 +154,9 @@ function readLength(from: ArgReader): number {
 }
 
 /**
- * Checks the trim options. With `~`, a stream is trimmed exactly as soon as it is a hundred entries too long: the
- * service keeps 120 entries for a limit of 30, but trims 1,000 to 30, plus or minus one. redis-server deletes only
- * whole nodes. [store.md 7.2]
+ * Checks the trim options. With `~`, nothing is deleted until a stream has a hundred surplus entries. Then all of them
+ * are deleted. The service keeps 120 entries for a limit of 30, but trims 1,000 entries to 30, plus or minus one.
+ * redis-server deletes only whole nodes. [store.md 7.2]
  */
 function checkedTrim(words: TrimWords, required = false): Trim | undefined {
   if (words.to === undefined && words.limit) throw replyError('limitWithoutTrim')
@@ -192,8 +192,8 @@ export interface Addition {
   readonly create: boolean
   readonly trim: Trim | undefined
   /**
-   * ID of the entry. `*`: the stream chooses the whole ID. Without `seq`, written as `5-*`, the stream chooses the
-   * sequence number.
+   * ID of the entry. For `*`, the stream chooses the whole ID. For `5-*`, `seq` is `undefined`, and the stream chooses
+   * the sequence number.
    */
   readonly id: '*' | { readonly ms: Half; readonly seq: Half | undefined }
   readonly fields: Bytes[]
@@ -247,8 +247,8 @@ export interface GroupReadArguments {
 }
 
 /**
- * Returns a parser for `[COUNT count] [BLOCK milliseconds] STREAMS key [key …] id [id …]`, and the options of consumer
- * groups.
+ * Returns a parser for `[COUNT count] [BLOCK milliseconds] STREAMS key [key …] id [id …]`. For XREADGROUP, the options
+ * of consumer groups are parsed too.
  */
 export function reading(command: 'XREAD' | 'XREADGROUP'): Arg<GroupReadArguments> {
   const inGroup = command === 'XREADGROUP'
@@ -296,7 +296,7 @@ const maxBlock = 2n ** 63n - 1n
 export function withoutWaiting(argv: readonly Bytes[]): readonly Bytes[] {
   if (!/^XREAD(?:GROUP)?$/i.test(argv[0]!)) return argv
   const kept: Bytes[] = []
-  // Options are read one by one, as redis-server does: a group can have the name of an option.
+  // Options are read one by one, as in redis-server, because a group can have the same name as an option.
   for (let at = 0; at < argv.length; ) {
     const word = argv[at]!.toUpperCase()
     if (word === 'STREAMS') return [...kept, ...argv.slice(at)]
@@ -308,17 +308,20 @@ export function withoutWaiting(argv: readonly Bytes[]): readonly Bytes[] {
   return kept
 }
 
-/** Returns whether a command requests to wait for stream entries. If it cannot wait, it replies immediately. */
+/**
+ * Returns whether a command has a valid BLOCK option, which requests to wait for stream entries. If waiting is not
+ * possible, the command replies immediately.
+ */
 export function asksToWait(argv: readonly Bytes[]): boolean {
   return withoutWaiting(argv).length < argv.length
 }
 
-/** Returns the `COUNT` arguments for a read that continues later. */
+/** Returns the `COUNT` option for the read that follows a wait. */
 export function countWords(count: number): readonly Bytes[] {
   return count === Number.POSITIVE_INFINITY ? [] : [latin1('COUNT'), latin1(String(count))]
 }
 
-/** Returns the reply for a client that waits; `undefined` if there were no entries. */
+/** Returns the reply for a blocked client, or `undefined` if the read found no entries. */
 export function streamReply(reply: Reply): Reply | undefined {
   return reply instanceof NilArray ? undefined : reply
 }

@@ -116,7 +116,7 @@ export const streamGroupCommands: readonly Command[] = [
   command('XREADGROUP', {
     flags: ['write', 'slow', 'blocking'],
     since: '5.0.0',
-    deviations: 'Over REST BLOCK is accepted and never waits. NOACK does not register the consumer.',
+    deviations: 'Over REST, BLOCK is accepted but does not wait. NOACK does not register the consumer.',
     args: [reading('XREADGROUP')],
     run: (context, reading) => readGroup(reading, context),
   }),
@@ -136,7 +136,7 @@ export const streamGroupCommands: readonly Command[] = [
     flags: ['write', 'fast'],
     since: '8.2.0',
     // [store.md 7.2]
-    deviations: 'Also deletes entries that the group has acknowledged before; redis-server replies -1.',
+    deviations: 'Also deletes entries that the group acknowledged earlier. redis-server replies -1 for them.',
     args: [key('W'), group, markedIds],
     run({ db }, key, group, { references, ids }) {
       const stream = db.container(key, Stream)
@@ -220,8 +220,8 @@ interface GroupOptions {
   readonly mkstream: boolean
   readonly entriesRead: number | undefined
   /**
-   * Whether there are more arguments than options exist. Options may be repeated up to that number, and redis checks it
-   * after it has looked up the key.
+   * Whether there are more arguments than all options have together. Up to this number, options may be repeated. redis
+   * checks the number after it has looked up the key.
    */
   readonly tooMany: boolean
 }
@@ -334,7 +334,7 @@ function checkPendingLimit(
   if (pending + requested > limit) throw pendingLimit(limit, pending, requested, { key, ...reading })
 }
 
-/** Delivers the next entries to a consumer. Without a consumer, they need no acknowledgment. */
+/** Delivers the next entries to a consumer. With NOACK there is no consumer, and the entries need no acknowledgment. */
 function deliver(
   { stream, group }: GroupRequest,
   consumer: Consumer | undefined,
@@ -516,7 +516,7 @@ function claim(
   if (!isZero(options.lastId) && compareIds(options.lastId, found.lastDelivered) > 0) {
     found.lastDelivered = options.lastId
   }
-  // A negative time or one in the future is not an error, because clients compute it from their own clocks.
+  // A negative time, or a time in the future, is not an error, because clients compute times from their own clocks.
   const given = options.deliveredAt
   const deliveredAt = given === undefined || given < 0 || given > now ? now : given
   const replies: Reply[] = []
@@ -570,7 +570,7 @@ function autoClaimCount(word: Bytes): number {
   return Number(count)
 }
 
-/** Pending entries that are checked for each one that can be claimed. */
+/** XAUTOCLAIM checks up to this many pending entries for each entry that it may claim. */
 const attemptsFactor = 10
 
 function autoClaim(

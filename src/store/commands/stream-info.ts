@@ -15,7 +15,7 @@ export const streamInfoCommands: readonly Command[] = [
   command('XINFO STREAM', {
     flags: ['read', 'slow'],
     since: '5.0.0',
-    deviations: 'The numbers about the radix tree are estimates.',
+    deviations: 'The numbers of keys and nodes in the radix tree are estimates.',
     args: [key('R'), { ...zeroOrMore(bytes), usage: '[FULL [COUNT count]]' }],
     run({ db }, key, option) {
       const stream = streamOf(db, key)
@@ -72,7 +72,7 @@ function streamOf(db: Database, key: Bytes): Stream {
   return stream
 }
 
-/** Returns alternating names and values, as replies show maps. */
+/** Converts an object to alternating names and values. Replies contain maps in this form. */
 function flat(fields: Readonly<Record<string, Reply>>): Reply {
   return Object.entries(fields).flatMap(([name, value]) => [latin1(name), value] as Reply[])
 }
@@ -88,8 +88,8 @@ function fullCount(option: readonly Bytes[]): number {
 }
 
 function head(stream: Stream): Record<string, Reply> {
-  // Redis keeps entries in nodes of a radix tree. The numbers are estimates, because clients should not depend on the
-  // shape of the tree.
+  // Redis keeps entries in nodes of a radix tree. The numbers of keys and nodes are estimates, because clients should
+  // not depend on the shape of the tree.
   const nodes = Math.ceil(stream.length / nodeEntries)
   return {
     length: stream.length,

@@ -40,7 +40,7 @@ const id = named('id', bytes)
 const streamId: Arg<StreamId> = { usage: 'id', min: 1, max: 1, read: (from) => toId(from.next()) }
 
 const aboutSoMany =
-  'With `~`, nothing is deleted until 100 entries are too many, then all of these; redis-server deletes whole nodes of 100 entries.'
+  'With `~`, nothing is deleted until there are 100 surplus entries. Then all of them are deleted. redis-server deletes whole nodes of 100 entries.'
 
 export const streamCommands: readonly Command[] = [
   command('XADD', {
@@ -126,7 +126,7 @@ export const streamCommands: readonly Command[] = [
   command('XREAD', {
     flags: ['read', 'slow', 'blocking'],
     since: '5.0.0',
-    deviations: 'Over REST BLOCK is accepted and never waits.',
+    deviations: 'Over REST, BLOCK is accepted but does not wait.',
     args: [reading('XREAD')],
     run({ db, store }, { streams, count, block }) {
       const requests = streams.map(([key, id]): [Bytes, Stream | undefined, StreamId] => {
@@ -156,7 +156,7 @@ export const streamCommands: readonly Command[] = [
   ...streamInfoCommands,
 ]
 
-/** Returns a request that waits for later entries. The ID for `$` is fixed when the wait begins. */
+/** Returns a request that waits for entries after these IDs. `$` is replaced by an ID when the wait begins. */
 function nextEntries(after: ReadonlyMap<Bytes, Bytes>, count: number, timeout: number): BlockingRequest {
   const limit = countWords(count)
   return {
@@ -195,7 +195,7 @@ function trimWork({ entries, groups }: Stream, { to, limit, references }: Trim):
 function readFrom(word: Bytes, stream: Stream | undefined): StreamId {
   if (word === '>') throw replyError('newerWithoutGroup')
   if (word === '$') return stream?.topId ?? firstId
-  // Returns the last entry again, even if it is old. [redis 7.4]
+  // For `+`, XREAD returns the last entry, even if it is old. [redis 7.4]
   if (word === '+') return previousId(stream?.lastEntryId ?? firstId) ?? firstId
   return toId(word)
 }

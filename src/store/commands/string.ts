@@ -51,7 +51,7 @@ interface ConditionWords {
   readonly ifdne?: Bytes
 }
 
-/** Returns whether a string (`undefined`: no key) satisfies the given condition. */
+/** Returns whether the value satisfies IFEQ, IFNE, IFDEQ or IFDNE. `undefined` means that the key does not exist. */
 function satisfies({ ifeq, ifne, ifdeq, ifdne }: ConditionWords, value: Bytes | undefined): boolean {
   if (ifeq !== undefined) return value === ifeq
   if (ifne !== undefined) return value !== ifne
@@ -141,7 +141,9 @@ export function sumInt64(a: number | bigint, b: number | bigint): number | bigin
 
 // ---- ranges -----------------------------------------------------------------------------------------------------
 
-/** Converts indexes to a range of bytes. Unlike in `clampRange`, an end before the first byte is the first byte. */
+/**
+ * Converts indexes to a range of bytes. An end before the first byte counts as the first byte, unlike in `clampRange`.
+ */
 function byteRange(length: number, start: number, end: number): { readonly from: number; readonly to: number } {
   if (start < 0 && end < 0 && start > end) return { from: 0, to: 0 }
   const from = Math.max(start < 0 ? start + length : start, 0)
@@ -154,7 +156,7 @@ function slice(value: Bytes, start: number, end: number): Bytes {
   return partOf(value, from, to)
 }
 
-/** Returns a part of a string. If the string was changed in place, only that part is converted to text. */
+/** Returns a part of a string. Of a string that was changed in place, only the requested part is converted to text. */
 function sliceOf(db: Database, key: Bytes, start: number, end: number): Bytes {
   const value = db.use(key)
   if (!(value instanceof RawString) || value.hasText) return slice(db.string(key) ?? empty, start, end)
@@ -397,7 +399,7 @@ export const stringCommands: readonly Command[] = [
   command('INCRBYFLOAT', {
     flags: ['write', 'fast'],
     since: '2.6.0',
-    deviations: 'Computed in double precision; redis-server uses extended precision.',
+    deviations: 'The sum is computed in double precision. redis-server uses extended precision.',
     args: [key('RW'), { ...float, usage: 'increment', read: bytes.read }],
     run({ db }, key, increment) {
       const next = toFloat(db.string(key) ?? latin1('0')) + toFloat(increment)

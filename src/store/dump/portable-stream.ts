@@ -69,7 +69,8 @@ export function streamOf(portable: PortableStream): Stream {
     stream.append(id, fields.map(bytesOf))
   }
   const topId = idOf(portable.topId)
-  if (latest !== undefined && compareIds(topId, latest) < 0) throw new TypeError('topId is below the last entry.')
+  if (latest !== undefined && compareIds(topId, latest) < 0)
+    throw new TypeError('topId is lower than the ID of the last entry.')
   stream.topId = topId
   stream.maxDeletedId = idOf(portable.maxDeletedId)
   stream.added = portable.added

@@ -14,7 +14,7 @@ import { Stream } from '../values/stream-value.js'
 import { indexOf, type PortableIndex, portableIndex } from './portable-index.js'
 import { type PortableStream, portableStream, streamOf } from './portable-stream.js'
 
-// Values as JSON, the content of dumps. The format is readable in version control for all values.
+// Values as JSON, as dumps contain them. All values are readable in version control.
 
 /** A value of the store as JSON. */
 export type PortableValue =
@@ -96,7 +96,9 @@ export function storedValue(portable: PortableValue): KeyspaceValue {
     case 'search':
       return indexOf(portable)
     default:
-      throw new TypeError(`${JSON.stringify((portable as { type?: unknown })?.type)} is not a type of value.`)
+      throw new TypeError(
+        `${JSON.stringify((portable as { type?: unknown })?.type)} is not the type of a stored value.`,
+      )
   }
 }
 

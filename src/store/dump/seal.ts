@@ -3,7 +3,7 @@ import { sha256Bytes } from '../../kernel/digest.js'
 import { replyError } from '../command/errors.js'
 
 // Payloads of DUMP and FUNCTION DUMP: the content, a mark with kind and version, and a checksum of both. The format is
-// specific to this package, because that of redis-server depends on its representation of values in memory.
+// specific to this package. The format of redis-server depends on how redis-server represents values in memory.
 
 const checksumLength = 8
 
@@ -13,7 +13,7 @@ export function sealed(content: Bytes, mark: string): Bytes {
 
 /**
  * Returns the content of a payload.
- * @throws ReplyError when it is damaged or of another kind
+ * @throws ReplyError when the payload is damaged or of another kind
  */
 export function unsealed(payload: Bytes, mark: string): Bytes {
   const content = payload.slice(0, -checksumLength)

@@ -25,7 +25,7 @@ const group = v.object({
   pending: v.array(v.tuple([v.string(), portable, moment, count])),
 })
 
-/** Shape of what `storedValue` reads, which validates IDs and scores itself. */
+/** Schema of a dumped key, as `storedValue()` reads it. `storedValue()` validates IDs and scores itself. */
 const key: v.GenericSchema<unknown, DumpedKey> = v.variant('type', [
   v.object({ ...named, type: v.literal('string'), value: portable }),
   v.object({ ...named, type: v.literal('list'), elements: some(portable) }),

@@ -50,7 +50,7 @@ export function keysOf(dump: StoreDump): LoadedKey[] {
   const loaded = parsed.output.keys.map(loadedKey)
   const names = new Set(loaded.map(({ name }) => name))
   if (names.size < loaded.length)
-    throw new TypeError('load(): the dump of the store contains a key twice. Remove one of them.')
+    throw new TypeError('load(): the store dump contains a key twice. Remove one of the two entries.')
   return loaded
 }
 
@@ -94,7 +94,10 @@ export function differenceOf(before: StoreDump, after: StoreDump): StoreDiff<Dum
   return { added, removed: [...old.values()], changed }
 }
 
-/** Returns a text that is equal for equal keys: the order of set members and hash fields has no meaning. */
+/**
+ * Returns a text for comparing keys. Equal keys have equal texts, because the order of set members and hash fields has
+ * no meaning.
+ */
 function contentOf(dumped: DumpedKey): string {
   if (dumped.type === 'set') return JSON.stringify({ ...dumped, members: sorted(dumped.members) })
   if (dumped.type === 'hash') return JSON.stringify({ ...dumped, fields: sorted(dumped.fields) })

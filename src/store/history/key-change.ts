@@ -1,12 +1,12 @@
 import type { PortableString } from '../../kernel/portable.js'
 import type { DumpedKey } from '../dump/store-dump.js'
 
-/** Property of a dumped collection that has its items. */
+/** Property that contains the items of a dumped collection. */
 export type CollectionPart = 'elements' | 'members' | 'fields' | 'entries'
 
 /**
- * State of one key after one command, load or reset. When a key expires at its `expiresAt`, no further change is
- * recorded.
+ * State of one key after one command, load or reset. The expiration of a key at its `expiresAt` is not recorded as a
+ * change.
  */
 export interface KeyChange {
   /** `seq` of the entry that made the change. */
@@ -14,9 +14,9 @@ export interface KeyChange {
   /** Virtual time, milliseconds since the Unix epoch. */
   readonly at: number
   readonly key: PortableString
-  /** New state, without the list that `splice` changes; absent if the key was deleted. */
+  /** New state of the key. If `splice` is set, the changed list is omitted. Absent if the key was deleted. */
   readonly now?: DumpedKey
-  /** Difference of a long collection from its previous state: `remove` items at `at` are replaced by `insert`. */
+  /** Change of a long collection: from the index `at` on, `remove` items are replaced by the items of `insert`. */
   readonly splice?: {
     readonly of: CollectionPart
     readonly at: number
@@ -25,7 +25,10 @@ export interface KeyChange {
   }
 }
 
-/** Returns the state of a key after a change, given the state before; `undefined` if the key was deleted. */
+/**
+ * Applies a change to the previous state of a key and returns the new state. Returns `undefined` if the key was
+ * deleted.
+ */
 export function appliedTo(before: DumpedKey | undefined, { now, splice }: KeyChange): DumpedKey | undefined {
   if (now === undefined || splice === undefined) return now
   const { of, at, remove, insert } = splice

@@ -1,9 +1,12 @@
 import type { DumpedKey } from '../dump/store-dump.js'
 import { type CollectionPart, type KeyChange, partOf } from './key-change.js'
 
-/** Maximum number of items in a collection whose changes contain the complete new state. */
+/** If a collection has at most this many items, each change contains its complete new state. */
 const fewItems = 64
-/** Maximum number of consecutive partial changes of a key, so that few changes must be combined to read its state. */
+/**
+ * Maximum number of consecutive partial changes of a key. The next change is complete, so that few changes must be
+ * combined to read a state.
+ */
 const maxSplices = 64
 
 const parts: Readonly<Partial<Record<DumpedKey['type'], CollectionPart>>> = {
@@ -14,12 +17,12 @@ const parts: Readonly<Partial<Record<DumpedKey['type'], CollectionPart>>> = {
   stream: 'entries',
 }
 
-/** Computes changes; for long collections, only the differences. */
+/** Computes the recorded changes of keys: differences for long collections, complete states for all other values. */
 export class ListDiffer {
   /** Number of consecutive partial changes by key. */
   readonly #inPart = new Map<string, number>()
 
-  /** Returns the new state of a key, complete or as a difference. */
+  /** Returns the change that leads to a new state: the complete state or a difference. */
   told(id: string, before: DumpedKey | undefined, now: DumpedKey): Pick<KeyChange, 'now' | 'splice'> {
     const part = parts[now.type]
     const soFar = this.#inPart.get(id) ?? 0

@@ -8,10 +8,10 @@ import { type KeyChange, partOf } from './key-change.js'
 import { ListDiffer } from './list-differ.js'
 import { type StoreOrigin, StoreReplica } from './store-replica.js'
 
-/** Number of replicas that are kept, so that reads can alternate between a few instants. */
+/** Number of replicas that are kept. With several replicas, reads can alternate between a few instants. */
 const maxReplicas = 4
 
-/** Past states of a store, computed by running its commands again. Computed only on request. */
+/** Past states of a store. They are computed only on request, by running the commands of the store again. */
 export class StoreHistory {
   readonly #beginning: StoreOrigin
   readonly #ran: () => readonly ExecutedCommand[]
@@ -38,7 +38,10 @@ export class StoreHistory {
     return replica.look(now, read)
   }
 
-  /** Returns the number of commands up to an entry or an instant. */
+  /**
+   * Returns the number of commands that ran up to an entry or an instant. `isLater` returns whether a command ran after
+   * that.
+   */
   countAt(isLater: (ran: ExecutedCommand) => boolean): number {
     const ran = this.#ran()
     let [low, high] = [0, ran.length]
@@ -65,8 +68,8 @@ export class StoreHistory {
   }
 
   /**
-   * Returns the replica that needs the fewest further commands to reach `count`, or a new one. A replica that has run
-   * more commands, or has removed keys that expired after `now`, cannot be used.
+   * Returns the replica that needs the fewest further commands to reach `count`, or a new one. A replica cannot be used
+   * if it has run more commands, or has removed keys that expired after `now`.
    */
   #replicaFor(count: number, now: number): StoreReplica {
     const known = this.#replicas
@@ -81,7 +84,7 @@ export class StoreHistory {
 /** Commands that can delete any key. */
 const emptying = /^(?:flushall|flushdb|swapdb)$/i
 
-/** Runs all commands once and records what each changed. */
+/** Runs all commands once and records the changes of each one. */
 class ChangeReader {
   readonly #replica: StoreReplica
   readonly #changes: KeyChange[] = []
@@ -131,7 +134,7 @@ class ChangeReader {
       return
     }
     this.#known.delete(name)
-    // An expiration is already known from the `expiresAt` of the key.
+    // If a key was deleted because it expired, the `expiresAt` of the key already shows this.
     if (before === undefined || (before.expiresAt ?? Number.POSITIVE_INFINITY) <= at) return
     this.#changes.push({ seq, at, key })
   }

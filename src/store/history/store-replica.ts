@@ -10,7 +10,7 @@ import type { StoreOptions } from '../store-options.js'
 
 /** Initial state of a store. */
 export interface StoreOrigin extends Pick<StoreOptions, 'policy' | 'docs' | 'cursors'> {
-  /** Returns a new random source in the initial state of that of the original store. */
+  /** Returns a new random source that repeats the draws of the original store from the beginning. */
   random(): Random
   readonly at: number
   readonly stored?: StoreDump
@@ -20,11 +20,10 @@ export interface StoreOrigin extends Pick<StoreOptions, 'policy' | 'docs' | 'cur
 /** Second store that runs the same commands as the original. */
 export class StoreReplica {
   readonly store: StoreEngine
-  /** Virtual time that its commands see. */
+  /** Virtual time for the commands of the replica. */
   now: number
   /** Latest instant at which a read removed expired keys. The replica cannot show earlier instants. */
   goneBy: number = Number.NEGATIVE_INFINITY
-  /** Number of commands that were run again. */
   #done = 0
   readonly #random: HeldRandom
 
@@ -75,7 +74,7 @@ export class StoreReplica {
   }
 }
 
-/** Random source that can be copied, so that reads do not advance it. */
+/** Random source that reads do not advance: during a read, a copy takes its place. */
 class HeldRandom implements Random {
   #source: Random
 

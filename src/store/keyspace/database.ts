@@ -27,26 +27,26 @@ interface Deadline extends HeapItem {
 }
 
 /**
- * Maximum bytes of a string that is converted to text as a whole. It is far above the size of every reply. Strings of
- * JavaScript engines can be at most four times as long.
+ * Maximum bytes of a string that is converted to text as a whole. This is far more than any reply has. The longest
+ * JavaScript string has four times this length.
  */
 export const maxText = 134_217_728
 
-/** A class whose instances are stored: `new Type()` is an empty one. */
+/** Class of the containers that keys can have as values. `new Type()` creates an empty container. */
 export type ContainerClass<T extends Container> = new () => T
 
 /** Minimum number of expirations for a sweep. */
 const leastCrowd = 4096
 
 /**
- * Keyspace: one table of keys and their values. Commands look up their keys themselves, because some of them parse the
- * arguments first and others look up keys first. If a key has a value of another type, the lookup throws WRONGTYPE.
+ * Keyspace: one table of keys and their values. Commands look up their keys themselves, because some parse their
+ * arguments before the lookup, and others after it. If a key has a value of another type, the lookup throws WRONGTYPE.
  */
 export class Database {
   readonly #entries = new OrderedTable<KeyEntry>()
   #deadlines = new Heap<Deadline>()
   #sequence = 0
-  /** Maximum number of members in a collection to which the running command can still add. */
+  /** The running command may add to a collection only if the collection has at most this many members. */
   #mostBefore = Number.POSITIVE_INFINITY
   /**
    * Keys of the containers that the running command uses. When the command ends, keys with an empty container are
@@ -56,7 +56,8 @@ export class Database {
   readonly #touched: Container[] = []
   #touchedCount = 0
   /**
-   * Containers that the running command created. If one is still empty at the end, its key is deleted without an event.
+   * Containers that the running command created. If a container is still empty when the command ends, its key is
+   * deleted without an event.
    */
   #made = new Set<Container>()
   /** Keys that a lookup did not find. Collected only while misses are recorded. */
@@ -64,14 +65,13 @@ export class Database {
   /** Maximum number of members in a collection and of keys. */
   mostMembers: number = maxMembers
   readonly search: SearchIndexes
-  /** Called after all keys were deleted, because that causes no event. */
+  /** Called after the deletion of all keys, which causes no keyspace event. */
   cleared: (() => void) | undefined
   /** Called before all keys are deleted. */
   clearing: (() => void) | undefined
 
   constructor(
     private readonly now: () => number,
-    /** Remaining work of the running command. */
     readonly work: Work,
     /**
      * Returns the error for a string that is longer than a reply can be.
@@ -139,8 +139,8 @@ export class Database {
   }
 
   /**
-   * Returns a string that was changed in place as a byte string. Throws the service's error if it is too long for a
-   * reply.
+   * Converts a string that was changed in place to a byte string. Throws the service's error if the string is too long
+   * for a reply.
    */
   textOf(value: RawString): Bytes {
     if (value.hasText) return value.text
@@ -198,7 +198,8 @@ export class Database {
    */
   container<T extends Container>(key: Bytes, type: ContainerClass<T>): T | undefined
   /**
-   * Returns the container of a key and creates a missing one. If it is empty when the command ends, the key is deleted.
+   * Returns the container of a key and creates a missing one. If the container is empty when the command ends, the key
+   * is deleted.
    */
   container<T extends Container>(key: Bytes, type: ContainerClass<T>, missing: 'create'): T
   container<T extends Container>(key: Bytes, type: ContainerClass<T>, missing?: 'create'): T | undefined {
@@ -211,7 +212,7 @@ export class Database {
       // Container classes have no subclasses, so this equals `instanceof` without walking the prototype chain.
     } else if (value.constructor !== type) throw replyError('wrongType')
     else if (sizeOfValue(value) > this.#mostBefore) throw replyError('outOfMemory')
-    // Assigned by index: arrays that every command empties would be reallocated each time.
+    // Assigns by index and keeps the array. Otherwise, every command would empty the array and allocate it again.
     this.#touchedKeys[this.#touchedCount] = key
     this.#touched[this.#touchedCount++] = value as T
     return value as T
@@ -228,7 +229,6 @@ export class Database {
     return entry === undefined || this.#isPast(entry.expiresAt) ? 0 : sizeOfValue(entry.value)
   }
 
-  /** Returns the total size of several keys. */
   sizeOfAll(keys: readonly Bytes[]): number {
     let size = 0
     for (const key of keys) size += this.sizeOf(key)
@@ -260,8 +260,8 @@ export class Database {
   }
 
   /**
-   * Stores a key that was renamed, copied or restored. It counts as new. It takes the position of an existing key with
-   * the same name, so that a scan returns the name once.
+   * Stores a key that was renamed, copied or restored. The key counts as new. If a key with the same name exists, the
+   * new key takes its position, so that a scan returns the name once.
    */
   put(key: Bytes, value: KeyspaceValue, expiresAt: number | undefined): void {
     const isReplaced = this.has(key)
@@ -276,7 +276,10 @@ export class Database {
     if (entry !== undefined) entry.usedAt = this.#seconds() - seconds
   }
 
-  /** Must be called after parts of a value got an expiration, so that they expire even if no command reads them. */
+  /**
+   * Registers the expirations of parts of a value, so that the parts expire even if no command reads them. Must be
+   * called after a part got an expiration.
+   */
   watchParts(key: Bytes): void {
     const entry = this.#entries.get(key)
     if (entry !== undefined) this.#watchParts(key, entry)
@@ -329,8 +332,8 @@ export class Database {
   }
 
   /**
-   * Whether a sweep is needed, because there are twice as many expirations as after the last one. Expired keys that no
-   * command reads are only removed by a sweep.
+   * Whether a sweep is needed, because there are twice as many expirations as after the last sweep. Only a sweep
+   * removes expired keys that no command reads.
    */
   get isCrowded(): boolean {
     return this.#deadlines.size > this.#crowd
@@ -356,7 +359,6 @@ export class Database {
   /** Whether a timer of the clock, not a command, triggered the running sweep. */
   isAlarmed = false
 
-  /** Runs `sweep()` for a timer of the clock. */
   sweepAtAlarm(): void {
     this.isAlarmed = true
     try {
@@ -387,7 +389,6 @@ export class Database {
     return this.#entries.size
   }
 
-  /** Number of keys with an expiration. */
   get expiring(): number {
     this.sweep()
     let count = 0

@@ -1,10 +1,12 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import type { Container } from '../values/value.js'
 
-/** Short strings are byte strings. Strings that were changed in place, and all other values, are containers. */
+/**
+ * Value of a key. A short string is a byte string. A string that was changed in place, and a value of any other type,
+ * is a container.
+ */
 export type KeyspaceValue = Bytes | Container
 
-/** Value of a key and its metadata. */
 export class KeyEntry {
   /** Expiration in milliseconds since the Unix epoch. The key has expired when `expiresAt <= now`. */
   expiresAt: number | undefined = undefined

@@ -18,7 +18,10 @@ export function parseEventFlags(letters: string): EventFlags | undefined {
   return flags
 }
 
-/** Formats flags as CONFIG GET does: `KEA` becomes `AKE`, and `A` hides an `n`. [store.md 7.2, redis 7.0] */
+/**
+ * Formats flags as CONFIG GET does: `KEA` becomes `AKE`. If all classes of `A` are set, `n` is not shown. [store.md
+ * 7.2, redis 7.0]
+ */
 export function formatEventFlags(flags: EventFlags): string {
   const shown = (letters: string | string[]) => [...letters].filter((letter) => flags.has(letter)).join('')
   return (all.every((letter) => flags.has(letter)) ? 'A' : shown([...all, 'n'])) + shown('KEm')

@@ -7,7 +7,6 @@ import { SortedSet } from '../values/sorted-set-value.js'
 import { Stream } from '../values/stream-value.js'
 import type { KeyspaceValue } from './key-entry.js'
 
-/** Size of a value. */
 export interface Measure {
   readonly elements: number
   /** Bytes of all strings in the value. A number counts as 8 bytes. */

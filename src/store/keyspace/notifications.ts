@@ -7,11 +7,11 @@ import type { PubSub } from './pubsub.js'
 import type { StoreClock } from './store-clock.js'
 
 /**
- * Publishes keyspace notifications as CONFIG SET notify-keyspace-events selects them. [store.md 5.1] A key that has
- * expired may never be read again, so the event `expired` needs a timer.
+ * Publishes the keyspace notifications that CONFIG SET notify-keyspace-events enables. [store.md 5.1] An expired key
+ * may never be read again, so the event `expired` needs a timer.
  */
 export class Notifications {
-  /** Whether the expiration of keys must be noticed, so that a command may have to set a timer. */
+  /** Whether the expiration of keys must be noticed immediately. If so, commands must set a timer. */
   hearsExpiry = false
   hearsMisses = false
   /** Whether any event is published. */
@@ -39,7 +39,7 @@ export class Notifications {
     this.#hearExpiry()
   }
 
-  /** Sets whether a client waits for the expiration of keys, although no event is published. */
+  /** Sets whether a client waits for the expiration of keys. A timer is then needed even if no event is published. */
   set isAwaited(isAwaited: boolean) {
     this.#isAwaited = isAwaited
     this.#hearExpiry()
@@ -56,8 +56,8 @@ export class Notifications {
 
   announce(eventClass: EventClass, event: string, key: Bytes): void {
     if (!this.#flags.has(eventClass)) return
-    // An event must not fail the command, so at most one unit of work is charged for it. Matching the patterns of
-    // subscribers has a budget of its own.
+    // An event must not fail the command, so at most one unit of work is charged for the event. Comparing channels with
+    // the patterns of subscribers has its own budget.
     if (this.db.work.left > 0) this.db.work.left--
     if (this.#flags.has('K')) this.pubsub.announce(latin1(`__keyspace@0__:${key}`), latin1(event))
     if (this.#flags.has('E')) this.pubsub.announce(latin1(`__keyevent@0__:${event}`), key)

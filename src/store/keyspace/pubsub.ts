@@ -34,17 +34,20 @@ export class PubSubMessage {
 export interface Subscriber {
   /** Receives a message. Never waits and never throws, but may unsubscribe. */
   receive(message: PubSubMessage): void
-  /** Returns whether the user may still receive its subscriptions; called after every change of users and tokens. */
+  /**
+   * Returns whether the user still has permission for all subscriptions of this subscriber. Called after every change
+   * of users and tokens.
+   */
   isWelcome(): boolean
   /** Ends the stream or connection from the side of the server. */
   dismiss(): void
 }
 
-/** Subscriptions of one subscriber, so that it can be removed without a search. */
+/** All subscriptions of one subscriber. With this list, the subscriber can be removed without a search. */
 interface Subscriptions {
   readonly channels: Set<Bytes>
   readonly patterns: Set<Bytes>
-  /** Shard channels, which are counted separately. The double is one node, so it has all of them. */
+  /** Shard channels, which are counted separately. The double is a single node, so all shard channels belong to it. */
   readonly shards: Set<Bytes>
   /** Bytes of the names of the subscriber's channels and patterns. */
   kept: number
@@ -70,7 +73,7 @@ interface Pattern {
   readonly subscribers: Set<Subscriber>
 }
 
-/** Error if matching channels against patterns takes more work than the budget for the events of one request. */
+/** Error for a channel whose comparison with patterns takes more work than the budget for the events of one request. */
 class PatternTooCostly extends Error {}
 
 /** Subscriptions to channels, patterns and the feed of all commands. [store.md 5] */
@@ -106,7 +109,8 @@ export class PubSub {
   }
 
   /**
-   * Ends subscriptions to these channels or patterns, or to all of them. Returns the ended ones and how many remain.
+   * Ends subscriptions to these channels or patterns, or to all of them. Returns the ended subscriptions and the number
+   * of remaining ones.
    */
   unsubscribe(
     subscriber: Subscriber,
@@ -128,7 +132,6 @@ export class PubSub {
     return ended.length === 0 ? [{ name: null, left: sizeOf(heard, kind) }] : ended
   }
 
-  /** Returns the number of subscriptions of a subscriber. */
   countOf(subscriber: Subscriber): number {
     const heard = this.#everybody.get(subscriber)
     return heard === undefined ? 0 : sizeOf(heard, 'channels') + heard.shards.size
@@ -162,7 +165,10 @@ export class PubSub {
     if (subscribers?.delete(subscriber) && subscribers.size === 0) all.delete(name)
   }
 
-  /** Remaining work to match channels against patterns for keyspace events, which no client published. */
+  /**
+   * Remaining work for comparing the channels of keyspace events with patterns. These events have their own budget,
+   * because no client publishes them.
+   */
   readonly #attention = new Work(Number.POSITIVE_INFINITY, () => new PatternTooCostly())
 
   /**
@@ -189,8 +195,8 @@ export class PubSub {
   }
 
   /**
-   * Publishes a keyspace event. The command has already run, so a subscriber whose pattern costs too much is
-   * disconnected, like one that reads too slowly.
+   * Publishes a keyspace event. The command has already run and cannot fail. If a pattern costs too much work, its
+   * subscribers are disconnected, like those that read too slowly.
    */
   announce(channel: Bytes, payload: Bytes): void {
     this.#tellChannel(channel, payload)
@@ -213,7 +219,6 @@ export class PubSub {
     return size
   }
 
-  /** Publishes to a shard channel. */
   publishToShard(channel: Bytes, payload: Bytes): number {
     const subscribers = this.#shards.get(channel)
     if (subscribers === undefined) return 0
@@ -224,7 +229,7 @@ export class PubSub {
 
   /** Shows a command to the monitors, without passwords. `origin` is a client's address, or `lua`. */
   show(argv: readonly Bytes[], now: number, origin: string): void {
-    // Escapes can turn one byte into four, so a longer command could become a line that is too long.
+    // For monitors, an escape can turn one byte into four. The line for a longer command could therefore be too long.
     if (argv.reduce((size, word) => size + word.length, 0) > maxShown) {
       for (const monitor of this.monitors) monitor.dismiss()
       return

@@ -14,19 +14,19 @@ const rounds = 4
 const beyondAll = Number.POSITIVE_INFINITY
 
 /**
- * Cursors of SCAN: opaque 64-bit numbers, mostly beyond 2^53, as in the service. They are a keyed permutation of the
- * positions, so none must be stored. [store.md 7.2: opaque]
+ * Cursors of SCAN: opaque 64-bit numbers, mostly beyond 2^53, as in the service. [store.md 7.2: opaque] A keyed
+ * permutation converts a position to a cursor and back, so cursors need not be stored.
  *
- * Loading a dump renumbers the keys of a keyspace. Older cursors are still recognized, because the secret of the
- * permutation is the same, but they restart the scan. A scan may then return a key twice, but misses none.
+ * Loading a dump renumbers the keys of a keyspace. A cursor from before the load is still recognized, because the
+ * secret of the permutation is the same, but it restarts the scan. Such a scan may return a key twice, but misses none.
  */
 export class ScanCursors {
   readonly #keys: readonly number[]
   readonly #life: number
 
   /**
-   * @param random random source, which must have the same seed for all loads
-   * @param loads number of earlier loads
+   * @param random random source, which must have the same seed after every load
+   * @param loads number of dumps that were loaded before
    */
   constructor(random: Random, loads = 0) {
     this.#life = loads % lives
@@ -38,8 +38,8 @@ export class ScanCursors {
   }
 
   /**
-   * Returns the sequence number to continue from. For a number that no scan returned, this is the end. For a cursor
-   * that was rounded, or returned before a load, it is the beginning.
+   * Returns the sequence number from which the scan continues. A number that no scan returned ends the scan. A cursor
+   * that was rounded, or returned before a load, restarts the scan.
    */
   place(cursor: bigint): number {
     if (cursor === 0n) return 0
@@ -56,8 +56,8 @@ export class ScanCursors {
     let right = position % half
     for (let round = 0; round < rounds; round++) [left, right] = [right, left ^ this.#mixed(right, round)]
     const check = this.#mixed(left, rounds) ^ this.#mixed(right, rounds)
-    // The low bits are an odd number, so that rounding always changes the cursor. They are far from both ends of their
-    // range, so that rounding does not change the position.
+    // The number in the low bits is odd, so rounding always changes the cursor. It is far from both ends of its range,
+    // so rounding does not change the position.
     const low = 4096 + ((check & 0x3fff) | 1)
     const top = check >>> 23
     return (((BigInt(top) << 48n) | BigInt(left * half + right)) << lowBits) | BigInt(low)

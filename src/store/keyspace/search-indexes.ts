@@ -1,11 +1,11 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import { SearchIndex } from '../values/search-index.js'
 
-/** Indexes of a database and their aliases. Writes are only recorded; a search evaluates them. */
+/** Search indexes of a database and their aliases. A write is only recorded, and a later search indexes it. */
 export class SearchIndexes {
-  /** Stored indexes. Some may be deleted, which is detected at lookup. */
+  /** Indexes by name. Some may have been deleted since, which is detected at lookup. */
   readonly #stored = new Map<Bytes, SearchIndex>()
-  /** Index name of each alias, whether or not the index exists. */
+  /** Name of the index for each alias. An index with this name may not exist. */
   readonly aliases: Map<Bytes, Bytes> = new Map()
 
   /** Whether writes must be recorded. It is a plain field instead of a getter, because every write reads it. */
@@ -16,7 +16,7 @@ export class SearchIndexes {
     private readonly now: () => number,
   ) {}
 
-  /** Records an event at a key. */
+  /** Records that a key was written, in all indexes that cover the key. */
   record(key: Bytes): void {
     for (const index of this.#stored.values()) if (index.covers(key)) index.note(key, this.now())
   }
@@ -43,8 +43,8 @@ export class SearchIndexes {
   }
 
   /**
-   * Returns the index with this name, or the one that an alias with this name refers to. [search.md 0; the order of
-   * both: choice]
+   * Returns the index with this name, or the index of the alias with this name. If both exist, the index has
+   * precedence. [search.md 0; the order of both: choice]
    */
   find(name: Bytes): { readonly name: Bytes; readonly index: SearchIndex } | undefined {
     const index = this.all.get(name)

@@ -34,12 +34,15 @@ export class Watches {
     this.size = this.#byKey.size
   }
 
-  /** Records an event at a key. */
+  /** Marks the watches of a key as changed. */
   touch(key: Bytes): void {
     for (const watch of this.#byKey.get(key) ?? []) watch.isTouched = true
   }
 
-  /** Records that all keys are deleted. @param isThere returns whether a key existed: missing keys do not change */
+  /**
+   * Records that all keys are deleted.
+   * @param isThere returns whether a key existed, because the deletion does not change a missing key
+   */
   clear(isThere: (key: Bytes) => boolean): void {
     for (const key of this.#byKey.keys()) if (isThere(key)) this.touch(key)
   }

@@ -32,8 +32,8 @@ export interface ReaderLimits {
 }
 
 /**
- * Limits for clients that have not signed in. Arguments are limited as in redis-server, which would allow 160 KB per
- * command. In addition, a command or line that is longer than signing in needs is rejected and not kept in memory.
+ * Limits for clients that have not signed in. The limits for arguments are those of redis-server, which would allow 160
+ * KB per command. Signing in needs less, so a longer command or line is rejected and not kept in memory.
  */
 export const strangersLimits: ReaderLimits = { command: 16_384, words: 10, word: 16_384, line: 16_384 }
 
@@ -64,21 +64,21 @@ export class CommandReader {
   #missing = 0
   #words: Bytes[] = []
   #size = 0
-  /** Number of missing bytes of the current argument and its line end; -1 before its length was read. */
+  /** Number of bytes that are missing of the current argument, including its line end. -1 until the length was read. */
   #left = -1
   #parts: Bytes[] = []
-  /** Bytes of the arguments and parts of the current command. */
+  /** Bytes that were read of the current command: complete arguments and parts of the current one. */
   #kept = 0
 
   /**
-   * @param textOf converts a part of a chunk to a byte string; hosts have faster functions for this than JavaScript
-   * itself
+   * @param textOf converts a range of a chunk to a byte string. Hosts have faster functions for this than JavaScript
+   * itself.
    */
   constructor(textOf: (bytes: Uint8Array, from: number, to: number) => Bytes) {
     this.#textOf = textOf
   }
 
-  /** Bytes that are kept until a command is complete, including unread ones. */
+  /** Bytes that are kept in memory until a command is complete. Bytes that were not read yet are included. */
   get held(): number {
     return this.#buffer.length + this.#kept + perPiece * (this.#words.length + this.#parts.length)
   }
@@ -109,7 +109,7 @@ export class CommandReader {
     this.#kept = 0
   }
 
-  /** Releases a chunk if little or nothing of it is unread. */
+  /** Releases the memory of a chunk if at most half of its bytes are unread. */
   compact(): void {
     if (this.#at === 0 || this.pending > this.#buffer.length >>> 1) return
     this.#buffer = this.pending === 0 ? nothing : this.#buffer.slice(this.#at)
@@ -118,7 +118,7 @@ export class CommandReader {
 
   /**
    * Returns the next command, or `undefined` until more bytes arrive. An empty line has no arguments.
-   * @throws ProtocolError, TlsHandshake when the bytes are not a command; nothing after them can be read
+   * @throws ProtocolError, TlsHandshake when the bytes are not a command. Nothing after these bytes can be read.
    */
   next(limits: ReaderLimits): readonly Bytes[] | OversizedCommand | undefined {
     if (this.#missing === 0) {
@@ -168,7 +168,7 @@ export class CommandReader {
     const isKept = this.#size <= limits.command
     const there = this.#buffer.length - this.#at
     if (there < this.#left) {
-      // The bytes of the line end stay in the buffer until both have arrived.
+      // The line end stays in the buffer until both of its bytes have arrived.
       const taken = Math.max(0, Math.min(there, this.#left - 2))
       if (taken > 0 && isKept) {
         this.#parts.push(this.#textOf(this.#buffer, this.#at, this.#at + taken))
@@ -191,7 +191,9 @@ export class CommandReader {
     return true
   }
 
-  /** Returns the number after the sign at the current position; `undefined` until its line is complete. */
+  /**
+   * Returns the number after the type character, such as 3 for `*3`. Returns `undefined` until the line is complete.
+   */
   #number(name: string, short: string, { line }: ReaderLimits): number | undefined {
     const end = this.#buffer.indexOf(CR, this.#at)
     if (end === -1 || end + 1 >= this.#buffer.length) {

@@ -9,7 +9,7 @@ import { hostClearTimeout, hostSetTimeout, hostTime, unref } from '../../kernel/
 export interface MemoryHolder {
   /** Bytes of memory in use: incomplete commands, queued transaction commands, names, and output that was not read. */
   readonly held: number
-  /** Value that changes whenever the other end reads pending output or sends expected bytes. */
+  /** Value that changes whenever the client reads pending output or sends expected bytes. */
   readonly progress: number
   /** Disconnects the holder, which releases its memory immediately. */
   sendAway(): void
@@ -25,8 +25,8 @@ const always = 16_384
 export const stalledAfter = 5_000
 
 /**
- * Milliseconds of host time at the beginning during which progress does not count, because buffers of the operating
- * system accept a few megabytes without a reader.
+ * Length of the beginning of a holder, in milliseconds of host time. Progress during this time does not count, because
+ * buffers of the operating system accept a few megabytes without a reader.
  */
 const beginning = 1_000
 
@@ -42,16 +42,17 @@ interface Watched {
 }
 
 /**
- * Holders that share one memory limit. When the limit is reached, stalled holders and those without progress after
- * their beginning are disconnected first, the longest stalled one first. The largest holders follow, if they use more
- * memory than the holder that needs it. Clients that keep reading or sending therefore stay connected longer.
+ * Holders that share one memory limit. When the limit is reached, holders are disconnected: first those that are
+ * stalled or made no progress after their beginning, in the order of their stalls. After them, the largest holders are
+ * disconnected, if they use more memory than the holder that asks for memory. Clients that keep reading or sending
+ * therefore stay connected longer.
  */
 export class Crowd {
   readonly #now: () => number
   readonly #watched = new Map<MemoryHolder, Watched>()
   /**
-   * Records of former holders that released their memory. A holder that soon uses much memory again continues its
-   * record.
+   * Records of holders that have released their memory. If such a holder soon uses much memory again, its record
+   * continues.
    */
   readonly #before = new WeakMap<MemoryHolder, Watched>()
   #timer: unknown
@@ -112,7 +113,7 @@ export class Crowd {
   }
 
   /**
-   * Returns whether `bytes` more fit, disconnecting other holders if necessary.
+   * Returns whether this many further bytes fit into memory. Disconnects other holders if necessary.
    * @param asking holder that needs the bytes, if it already exists
    */
   makesRoom(bytes: number, asking?: MemoryHolder): boolean {
@@ -131,7 +132,7 @@ export class Crowd {
   }
 
   /**
-   * Returns the holders that can be disconnected in favor of `asking`, in order.
+   * Returns the holders that can be disconnected in favor of `asking`, in the order of disconnection.
    * @param wanted bytes that `asking` will use
    */
   #leaving(wanted: number, asking: MemoryHolder | undefined): MemoryHolder[] {
@@ -165,7 +166,7 @@ export class Shared {
 
   constructor(readonly bytes: Bytes) {}
 
-  /** Adds a reader that has not read the bytes; returns `false` if they do not fit. */
+  /** Adds a reader that must still read the bytes. Returns `false` if the bytes do not fit into memory. */
   hold(buffered: Account): boolean {
     if (this.#readers === 0) {
       if (!buffered.take(this.bytes.length)) return false

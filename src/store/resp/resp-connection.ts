@@ -32,8 +32,9 @@ export interface RespStore {
 /** Host of the connections. */
 export interface RespHost {
   /**
-   * Returns the store for the user and password of an AUTH command; `undefined` if the two do not match.
-   * @throws ReplyError when they match but the user is rejected for another reason
+   * Returns the store for the user and password of an AUTH command. Returns `undefined` if user and password do not
+   * match.
+   * @throws ReplyError when user and password match, but the user is rejected for another reason
    */
   enter(user: string | undefined, password: string): { readonly home: RespStore; readonly user: User } | undefined
 }
@@ -59,8 +60,8 @@ export interface Socket {
   /** Runs a function right after the current call. */
   soon(run: () => void): void
   /**
-   * Runs a function when this connection may use the process: immediately, or after the other connections that already
-   * wait for it.
+   * Runs a function when this connection gets processing time: immediately, or after the other connections that already
+   * wait for processing time.
    * @param group key of the connections that share processing time with this one
    */
   turn(group: unknown, run: () => void): void
@@ -74,13 +75,13 @@ export interface Socket {
    * @param milliseconds delay in host time
    */
   after(milliseconds: number, run: () => void): void
-  /** Called when the client uses TLS. */
   spokeTls?(): void
 }
 
 /**
- * Maximum bytes of pending output before the next command runs, and of unread commands before more are received. This
- * limit is for clients that have signed in, `enoughOfStrangers` for the others.
+ * Maximum bytes of pending output, above which the next command does not run yet. It is also the maximum of unread
+ * commands, above which no further bytes are received. For clients that have not signed in, both limits are
+ * `enoughOfStrangers`.
  */
 const enough = 1_048_576
 const enoughOfStrangers = 16_384
@@ -91,13 +92,13 @@ const enoughOfStrangers = 16_384
  */
 export const turn: number = 256 * unitsPerRow
 
-/** Bytes above which a message is sent as it is instead of copied into other output. */
+/** A message with more bytes than this is sent separately instead of being copied into other output. */
 const worthSharing = 4_096
 
 /**
- * Limits of pending messages: a client with `maxMessages` bytes is disconnected immediately, a client with
- * `manyMessages` bytes after `longBehind` milliseconds of host time. These are the limits of redis-server:
- * `client-output-buffer-limit pubsub 32mb 8mb 60`. [redis 7.0]
+ * Limits of pending messages. A client with `maxMessages` bytes is disconnected immediately. A client with
+ * `manyMessages` bytes is disconnected after `longBehind` milliseconds of host time. These are the limits of
+ * redis-server: `client-output-buffer-limit pubsub 32mb 8mb 60`. [redis 7.0]
  */
 export const maxMessages = 33_554_432
 export const manyMessages = 8_388_608
@@ -112,7 +113,7 @@ export const failurePause = 1_000
 
 const noAuth = wireOfError('NOAUTH Authentication required.')
 const abandoned = wireOfError(
-  'ERR The sandbox of this connection was disposed of. Close the client first, or connect it to another sandbox.',
+  'ERR The sandbox of this connection was disposed of. Close the client before you dispose of the sandbox, or connect the client to another sandbox.',
 )
 const wrongPassword = 'WRONGPASS invalid username-password pair or user is disabled.'
 const helloWithoutAuth =
@@ -125,13 +126,15 @@ export class RespConnection implements MemoryHolder {
   readonly #address: string
   readonly #reader: CommandReader
   #home: RespStore | undefined
-  /** User without a password for this connection. RESET restores it. */
+  /** User that needs no password on this connection. RESET restores this user. */
   #welcome: { readonly home: RespStore; readonly user: string } | undefined
   #session: Session | undefined
   /** Protocol version until a session exists. */
   #protocol: RespVersion = 2
   #limits: ReaderLimits = strangersLimits
-  /** Number of wrong passwords. A correct one does not reset it, because it may be another user's. */
+  /**
+   * Number of wrong passwords. A correct password does not reset this number, because it may belong to another user.
+   */
   #failures = 0
   #isBusy = false
   #isWorking = false
@@ -145,7 +148,7 @@ export class RespConnection implements MemoryHolder {
   #isTooSlow = false
   /** Number of the latest event loop turn in which the client had read everything. */
   #upToDate = 0
-  /** Set while the bytes of pending messages have been above `manyMessages` without interruption. */
+  /** Set as long as the bytes of pending messages stay above `manyMessages`. */
   #farBehind: object | undefined
   /** Whether this connection lets other connections run first. */
   #isResting = false
@@ -191,7 +194,7 @@ export class RespConnection implements MemoryHolder {
     return this.#account.held + this.#shared
   }
 
-  /** Value that changes with progress. While output is pending, only reading it counts as progress. */
+  /** Value that changes with progress. While output is pending, only reading the output counts as progress. */
   get progress(): number {
     return this.#socket.backlog > 0 ? this.#socket.taken : this.#received
   }
@@ -338,9 +341,11 @@ export class RespConnection implements MemoryHolder {
   }
 
   /**
-   * Handles the disposal of the store. After that, only the client closes the connection. A failed test may have left
-   * the connection open, and closing it from the server would cause another error in the client. Commands that run or
-   * wait get no reply until the client sends another command, because an error reply might be unhandled.
+   * Handles the disposal of the store. From then on, only the client closes the connection. A failed test may have left
+   * it open, and closing it from the server would cause another error in the client.
+   *
+   * A command that runs or waits gets no reply until the client sends another command, because nothing may handle an
+   * error reply.
    */
   abandon(): void {
     this.#isAbandoned = true
@@ -358,8 +363,8 @@ export class RespConnection implements MemoryHolder {
 
   #take(argv: readonly Bytes[]): void {
     const name = argv[0]!.toUpperCase()
-    // A web page can make a browser send an HTTP request to this port, whose body would be read as commands. The line
-    // may have no space after the colon of `Host:`.
+    // A web page can make a browser send an HTTP request to this port. The body of the request would be read as
+    // commands, so the connection is closed. The header line may have no space after `Host:`.
     if (name === 'POST' || name.startsWith('HOST:')) this.#break()
     else if (this.#isAbandoned) this.#sayAbandoned(name)
     else if ((name === 'AUTH' || name === 'HELLO') && this.#renewed()?.isOccupied === true) this.#run([latin1(name)])
@@ -412,7 +417,8 @@ export class RespConnection implements MemoryHolder {
           this.#isBusy = false
           return
         }
-        // The next command is not part of the command that ended the wait, so it runs later.
+        // The wait ended inside a command of another client. The next command of this connection runs later, so that it
+        // does not become a part of that command.
         this.#socket.soon(() => {
           this.#isBusy = false
           this.work()
@@ -420,7 +426,7 @@ export class RespConnection implements MemoryHolder {
       },
       break: () => this.#breakOff(),
     })
-    // The output of earlier commands was not flushed when the command began to wait.
+    // The command waits, and the output of earlier commands was not flushed yet.
     if (!isOver) this.#flush()
   }
 
@@ -502,8 +508,8 @@ export class RespConnection implements MemoryHolder {
   }
 
   /**
-   * Returns the session in the current sandbox. After a reset it is a new one, because a reset does not disconnect
-   * clients from their store.
+   * Returns the session in the current sandbox. After a reset of the sandbox, begins a new session, because a reset
+   * does not disconnect clients from their store.
    */
   #renewed(): Session | undefined {
     const [session, home] = [this.#session, this.#home]
@@ -554,9 +560,9 @@ export class RespConnection implements MemoryHolder {
   }
 
   /**
-   * Sends a message that is not a reply. A client that had read everything when this event loop turn began gets all
-   * messages of the turn, as long as the shared memory limit allows. Any other client is disconnected if the message
-   * would exceed its limit.
+   * Sends a message that is not a reply. A client that had read everything at the beginning of this event loop turn
+   * gets all messages of the turn, as long as the shared memory limit allows. Any other client is disconnected if the
+   * message would exceed the client's limit.
    */
   #tell(size: number, send: () => void): void {
     if (this.#isTooSlow || this.#isClosed) return
@@ -617,7 +623,7 @@ export class RespConnection implements MemoryHolder {
     if (this.#isClosed) return
     if (this.#out !== '') {
       const out = this.#out
-      // Checked before the output is added to the unread bytes.
+      // The memory is checked before the output counts as unread bytes of the socket.
       this.settle()
       if (this.#isClosed) return
       this.#out = ''

@@ -181,7 +181,6 @@ const commands: readonly SessionCommand<Session>[] = [
   },
 ]
 
-/** All commands of connections, by name. */
 export const sessionCommands: ReadonlyMap<string, SessionCommand<Session>> = new Map(
   commands.map((row) => [row.name, row]),
 )
@@ -285,8 +284,8 @@ function idOf(word: Bytes): number {
 }
 
 /**
- * Returns a valid name. The length of names is limited, because CLIENT LIST returns those of all connections.
- * redis-server has no limit. [choice]
+ * Returns the text if it is a valid name. The length is limited, because CLIENT LIST returns the names of all
+ * connections. redis-server has no limit. [choice]
  */
 function nameOf(text: Bytes, what: string): Bytes {
   if (text.length > maxName) throw replyError('outOfMemory')

@@ -50,7 +50,7 @@ export function sessionInjection(
   return strikes.length === 0 ? undefined : { strikes, faults, front }
 }
 
-/** Response in bytes of the Redis protocol. Faults that change responses return it with this type. */
+/** Response in bytes of the Redis protocol. If a fault changes such a response, the result has the same type. */
 interface WireAnswer extends FaultyResponse {
   readonly isWire: true
 }
@@ -59,7 +59,7 @@ function wire(body: Bytes): WireAnswer {
   return { status: 200, headers: [], body, isWire: true }
 }
 
-/** Applies the faults as nested wrappers, the first one outermost. */
+/** Runs a command with faults. Each fault wraps the next one, and the first fault is the outermost. */
 export function serveFaulty(struck: Struck, session: Session, argv: readonly Bytes[], turn: CommandExchange): void {
   const { clock } = struck.front
   const fail = (error: unknown): void => {
@@ -87,7 +87,7 @@ export function serveFaulty(struck: Struck, session: Session, argv: readonly Byt
     }
     return undefined
   }
-  // A slow response is sent after the task has ended, so that time can move.
+  // A slow response is sent after the task has ended, so that virtual time can move in the meantime.
   void clock
     .track(`command ${argv[0]!.toUpperCase().slice(0, 40)}`, work)
     .then((body) => body && trickle(body, session, clock, turn).catch(fail))

@@ -14,7 +14,7 @@ export class SentReply {
   constructor(readonly plain: Reply) {}
 }
 
-/** Command about the connection itself, which receives the session. */
+/** Command about the connection itself. Its `run()` function receives the session. */
 export interface SessionCommand<Session> {
   /** Upper-case name; a subcommand follows after a space. */
   readonly name: string
@@ -22,11 +22,11 @@ export interface SessionCommand<Session> {
   readonly words: readonly [least: number, most: number]
   /** Handling between MULTI and EXEC. Default: queued. */
   readonly inTransaction?: 'runs' | 'refused'
-  /** Whether users without any permission can send it. */
+  /** Whether users without any permission can send the command. */
   readonly isFree?: true
   /** Arguments, for the reference. */
   readonly usage?: string
-  /** `redis`: only redis-server has it; the service has no page for it. */
+  /** `redis`: only redis-server has the command, and the service has no page for it. */
   readonly status?: 'redis'
   /** Whether monitors do not see the command. */
   readonly isAdmin?: true

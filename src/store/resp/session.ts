@@ -45,7 +45,6 @@ export interface Outlet {
 
 /** Part of `RespSessions` that a session uses. */
 export interface SessionOwner {
-  /** Commands of connections, by name. */
   readonly commands: ReadonlyMap<string, SessionCommand<Session>>
   readonly front: RestStore
   readonly sessions: Iterable<Session>
@@ -103,7 +102,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
   /**
    * Runs one command.
    * @param send receives the bytes of the response once, or never if the connection breaks
-   * @returns whether the command waits: then `send` is called later, and nothing may be sent before
+   * @returns whether the command waits. If so, `send` is called later, and nothing else may be sent before that.
    */
   run(argv: readonly Bytes[], send: Send): boolean {
     this.#last = { at: this.#house.front.clock.now(), name: argv[0]!.slice(0, 40) }
@@ -183,7 +182,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     if (own !== undefined) this.#check(own, argv)
     const refusal = this.#unfit(name, own, argv)
     if (refusal === undefined) return own
-    // An unknown command, a wrong number of arguments and a missing permission are reported first.
+    // An unknown command, a wrong number of arguments or a missing permission is reported instead of this error.
     if (own === undefined) this.#checkStored(argv)
     throw refusal
   }
@@ -232,7 +231,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     throw argv.length > 1 ? unknownSubcommand(name, argv[1]!) : wrongArity(name)
   }
 
-  /** Whether commands without a page of the service are enabled. */
+  /** Whether commands are enabled that the service's documentation does not have. */
   get #hasAll(): boolean {
     return this.#house.front.store.options.policy.commands === 'all'
   }
@@ -474,7 +473,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
 
   #wireOf(message: PubSubMessage, line: Bytes): Bytes {
     const [kind, ...rest] = message.parts
-    // The line differs if a fault has damaged its end.
+    // If a fault has damaged the end of the line, the last part of the message gets the same damage.
     if (line !== message.line) rest.push(`${String(rest.pop() ?? '').slice(0, -1)}${line.at(-1)}` as Bytes)
     if (rest.length === 0) return wireOf(kind === '"OK"' ? ok : new Status(kind), 2)
     return this.#heard([kind, ...rest])
@@ -516,8 +515,8 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
   }
 
   /**
-   * Sends the bytes of a message. If the running command of this client caused the message, it becomes part of the
-   * response.
+   * Sends the bytes of a message. If the running command of this client caused the message, the bytes become part of
+   * the response to that command.
    */
   #put(bytes: Bytes): void {
     if (this.#sent !== undefined) {
@@ -599,7 +598,6 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
     this.#gone?.abort()
   }
 
-  /** Handles the end of the connection. */
   close(): void {
     if (this.hasEnded) return
     this.retire()
@@ -616,7 +614,7 @@ export class Session implements Subscriber, EventOutlet, CommandClient {
 
   /**
    * Returns a line for each connection, as CLIENT LIST does.
-   * @throws ReplyError when the lines would exceed the maximum reply, before any is created
+   * @throws ReplyError when the lines would exceed the maximum reply. In this case, no line is created.
    */
   describe(sessions: Iterable<Session>): Bytes {
     const { store } = this.#house.front

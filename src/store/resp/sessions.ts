@@ -9,7 +9,7 @@ import { type Outlet, Session, type SessionOwner } from './session.js'
 import { sessionCommands } from './session-commands.js'
 import { type CommandExchange, serveFaulty, sessionInjection } from './session-faults.js'
 
-/** Outlet that drops everything, for forks and for the replay of inputs, which have no client. */
+/** Outlet that discards everything. Forks and replays of inputs use it, because they have no client. */
 const nowhere: Outlet = { send() {}, tell() {}, end() {}, break() {} }
 
 function ignore(): void {}
@@ -110,7 +110,6 @@ export class RespSessions implements SessionOwner {
     return session
   }
 
-  /** Changes the user of a session. */
   changeUser(session: Session, user: string): void {
     this.#keep({ session: session.id, user })
     const { access } = this.front.store
@@ -150,7 +149,6 @@ export class RespSessions implements SessionOwner {
     }
   }
 
-  /** Handles the end of a connection. */
   leave(session: Session): void {
     if (session.hasEnded) return
     this.#keep({ session: session.id, closed: true })
@@ -184,7 +182,7 @@ export class RespSessions implements SessionOwner {
     for (const session of this.sessions) session.retire()
   }
 
-  /** Closes all sessions, because the sandbox got a new state, which has none. */
+  /** Closes all sessions, because the sandbox got a new state without sessions. */
   close(): void {
     for (const session of this.sessions) this.leave(session)
   }

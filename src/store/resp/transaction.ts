@@ -97,7 +97,7 @@ export class TransactionState {
   execute<T>(run: (rows: readonly Row[]) => T): T | Reply {
     const rows = this.#end('EXEC')
     const { keys } = this.#watch
-    // A key that expired since WATCH counts as changed. `has()` removes it, which marks the watch.
+    // A key that expired since WATCH counts as changed. `has()` removes the key, which marks the watch as changed.
     for (const key of keys) this.#store.db.has(key)
     const { isTouched } = this.#watch
     this.unwatch()
@@ -115,7 +115,7 @@ export class TransactionState {
     if (!keys.every(mayUse)) throw replyError('noKeyPermission')
     const { db, watches } = this.#store
     for (const key of keys) {
-      // Removes a key that expired before WATCH, because that does not count as a change.
+      // Removes the key if it has already expired. If it were removed after WATCH, it would count as changed.
       db.has(key)
       watches.add(this.#watch, key)
     }
@@ -128,7 +128,7 @@ export class TransactionState {
     return ok
   }
 
-  /** Drops the transaction, because EXEC will not be sent. */
+  /** Drops the transaction, because the client will not send EXEC. */
   forget(): void {
     this.#rows = undefined
     this.#size = 0

@@ -16,8 +16,8 @@ import type { Argv } from './request.js'
 import { errorResponse } from './rest-responses.js'
 import type { StaleReads } from './stale-reads.js'
 
-// Connects fault rules with the store: error texts in its dialect, facts about requests and commands, and commands with
-// an injected fault.
+// Connects fault rules with the store. Gives the rules error texts in the store's dialect, and facts about requests and
+// commands. Runs commands with injected faults.
 
 /** Commands per month in the free plan. [store.md 10] */
 const freePlan = 500_000
@@ -28,7 +28,7 @@ export interface StrikableStore {
   readonly journal: LoggedStore
   readonly faults?: FaultSource | undefined
   readonly staleReads: StaleReads | undefined
-  /** Whether any rule can be injected into commands. */
+  /** Whether any fault rule is active for commands. */
   readonly isStruck: boolean
 }
 
@@ -46,7 +46,8 @@ export function quotaError({ dialect }: CommandOrigin): ReplyError {
 }
 
 /**
- * Returns facts about a request. A request that cannot be parsed has none, and is rejected when it is served.
+ * Returns facts about a request. A request that cannot be parsed has no facts, and is rejected later, when it is
+ * served.
  * @param facts parses the request
  */
 export function readableFacts(facts: () => FaultFacts): FaultFacts {
@@ -75,7 +76,7 @@ function keysOf(argv: Argv, store: StoreEngine): readonly Bytes[] {
   }
 }
 
-/** Origin of a command: a request, or a connection, of which only the dialect is known. */
+/** Origin of a command: a request or a connection. Of a connection, only the dialect is known. */
 export interface CommandOrigin {
   readonly path?: string
   readonly method?: string
@@ -146,7 +147,7 @@ export function injectionOf(front: StrikableStore, argv: Argv, call: CommandOrig
 
 /**
  * Injects a fault into a command.
- * @returns the reply of the fault, which may run the command
+ * @returns the reply of the fault. The fault may run the command.
  */
 export function applyInjection<R>(
   strike: Injection,

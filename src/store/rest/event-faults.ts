@@ -12,7 +12,7 @@ import type { RestStore } from './store-front.js'
 export interface EventOutlet {
   /**
    * Writes a message to the stream.
-   * @param line line of the event stream, if a fault changed it
+   * @param line changed line of the event stream, if a fault changed it
    */
   pass(message: PubSubMessage, line?: Bytes): void
   breakOff(): void

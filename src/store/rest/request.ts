@@ -2,7 +2,7 @@ import { type Bytes, isUtf8, latin1, partOf, text, utf8 } from '../../kernel/byt
 import { unitsPerRow, type Work } from '../../kernel/work.js'
 import { replyError, tooManyRows } from '../command/errors.js'
 
-// Converts the forms of a request to rows of arguments. [store.md 1.2, 1.4]
+// Converts all forms of requests to rows of arguments, one row per command. [store.md 1.2, 1.4]
 
 export type Argv = readonly Bytes[]
 
@@ -109,8 +109,8 @@ function isSpace(code: number): boolean {
 }
 
 /**
- * Reads JSON directly into arguments, as the service does. Numbers keep their text, which `JSON.parse` would lose, and
- * strings without escapes are slices of the body, which is UTF-8 already.
+ * Reads JSON directly into arguments. As in the service, numbers keep their text, which `JSON.parse` would lose.
+ * Strings without escapes are slices of the body, because the body already is UTF-8.
  */
 class JsonScanner {
   #at = 0
@@ -155,8 +155,8 @@ class JsonScanner {
       words.push(this.#word())
     }
     if (words.length === 0) throw replyError('emptyCommand')
-    // An array that grew by pushing reserves memory for more items, and the traffic log keeps it, so a copy is
-    // returned.
+    // Returns a copy without spare memory. An array that grew by pushing reserves memory for more items, and the
+    // traffic log keeps the array.
     return words.slice()
   }
 
@@ -244,7 +244,7 @@ function withoutEscapes(literal: string, work: Work | undefined): Bytes {
   if (!literal.includes('\\u')) return latin1(JSON.parse(`"${literal}"`))
   const bytes = latin1(literal)
   if (isUtf8(bytes)) return utf8(JSON.parse(`"${text(bytes)}"`))
-  // Invalid UTF-8 keeps its bytes: each run of ASCII is decoded separately.
+  // The text is not valid UTF-8. Only its runs of ASCII are decoded, so that all other bytes stay the same.
   work?.charge(literal.length)
   return latin1(literal.replace(asciiRun, (run) => utf8(JSON.parse(`"${run}"`))))
 }

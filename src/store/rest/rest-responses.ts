@@ -23,7 +23,7 @@ function noRoom(): never {
 const bytesPerUnit = 16
 /** Units of work for an element of a reply, in addition to its bytes. */
 const unitsPerElement = 2
-/** Number of bytes of a string for one additional unit of work if characters must be decoded or escaped. */
+/** If characters must be decoded or escaped, this number of bytes of a string costs one additional unit of work. */
 const specialBytesPerUnit = 5
 
 /** Converts a bulk string to a JSON string literal. */
@@ -34,11 +34,11 @@ const special = /["\\\x00-\x1f\x80-\xff]/
 /** Converts a bulk string to a JSON literal. Each byte of invalid UTF-8 becomes U+FFFD. */
 export const plain: StringForm = (bytes, work) => {
   if (!special.test(bytes)) return `"${bytes}"`
-  // An escape turns one byte into six, and U+FFFD turns one into three. The result of more bytes could therefore exceed
-  // the longest string.
+  // An escape turns one byte into six, and U+FFFD turns one byte into three. The literal of a longer string could
+  // therefore exceed the longest JavaScript string.
   if (bytes.length > maxString / 6) noRoom()
   work?.charge(Math.floor(bytes.length / specialBytesPerUnit))
-  // JSON escapes only ASCII, so a valid byte string needs no decoding.
+  // JSON escapes only ASCII characters, so a byte string of valid UTF-8 need not be decoded.
   const isText = isUtf8(bytes)
   if (!isText) work?.charge(bytes.length)
   const literal = JSON.stringify(isText ? bytes : utf8(text(bytes)))
@@ -47,8 +47,8 @@ export const plain: StringForm = (bytes, work) => {
 }
 
 /**
- * Converts a bulk string to a JSON literal with its base64. It costs no additional work, because it takes about as long
- * as the search for characters to escape, which it replaces. [measured]
+ * Converts a bulk string to a JSON literal with its base64. Base64 needs no search for characters to escape, and its
+ * encoding takes about as long as that search. It therefore costs no additional work. [measured]
  */
 export const base64: StringForm = (bytes) => `"${toBase64(bytes)}"`
 
@@ -70,7 +70,7 @@ export function json(
 
 function jsonOf(reply: Reply, form: StringForm, room: number, work: Work | undefined): string {
   if (typeof reply === 'string') {
-    // The encoded text is never shorter than the reply; growth by escapes is checked after encoding.
+    // The encoded text is at least as long as the reply. Its growth by escapes is checked after encoding.
     if (reply.length > room) noRoom()
     work?.charge(Math.floor(reply.length / bytesPerUnit))
     return form(reply, work)
@@ -148,8 +148,8 @@ export class ResponseBudget {
   #isTooMuchWork = false
 
   /**
-   * @param work work budget, to which the encoding is charged. A reply that costs more than the remaining work does not
-   * fit either.
+   * @param work work budget, to which the encoding is charged. A reply whose encoding costs more than the remaining
+   * work counts as too large.
    */
   constructor(limits: Limits, work?: Work) {
     this.#limits = limits

@@ -99,8 +99,8 @@ interface Form {
 }
 
 /**
- * Returns the response of a form, or an error in the service's wording. The headers are checked first, then the form of
- * the request.
+ * Runs one form of request and returns its response, or an error in the service's wording. The headers are checked
+ * first, then the form of the request.
  */
 function answered(call: StoreCall, front: RestStore, run: Form['run']): RawResponse {
   let encoding: Encoding = { form: 'json', strings: plain }
@@ -118,14 +118,15 @@ function answered(call: StoreCall, front: RestStore, run: Form['run']): RawRespo
 
 /** Adds the headers that all responses have. */
 export function withHeaders({ status, headers, body }: RawResponse, call: StoreCall, store: StoreEngine): RawResponse {
-  // Concatenated, because an array that grows by pushing reserves memory for more items, and the traffic log keeps it.
+  // `concat()` creates an array without spare memory. An array that grows by pushing reserves memory for more items,
+  // and the traffic log keeps the array.
   const all = headers.concat(corsHeaders(call), status < 300 ? [syncHeader(store)] : [])
   return { status, headers: all, body }
 }
 
 /**
- * Returns the error for a search command that runs before its code was loaded. The request did not show that it would
- * search, for example because a function runs the command.
+ * Returns the error for a search command that runs before its code was loaded. The request itself did not contain the
+ * search command, for example because a function runs it.
  */
 export function notLoaded({ language }: SearchNotLoaded): ReplyError {
   void loadSearch([language])
@@ -160,7 +161,7 @@ export function replyResponse(reply: Reply, room: ResponseBudget, encoding: Enco
 export function argvOf(call: ServiceRequest, work?: Work): Argv {
   const mayHaveBody = call.method === 'POST' || call.method === 'PUT'
   if (call.path !== '/') return argvOfPath(call.path, call.query, mayHaveBody ? call.body : latin1(''))
-  // A GET request for `/` without a body has no command; a POST request has an empty JSON text.
+  // A GET request for `/` without a body has no command. The body of such a POST request counts as an empty JSON text.
   if (call.body === '' && !mayHaveBody) throw replyError('emptyCommand')
   return argvOfJson(call.body, work)
 }
@@ -184,7 +185,6 @@ function pipeline(call: StoreCall, front: RestStore, encoding: Encoding): RawRes
   return itemsResponse(items, encoding)
 }
 
-/** Returns the response to a request of several commands. */
 export function itemsResponse(items: readonly Bytes[], { form }: Encoding): RawResponse {
   return form === 'resp2' ? binary(latin1(items.join(''))) : jsonText(latin1(`[${items.join(',')}]`))
 }

@@ -61,7 +61,7 @@ export class RestStore {
     faults.watch('stale-read', (rules) => (rules > 0 ? staleReads.begin() : staleReads.end()))
   }
 
-  /** Rejects a body before it is parsed if no allowed command can be that long. */
+  /** Rejects a body without parsing it if no allowed command can be that long. */
   checkBody({ body }: ServiceRequest): void {
     if (body.length > maxEscape * this.#longest + roomForSyntax) throw this.#oversized(body.length, 413)
   }
@@ -81,8 +81,8 @@ export class RestStore {
     const received = this.checkPlan(argv, { user, via, cause: call.cause }, [this.store.commands], size)
     const run = (): Reply => {
       const { length } = argv[0]!
-      // XREAD and XREADGROUP: This check runs for every command, and comparing two lengths excludes nearly all other
-      // commands.
+      // Finds XREAD and XREADGROUP. This check runs for every command, so it first compares the length of the name,
+      // which excludes nearly all other commands.
       if ((length === 5 || length === 10) && asksToWait(argv))
         this.store.diagnostics.noticeBlock(argv[0]!.toUpperCase())
       return this.journal.execute(argv, user, via, call.cause)
@@ -92,7 +92,7 @@ export class RestStore {
     return reply
   }
 
-  /** Whether any rule can be injected into commands. */
+  /** Whether any fault rule is active for commands. */
   get isStruck(): boolean {
     return (
       this.faults !== undefined && !this.faults.isInactive && this.faults.activeByPoint['store.command'] !== undefined
@@ -101,8 +101,7 @@ export class RestStore {
 
   /**
    * Checks that the plan allows a command. A rejected command is logged like one that the store rejects.
-   * @param tables tables with the sender's commands
-   * @param size result of `measured()`
+   * @param tables command tables in which the sender's command is looked up
    * @returns the size
    * @throws ReplyError when the plan does not allow it
    */
@@ -124,7 +123,7 @@ export class RestStore {
       const refusal = refusedCount(1, store) ?? refusedStorage(argv, store, tables)
       if (refusal !== undefined) throw refusal
     }
-    // After the replies have used up the work, the charge throws, so that no further command starts.
+    // If the replies have used up the work, this charge throws, so that no further command starts.
     if (argv.length > freeWords || store.work.left < 0) store.work.charge(unitsPerWord * argv.length)
   }
 

@@ -22,14 +22,14 @@ import type { RestStore } from './store-front.js'
 /** GET is included because EventSource in browsers supports only GET. */
 const methods = ['GET', 'POST']
 
-/** Reader of an event stream, as the source of its events uses it. */
+/** Reader of an event stream. The source of the events sends them to this interface. */
 export interface Feeding extends Subscriber, EventOutlet {
   readonly hasEnded: boolean
   /** Called after the reader has ended. */
   onEnd: (() => void) | undefined
 }
 
-/** Adds a reader to the event source; confirmations are sent first. */
+/** Adds a reader to the source of events. The confirmations of its subscriptions are sent first. */
 export type Join = (front: RestStore, reader: Feeding, feed: Feed, names: readonly Bytes[]) => void | Promise<void>
 
 /** Returns the endpoints of event streams for any event source. */
@@ -75,7 +75,7 @@ export const subscriptionEndpoints: readonly Endpoint<RestStore, User>[] = strea
 
 export type Feed = 'MONITOR' | 'SUBSCRIBE' | 'PSUBSCRIBE'
 
-/** Opens a stream. Errors before its beginning are returned as ordinary responses. */
+/** Opens a stream. If an error occurs before the stream begins, returns an ordinary response. */
 function answered(
   call: ServiceRequest,
   open: () => RawResponse | Promise<RawResponse>,
@@ -201,7 +201,8 @@ class StreamReader implements Feeding {
       clock.now() + keepAliveEvery,
       'keep-alive of an event stream',
       () => {
-        // Unread events also keep the connection open, and a month of comments would fill the buffer.
+        // Comments are sent only while the client reads. Unread events also keep the connection open, and the comments
+        // of a virtual month would fill the buffer.
         if (this.#stream.isRead) this.#stream.comment('keep-alive')
         this.keepAlive()
       },

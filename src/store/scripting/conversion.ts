@@ -6,8 +6,8 @@ import { deepestReply, NilArray, type Reply, ReplyError, Status, tooDeep } from 
 // Converts replies to Lua values, and Lua values to replies. [store.md 9.3]
 
 /**
- * Converts a reply to what a script sees. With RESP3, a nil reply becomes nil instead of false. `luaOfTypedReply`
- * converts the other RESP3 types.
+ * Converts a reply to the value that a script sees. With RESP3, a nil reply becomes nil instead of false.
+ * `luaOfTypedReply` converts the other RESP3 types.
  */
 export function luaOfReply(reply: Reply, isResp3: boolean): LuaValue {
   if (typeof reply === 'string' || typeof reply === 'number') return reply
@@ -37,12 +37,15 @@ export function listOf(values: readonly Bytes[]): LuaTable {
   return table
 }
 
-/** Units of work for an item of a reply. A table that occurs several times becomes several arrays. */
+/**
+ * Units of work for an item of a reply. If a table occurs several times, its items count each time, because it becomes
+ * several arrays.
+ */
 const unitsPerItem = 4
 
 /**
- * Converts the result of a script to a reply. A table with `err` inside an array becomes its text, because a reply
- * cannot contain errors.
+ * Converts the result of a script to a reply. Inside an array, a table with `err` becomes the text of its error,
+ * because the items of an array cannot be errors.
  * @throws ReplyError for a table with `err`, and when the remaining work is not enough for all items
  */
 export function replyOfLua(value: LuaValue, work: Work): Reply {
@@ -70,7 +73,10 @@ function toReply(value: LuaValue, depth: number, work: Work): Reply {
   return tableReply(value, depth, work)
 }
 
-/** Converts a number to an integer reply without its fraction. Values beyond 64 bits become the lowest integer. */
+/**
+ * Converts a number to an integer reply and drops its fraction. A value beyond 64 bits becomes the smallest 64-bit
+ * integer.
+ */
 function integerReply(value: number): number | bigint {
   return Number.isSafeInteger(value) ? value + 0 : smallest(toInt64(value))
 }

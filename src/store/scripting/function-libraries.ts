@@ -47,7 +47,7 @@ export interface StoredLibrary {
 /** Handling of existing libraries by FUNCTION RESTORE: delete all, keep all, or replace those with the same names. */
 export type RestoreMode = 'flush' | 'append' | 'replace'
 
-/** Call of a function on a machine on behalf of a user. */
+/** Call of a function in a Lua state (`machine`) on behalf of a user. */
 export interface FunctionCall {
   readonly machine: Machine
   readonly environment: LuaTable
@@ -70,7 +70,7 @@ export class Libraries {
   readonly #host: Performer
   readonly #random: RandomState
   readonly #libraries = new Map<string, StoredLibrary>()
-  /** Functions by lower-case name, because they are found in any case. */
+  /** Functions by lower-case name, because clients may write a name in any case. */
   readonly #functions = new Map<string, StoredFunction>()
   #machine: Machine | undefined
   #environment: LuaTable | undefined
@@ -159,7 +159,6 @@ export class Libraries {
     })
   }
 
-  /** Adds libraries and replaces those with the same names. */
   #replace(libraries: readonly StoredLibrary[]): void {
     const old = libraries.flatMap(({ name }) => this.#libraries.get(name) ?? [])
     const leaving = new Set(old.flatMap(({ functions }) => functions))

@@ -41,7 +41,8 @@ export function prepareScript(source: Bytes): PreparedScript {
   const prepared = { source, digest: sha1Hex(source), flags, main: compile(body, scriptName)() }
   kept.set(source, prepared)
   characters += source.length
-  // Maps iterate in order of insertion, so the oldest script is dropped; a used one is soon prepared again.
+  // A map iterates in order of insertion, so the oldest script is dropped. If the script is still in use, it is soon
+  // prepared again.
   for (const oldest of kept.keys()) {
     if (kept.size <= keptScripts && characters <= keptCharacters) break
     kept.delete(oldest)

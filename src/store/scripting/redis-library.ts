@@ -57,7 +57,6 @@ export function redisLibrary(host: ScriptHost): LuaTable {
   })
 }
 
-/** Returns the library `redis.*` for functions. */
 export function redisLibraryOfFunctions(host: ScriptHost): LuaTable {
   return library(functionsLibrary(host))
 }
@@ -100,7 +99,7 @@ export const constants: Readonly<Record<string, LuaValue>> = {
   log,
 }
 
-/** Raises a text as the error table that library functions of redis raise. */
+/** Raises an error as functions of `redis.*` do: as a table with the text in `err`. */
 function raise(text: string): never {
   throw hostErrorValue(tableWith('err', text))
 }
@@ -134,7 +133,7 @@ function perform(host: ScriptHost, args: readonly LuaValue[]): LuaValue | LuaCom
   return execute(host, command, argv)
 }
 
-/** Returns the command, or the reason why there is none. */
+/** Returns the command, or the text of an error if there is no such command. */
 function find(store: ScriptStore, argv: readonly Bytes[]): CommandDescription | string {
   try {
     return store.lookup(argv)
@@ -179,12 +178,12 @@ function execute(
     store.permit(command, argv, run.user)
     reply = store.executePart(command, argv, run.user, 'lua')
   } catch (error) {
-    // A script cannot catch the error for exhausted work, as it cannot catch that for an endless loop.
+    // A script cannot catch the error for exhausted work, just as it cannot catch the error for an endless loop.
     if (error instanceof WorkExceeded) exhausted()
     if (error instanceof ReplyError) return new LuaCommandError(errorInScript(error.message))
     throw error
   } finally {
-    // A listener may have run other scripts in the meantime, which also used steps.
+    // In the meantime, a listener may have run other scripts, which used steps of the same budget.
     remaining.steps = Math.min(remaining.steps, work.left)
   }
   charge(stepsOfReply(reply))
@@ -212,7 +211,9 @@ function stepsOfReply(reply: Reply): number {
   return steps
 }
 
-/** Returns the text of an error inside scripts, where errors for missing permissions have texts of their own. */
+/**
+ * Returns the text that scripts see for an error. Inside scripts, errors for missing permissions have different texts.
+ */
 function errorInScript(message: string): string {
   if (!message.startsWith('NOPERM')) return message
   if (message.includes('channels')) return inScript.channelPermission

@@ -2,8 +2,8 @@ import { type LuaError, type LuaSyntaxError, LuaTable, type LuaValue, plainText,
 import { type Bytes, text } from '../../kernel/bytes.js'
 import { ReplyError } from '../command/reply.js'
 
-// Error texts of scripts and functions. The wording is from store.md 9; where the service's is not public, it is that
-// of redis 7.0.
+// Error texts of scripts and functions. The wording is from store.md 9. If the service's wording is not public, it is
+// that of redis 7.0.
 
 // Errors inside a script, as a text or an error table.
 
@@ -14,7 +14,7 @@ export const inScript = {
   noArguments: 'ERR Please specify at least one argument for this redis lib call',
   badArguments: 'ERR Lua redis lib command arguments must be strings or integers',
   readOnly: 'READONLY Write commands are not allowed from read-only scripts',
-  // The frame is from store.md 6.2, the reasons are from redis 7.0.
+  // The first part of these texts is from store.md 6.2, the reasons are from redis 7.0.
   commandPermission: "ERR ACL failure in script: The user executing the script can't run this command or subcommand",
   keyPermission:
     "ERR ACL failure in script: The user executing the script can't access at least one of the keys mentioned in the command arguments",
@@ -69,7 +69,6 @@ const fixed = {
   listNameMissing: 'ERR library name argument was not given',
 } as const
 
-/** Returns an error with a fixed text. */
 export function scriptError(name: keyof typeof fixed): ReplyError {
   return new ReplyError(fixed[name])
 }
@@ -87,8 +86,8 @@ export function wholeDatabase(name: string): string {
 // Errors for the caller of a script.
 
 /**
- * Returns the error that ended a script, in the service's format. Tracebacks depend on the Lua implementation. The one
- * of the double lists the relevant lines. [store.md 9.4]
+ * Returns the error that ended a script, in the service's format. A traceback depends on the Lua implementation. The
+ * traceback of the double lists the relevant lines. [store.md 9.4]
  */
 export function scriptFailed(error: LuaError, chunk: string): ReplyError {
   const { value, site } = error
@@ -123,7 +122,7 @@ function textOf(value: LuaValue): string {
  */
 export function budgetExhausted(steps: number): ReplyError {
   return new ReplyError(
-    `ERR Error running script: Script killed: it took more than ${steps} steps (loop iterations, calls, and data that they and commands process). If the script needs more, raise policy.maxScriptSteps and policy.maxWork.`,
+    `ERR Error running script: Script killed: it took more than ${steps} steps (loop iterations, calls, and processed data). If the script needs more, raise policy.maxScriptSteps and policy.maxWork.`,
   )
 }
 

@@ -74,7 +74,6 @@ export class Scripts implements ScriptHost, Performer {
     this.#environment = undefined
   }
 
-  /** Resets everything to its initial state. */
   reset(): void {
     this.flush()
     this.libraries.flush()
@@ -95,7 +94,8 @@ export class Scripts implements ScriptHost, Performer {
     this.#machine ??= createMachine(this.#random)
     this.#environment ??= createEnvironment({ redis: redisLibrary(this) })
     const environment = this.#environment
-    // A listener of the store may run this script during another one, so KEYS and ARGV are saved.
+    // A listener of the store may run this script while another script runs, so KEYS and ARGV of the other script are
+    // saved.
     const isNested = this.#run !== undefined
     const outer = isNested ? [environment.get('KEYS'), environment.get('ARGV')] : []
     environment.set('KEYS', listOf(keys))
@@ -120,7 +120,9 @@ export class Scripts implements ScriptHost, Performer {
     }
   }
 
-  /** Runs one function of a machine on behalf of a user and converts its first value to a reply. */
+  /**
+   * Runs a function in a Lua state on behalf of a user. Converts the first value that the function returns to a reply.
+   */
   perform({ machine, environment, target, args, chunk, user, keys, isReadOnly, flags }: FunctionCall): Reply {
     const outer = this.#run
     this.#run = {

@@ -6,7 +6,7 @@ import * as refuse from './script-errors.js'
 
 export interface ScriptFlags {
   readonly noWrites: boolean
-  /** The service's own flag: every key must be in KEYS. */
+  /** Flag `allow-key-locking`, which only the service has: every key must be in KEYS. */
   readonly keyLocking: boolean
   /** Flags as written, for FUNCTION LIST. */
   readonly names: readonly string[]
@@ -32,7 +32,7 @@ export function flagsOf(names: readonly string[]): ScriptFlags {
 }
 
 export interface ParsedScript {
-  /** Source with its first line blanked, so that line numbers are preserved. */
+  /** Source whose first line was made empty, so that line numbers stay the same. */
   readonly body: string
   /** Flags of the shebang. Scripts without a shebang run in compatibility mode and have no flags. */
   readonly flags: ScriptFlags | undefined
@@ -100,8 +100,8 @@ export function isName(name: string): boolean {
 }
 
 /**
- * Splits a line as a shell does, with quotes and escapes; returns `undefined` if a quote is not closed or a character
- * follows it.
+ * Splits a line as a shell does, with quotes and escapes. Returns `undefined` if a quote is not closed, or if a
+ * character directly follows a closing quote.
  */
 function splitWords(line: string): string[] | undefined {
   const words: string[] = []

@@ -79,12 +79,12 @@ export class AggregationOptions {
     return value
   }
 
-  /** Returns the value of the option `missing`, which counts for documents that have none. */
+  /** Returns the option `missing`: the value that counts for documents without a value. */
   missing(field: FieldDefinition): Scalar | undefined {
     const value = this.get('missing')
     if (value === undefined) return undefined
     const scalar = scalarOf(field.type, value) ?? (field.type === 'KEYWORD' ? undefined : numberIn(value))
-    if (scalar === undefined) throw this.refused('missing', 'a value of the type of the field')
+    if (scalar === undefined) throw this.refused('missing', 'a value that has the type of the field')
     return scalar
   }
 
@@ -95,7 +95,6 @@ export class AggregationOptions {
     return number
   }
 
-  /** Returns both ends of a range. */
   bounds(name: string): { readonly min: number; readonly max: number } | undefined {
     const value = this.get(name)
     if (value === undefined) return undefined
@@ -104,14 +103,13 @@ export class AggregationOptions {
     return { min: this.bound(name, min), max: this.bound(name, max) }
   }
 
-  /** Returns the sort key and direction of the option `order`. */
   order(): { readonly by: Bytes; readonly descending: boolean } | undefined {
     const value = this.get('order')
     if (value === undefined) return undefined
     const pairs = value instanceof Map ? [...value] : []
     const [by, direction] = pairs[0] ?? []
     if (pairs.length !== 1 || (direction !== 'asc' && direction !== 'desc'))
-      throw this.refused('order', 'an object with one name, and asc or desc')
+      throw this.refused('order', 'an object such as { "count": "desc" }')
     return { by: by!, descending: direction === 'desc' }
   }
 

@@ -21,7 +21,7 @@ export function numberReply(value: number | null): Reply {
   return Number.isSafeInteger(value) ? value + 0 : formatScore(value)
 }
 
-/** Returns the key of a bucket; dates and booleans are also returned as text. */
+/** Returns the key of a bucket. A date or boolean is also returned as text, as `keyAsString`. */
 export function keyPairs({ type }: FieldDefinition, value: Scalar): Pairs {
   if (typeof value === 'string') return [['key', value as Bytes]]
   const key: Pairs = [['key', typeof value === 'bigint' ? value : numberReply(value)]]

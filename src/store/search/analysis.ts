@@ -7,7 +7,7 @@ export type Stem = (word: string) => string
 export type Hear = (term: string, start: number, end: number) => void
 
 /**
- * Splits a text of a field into terms and passes each one to a callback. Creating an object for each term would take
+ * Splits a text of a field into terms and passes each term to a callback. Creating an object for each term would take
  * most of the time.
  */
 export type Analyse = (text: string, hear: Hear) => void
@@ -27,7 +27,7 @@ const word = /[\p{Alphabetic}\p{M}\p{N}]+/gu
 /** Maximum number of cached stems. Texts have few different words. */
 const maxRemembered = 20_000
 
-/** Maximum length of a word that is stemmed. Longer words are not real ones, and stemming them is slow. */
+/** Maximum length of a word that is stemmed. Longer texts are not words of a language, and stemming them is slow. */
 const maxStemmed = 64
 
 /**
@@ -62,7 +62,10 @@ function hearWords(text: string, termOf: Stem, hear: Hear): void {
   }
 }
 
-/** Returns whether a code is a lower-case letter or digit of ASCII: most texts have no others. */
+/**
+ * Returns whether a character code is that of a lower-case ASCII letter or of an ASCII digit. Most texts have no other
+ * characters in their words.
+ */
 function isWordCode(code: number): boolean {
   return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39)
 }
@@ -74,7 +77,7 @@ function remembering(stem: Stem): Stem {
     let found = known.get(word)
     if (found === undefined) {
       if (known.size >= maxRemembered) known.clear()
-      // A stemmer may return an empty text, or upper-case letters that it uses as marks.
+      // A stemmer may return an empty text. It may also mark letters by returning them in upper case.
       found = stem(word).toLowerCase() || word
       known.set(word, found)
     }

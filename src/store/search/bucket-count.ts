@@ -13,6 +13,6 @@ export class BucketCount {
   add(count: number): void {
     this.#count += count
     if (!(this.#count <= maxBuckets))
-      throw refusal(`Aggregations would create more than ${maxBuckets} buckets together`)
+      throw refusal(`The aggregations of this command would create more than ${maxBuckets} buckets`)
   }
 }

@@ -108,7 +108,7 @@ function bucketOrder(options: AggregationOptions, inner: readonly Inner[]): (a: 
   if (by === 'count') return (a, b) => sign * (a.ids.length - b.ids.length)
   const metric = inner.find(({ name }) => name === by)
   if (metric === undefined || !metric.isSingle)
-    throw options.refused('order', 'count, key or a metric of one value in $aggs')
+    throw options.refused('order', 'count, key, or a metric in $aggs that has a single value')
   const known = new Map<Bucket, number>()
   const worthOf = (bucket: Bucket): number => {
     let value = known.get(bucket)
@@ -131,7 +131,7 @@ function wantedKeys(options: AggregationOptions, field: FieldDefinition, over: A
   return (key) => (included?.(key) ?? true) && !(excluded?.(key) ?? false)
 }
 
-/** Returns a test for keys: a pattern that matches the whole key, or a list of keys. */
+/** Returns a function that tests a key. The option is a pattern that must match the whole key, or a list of keys. */
 function keyTest(
   options: AggregationOptions,
   name: string,
@@ -195,7 +195,7 @@ function edge(name: string, value: number | undefined, { type }: FieldDefinition
 
 function rangesIn(options: AggregationOptions, { type }: FieldDefinition): Range[] {
   const given = options.get('ranges')
-  if (!Array.isArray(given) || given.length === 0) throw options.refused('ranges', 'a list that is not empty')
+  if (!Array.isArray(given) || given.length === 0) throw options.refused('ranges', 'a list with at least one range')
   return given.map((range) => {
     if (!(range instanceof Map)) throw options.refused('ranges', 'objects')
     const end = (name: string) => {
@@ -203,14 +203,14 @@ function rangesIn(options: AggregationOptions, { type }: FieldDefinition): Range
       return value === undefined || value === null ? undefined : options.bound('ranges', value)
     }
     const [from, to, key] = [end('from'), end('to'), range.get(latin1('key'))]
-    if (key !== undefined && typeof key !== 'string') throw options.refused('ranges', 'keys that are strings')
+    if (key !== undefined && typeof key !== 'string') throw options.refused('ranges', 'a string for each key')
     const shown = (value: number | undefined) =>
       value === undefined ? '*' : type === 'DATE' ? dateText(value) : String(value)
     return { from, to, key: key ?? latin1(`${shown(from)}-${shown(to)}`) }
   })
 }
 
-/** Returns a list of buckets, or alternating keys and buckets if `keyed` is set. [choice: the form of the latter] */
+/** Returns a list of buckets, or alternating keys and buckets if `keyed` is set. [choice: the form with `keyed`] */
 function bucketsReply(rows: readonly (readonly [key: Bytes, row: Reply])[], isKeyed: boolean): Reply {
   return flat([['buckets', isKeyed ? rows.flat() : rows.map(([, row]) => row)]])
 }
@@ -229,9 +229,10 @@ function dateHistogram(options: AggregationOptions, over: Aggregating, inner: re
   const field = options.field(['DATE'])
   options.only('field', 'fixedInterval', 'offset', 'minDocCount', 'hardBounds', 'extendedBounds', 'keyed')
   const interval = span(options.text('fixedInterval'))
-  if (interval === undefined || interval <= 0) throw options.refused('fixedInterval', 'a span such as 1d, 12h or 30m')
+  if (interval === undefined || interval <= 0)
+    throw options.refused('fixedInterval', 'a duration such as 1d, 12h or 30m')
   const offset = span(options.text('offset') ?? '0s')
-  if (offset === undefined) throw options.refused('offset', 'a span such as 1h or -30m')
+  if (offset === undefined) throw options.refused('offset', 'a duration such as 1h or -30m')
   return steps(options, over, inner, { field, interval, offset })
 }
 
@@ -251,7 +252,8 @@ interface Steps {
 }
 
 /**
- * Returns the buckets of equal width, including empty ones between others unless `minDocCount` excludes them. [choice]
+ * Returns buckets of equal width. Empty buckets between others are included, unless `minDocCount` excludes them.
+ * [choice]
  */
 function steps(
   options: AggregationOptions,

@@ -24,13 +24,13 @@ export class Content {
   #next = 0
   readonly #texts = new Map<Bytes, TextField>()
   readonly #scalars = new Map<Bytes, ScalarField>()
-  /** Facet fields with all ancestors of their values, for lookups by any ancestor. */
+  /** Facet fields. Each contains all values and all ancestors of the values, so that any ancestor can be looked up. */
   readonly #facets = new Map<Bytes, ScalarField>()
   readonly #sources: readonly FieldSource[]
   /** Maximum bytes of a document that are read. */
   readonly #longest: number
   #keySize = 0
-  /** Remaining steps for the last document. */
+  /** Steps that remain to index the last document. */
   #steps: IndexingStep[] = []
 
   constructor(definition: IndexDefinition, stem: Stem, longest: number) {
@@ -50,8 +50,8 @@ export class Content {
   }
 
   /**
-   * Indexes the current value of a key, or removes it if it is not a document. A changed document keeps its position.
-   * Of a long text, only the first part is indexed; `goOn()` continues.
+   * Indexes the current value of a key. If the value is not a document, removes the key from the index. A changed
+   * document keeps its position. Of a long text, only the first part is indexed, and `goOn()` continues.
    * @returns units of work that were done
    */
   put(key: Bytes, value: KeyspaceValue | undefined): number {
@@ -90,7 +90,7 @@ export class Content {
     return [...this.#keys.keys()]
   }
 
-  /** One more than the largest number of a document. */
+  /** Number of the next document: one more than the largest number so far. */
   get end(): number {
     return this.#next
   }
@@ -111,7 +111,7 @@ export class Content {
     return this.#scalars.get(path)!
   }
 
-  /** Returns the field in which a facet of a filter is looked up. */
+  /** Returns the field in which a filter looks up a facet or one of its ancestors. */
   facets(path: Bytes): ScalarField {
     return this.#facets.get(path)!
   }

@@ -2,9 +2,9 @@ import type { Work } from '../../kernel/work.js'
 import type { Fuzzy } from './filter.js'
 
 /**
- * Returns a test whether a term is within the edit distance of the query: letters that are inserted, deleted or
- * replaced, and two neighbors that are swapped. For a prefix query, it is enough that a prefix of the term is within
- * the distance.
+ * Returns a function that tests whether a term is within the edit distance of the query. An edit inserts, deletes or
+ * replaces a letter, or swaps two neighbors. For a prefix query, it is enough that a prefix of the term is within the
+ * distance.
  * @param work work budget, to which each comparison is charged, in addition to the visit of the term
  */
 export function distanceTo(asked: FuzzyQuery, work: Work): (other: string) => boolean {
@@ -55,7 +55,7 @@ function editsFrom({ term, distance, swapCost, isPrefix }: FuzzyQuery, work: Wor
     for (let at = 0; at <= Math.min(length, distance + 1); at++) old[at] = at
     for (let read = 1; read <= most; read++) {
       work.charge(unitsPerRow)
-      // Prefixes whose lengths differ by more than the distance are skipped, so long words cost no more than their
+      // Skips prefixes whose lengths differ by more than the distance, so that a long word costs no more than its
       // letters.
       const first = Math.max(1, read - distance)
       const last = Math.min(length, read + distance)
@@ -72,7 +72,8 @@ function editsFrom({ term, distance, swapCost, isPrefix }: FuzzyQuery, work: Wor
         if (cost < least) least = cost
       }
       if (isPrefix && last === length && row[length]! <= distance) return true
-      // A swap uses the row before the last one, so one row beyond the distance may still be followed by one within it.
+      // A swap uses the row before the previous one. If the smallest distance of a row is one above the limit, the next
+      // row may therefore still contain a distance within the limit.
       if (least > distance + 1) return false
       ;[older, old, row] = [old, row, older]
     }

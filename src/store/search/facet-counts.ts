@@ -5,7 +5,7 @@ import { flat } from './aggregation-replies.js'
 import { scalarOf } from './field-values.js'
 import type { Computing } from './metrics.js'
 
-/** Returns the number of documents in each part of a facet, level by level. [search.md 13] */
+/** Implements `$facet`: returns the number of documents below each path of a facet, level by level. [search.md 13] */
 export function facetCounts(options: AggregationOptions, over: Aggregating): Computing {
   const field = options.field(['FACET'])
   options.only('field', 'path', 'depth', 'size', 'minDocCount', 'order')
@@ -20,7 +20,10 @@ export function facetCounts(options: AggregationOptions, over: Aggregating): Com
   const sign = descending ? -1 : 1
   const facets = over.content.facets(field.path)
 
-  /** Returns the direct children of a path, and the number of documents of the children that exceed the size limit. */
+  /**
+   * Returns the direct children of a path. For children beyond the size limit, returns only the number of their
+   * documents.
+   */
   const level = (parent: Bytes, counts: ReadonlyMap<Bytes, Map<Bytes, number>>, left: number): readonly Reply[] => {
     over.work.charge(8 * (counts.get(parent)?.size ?? 0))
     const children = [...(counts.get(parent) ?? [])].filter(([, count]) => count >= least)

@@ -32,7 +32,10 @@ interface OperatorInput {
   readonly reading: Reading
 }
 
-/** Returns the conditions of the operators in a field's object. Bounds of a range become one condition. */
+/**
+ * Returns the conditions in the object of a field, such as `{ $gt: 1, $lt: 5 }`. The bounds of a range become one
+ * condition.
+ */
 export function conditionsOf(field: FieldDefinition, given: JsonObject, reading: Reading): SearchFilter[] {
   const conditions: SearchFilter[] = []
   let low: Bound | undefined
@@ -91,7 +94,7 @@ function rangeValue(asked: OperatorInput): Bound['value'] {
 function valueFor({ field, operator, value }: OperatorInput): Bound['value'] {
   const scalar = scalarOf(field.type, value)
   if (scalar !== undefined) return scalar
-  // The number is valid, but no document of this field can have it.
+  // The number is valid in a filter, but no document of this field can have it as a value.
   if ((field.type === 'U64' || field.type === 'I64') && (typeof value === 'number' || typeof value === 'bigint'))
     return value
   if ((field.type === 'U64' || field.type === 'I64') && value instanceof Float) return value.value
@@ -122,7 +125,7 @@ function termsOf({ field, reading }: OperatorInput, value: string): string[] {
   return termsIn(value, reading.analyse(field))
 }
 
-/** Returns a filter for the terms in sequence. Without terms, the filter matches nothing. [of empty values: choice] */
+/** Returns a filter for the terms in sequence. Without terms, the filter matches nothing. [for empty values: choice] */
 function inOrder(field: FieldDefinition, terms: readonly string[], slop = 0): SearchFilter {
   if (terms.length === 0) return nothing
   if (terms.length === 1) return { kind: 'term', field, term: terms[0]! }
@@ -144,7 +147,7 @@ function among(asked: OperatorInput): SearchFilter {
   return anyOf(asked.value.map((value) => equal({ ...asked, value })))
 }
 
-/** Score factors of the kinds of matches that a plain value has. [choice: only their order is public] */
+/** Factors of the score for each kind of match, if the filter is a plain value. [choice: only their order is public] */
 const worth = { phrase: 8, near: 4, terms: 2, fuzzy: 1, beginning: 0.5 } as const
 
 /** Maximum distance of words that count as near each other. [choice] */
@@ -155,7 +158,10 @@ const nearby = 2
  */
 const leastForTypos = 3
 
-/** Reads a plain value. For fields other than TEXT, and for whole texts, it requires equality. [search.md 12] */
+/**
+ * Reads a plain value, which has no operator. For fields other than TEXT, and for texts that are not tokenized, the
+ * value must be equal. [search.md 12]
+ */
 function smart(asked: OperatorInput): SearchFilter {
   const { field, reading } = asked
   if (field.type !== 'TEXT') return equal(asked)

@@ -6,7 +6,7 @@ import type { FieldType } from '../values/search-definition.js'
 import type { Scalar } from './sorted-values.js'
 
 // Converts values of documents and filters to the type of a field. `undefined` means that the value has the wrong type.
-// A document with such a value is not found by this field. [search.md 11]
+// A search in this field does not find a document with such a value. [search.md 11]
 
 const unsigned = { least: 0n, most: 2n ** 64n - 1n }
 const signed = { least: -(2n ** 63n), most: 2n ** 63n - 1n }
@@ -93,7 +93,7 @@ export function dateText(at: number): Bytes {
   return Math.abs(at) > endOfTime ? utf8(String(at)) : utf8(iso(at).replace('.000Z', 'Z'))
 }
 
-/** Maximum number of parts of a facet. [a limit of this package] */
+/** Maximum number of parts of a facet such as `/a/b`. [a limit of this package] */
 export const deepestFacet = 64
 
 /** Reads a path that begins with a slash, and removes a slash at its end. */

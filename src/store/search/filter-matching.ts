@@ -228,7 +228,7 @@ class All implements Matches {
   }
 }
 
-/** Minimum number of parts from which the documents of all parts and their scores are computed in one pass. */
+/** If a filter has at least this many parts, the documents of all parts and their scores are computed in one pass. */
 const manyParts = 8
 
 class Any implements Matches {

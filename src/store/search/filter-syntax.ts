@@ -66,7 +66,7 @@ function readClause(clause: JsonObject, reading: Reading): SearchFilter {
   }
   if (required.length === 0 && !hasShould) {
     if (!hasMustNot) return everything
-    // Two pages of the documentation disagree about a `$mustNot` without other conditions.
+    // Two pages of the documentation disagree about a `$mustNot` without other conditions, so a policy decides.
     if (reading.policy.searchLoneMustNot === 'nothing') return nothing
     required.push(everything)
   }
@@ -75,7 +75,10 @@ function readClause(clause: JsonObject, reading: Reading): SearchFilter {
   return { kind: 'group', required, optional, excluded, boost }
 }
 
-/** Returns the conditions of a combining operator: each element of a list, each member of an object. */
+/**
+ * Returns the conditions in the value of a combining operator such as `$mustNot`: the elements of a list, or the
+ * members of an object.
+ */
 function readParts(
   operator: Bytes,
   value: Json,

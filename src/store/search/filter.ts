@@ -14,8 +14,8 @@ export interface Nothing {
 }
 
 /**
- * Conditions that are required, optional or excluded. Optional ones raise the score; without required ones, at least
- * one must match.
+ * Conditions that are required, optional or excluded. Optional conditions raise the score. If no condition is required,
+ * at least one optional condition must match.
  */
 export interface FilterGroup {
   readonly kind: 'group'
@@ -94,7 +94,6 @@ export function allOf(required: readonly SearchFilter[], boost = 1): SearchFilte
     : { kind: 'group', required, optional: [], excluded: [], boost }
 }
 
-/** Returns a filter with its score multiplied by a boost. */
 export function boosted(filter: SearchFilter, boost: number): SearchFilter {
   return boost === 1 ? filter : { kind: 'group', required: [filter], optional: [], excluded: [], boost }
 }

@@ -36,7 +36,6 @@ const stemmers: Readonly<Record<Language, () => Promise<StemmerModule>>> = {
 
 let engine: SearchModule | undefined
 
-/** Loads the code for commands in these languages. */
 export async function loadSearch(wanted: Iterable<Language>): Promise<void> {
   const missing = [...new Set(wanted)].filter((language) => !stems.has(language))
   const [loaded] = await Promise.all([
@@ -76,7 +75,7 @@ export const calledTooEarly: WeakSet<object> = new WeakSet()
 /** Matches the beginning of a search command in requests, where the dot may be escaped. */
 export const searchMention: RegExp = /search(?:\.|%2e|\\u002e)/i
 
-/** Matches commands that run commands which were sent or stored earlier. */
+/** Matches commands that run earlier or stored commands: EXEC runs queued ones, EVALSHA and FCALL run stored code. */
 const hiddenMention = /^exec$|evalsha|fcall/i
 
 /**
@@ -89,15 +88,15 @@ function maySearch(words: readonly string[], store: Store | undefined): boolean 
 }
 
 /**
- * Returns a promise if code must be loaded or indexes must be updated before a request with these arguments runs;
- * otherwise, as in nearly all cases, `undefined`.
+ * Returns a promise if a request with these arguments must wait: code must be loaded, or indexes must be updated. In
+ * nearly all cases, returns `undefined`.
  * @param store store of the request, with the languages of its indexes
  */
 export function searchLoading(words: readonly string[], store?: Store): Promise<void> | undefined {
   if (!maySearch(words, store)) return undefined
   const wanted = new Set<Language>(['english'])
   for (const word of words) {
-    // Loading an additional language is harmless.
+    // The word may not be the language of an index, but loading an additional language is harmless.
     const lower = word.toLowerCase()
     for (const language of languages) if (lower.includes(language)) wanted.add(language)
   }
@@ -108,7 +107,7 @@ export function searchLoading(words: readonly string[], store?: Store): Promise<
   return hostPause().then(() => catchUp(store))
 }
 
-/** Updates indexes in slices, after each of which other work can run. */
+/** Updates indexes in slices. After each slice, other work can run. */
 async function catchUp(store: Store): Promise<void> {
   while (!searchModule().catchUp(store)) await hostPause()
 }

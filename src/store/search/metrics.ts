@@ -7,7 +7,6 @@ import type { Scalar } from './sorted-values.js'
 /** Computes a value over documents. */
 export type Computing = (ids: readonly number[]) => Reply
 
-/** Creates the computation of an operator. */
 export type MetricOperator = (options: AggregationOptions, over: Aggregating) => Computing
 
 const numeric = ['U64', 'I64', 'F64', 'DATE'] as const
@@ -86,7 +85,7 @@ function valueReply(value: number | null): Reply {
   return flat([['value', numberReply(value)]])
 }
 
-/** Returns the values of documents, including the default value for documents without one. */
+/** Returns the values of documents. If the option `missing` is set, its value counts for documents without a value. */
 export function valuesFor(
   options: AggregationOptions,
   over: Aggregating,
@@ -137,7 +136,7 @@ function stats(values: readonly number[]): Pairs {
   ]
 }
 
-/** Implements `$extendedStats`. Its plain variance is the population variance. [choice] */
+/** Implements `$extendedStats`. `variance` is the population variance. [choice] */
 function extendedStats(values: readonly number[], sigma: number): Pairs {
   const count = values.length
   const mean = count === 0 ? null : total(values) / count

@@ -7,9 +7,11 @@ type Places = readonly number[]
 
 import { phraseScore } from './word-score.js'
 
-/** Documents that match a filter, not yet checked one by one. */
+/** Documents that match a filter. A document is only checked when `ids()` or `score()` reaches it. */
 export interface Matches {
-  /** Maximum number of documents. The part with the fewest documents is evaluated first. */
+  /**
+   * Maximum number of documents. Of several parts of a filter, the part with the fewest documents is evaluated first.
+   */
   readonly atMost: number
   /** Units of work for checking one document. */
   readonly cost: number
@@ -29,19 +31,25 @@ export interface FilterEvaluation {
 }
 
 /**
- * Documents with terms in sequence. With slop, each term may be moved. The cost is the difference between the largest
- * and the smallest move, so each word in between costs 1, and two swapped terms cost 2. [search.md 12; other orders:
- * choice]
+ * Documents that contain terms in sequence. With slop, each term may be moved. The cost of a match is the largest move
+ * minus the smallest one. A word between two terms therefore costs 1, and two swapped terms cost 2. [search.md 12;
+ * other orders: choice]
  */
 export class PhraseMatches implements Matches {
   readonly atMost: number
-  /** Units for one check. The check itself charges the positions that it compares. */
+  /** Units of work for one check. Comparing positions is charged in addition, during the check. */
   readonly cost = 1
-  /** Postings for each position of the phrase: of its term, or of all terms with the prefix. */
+  /**
+   * Postings of the term at each position of the phrase. If the last term is a prefix, the postings of all terms with
+   * this prefix are merged.
+   */
   readonly #places: readonly Postings[]
   /** Number of documents for each position, from which the score is computed. */
   readonly #counts: readonly number[]
-  /** Number of occurrences of each term in the phrase, because one word cannot match two positions. */
+  /**
+   * How often the term at each position occurs in the phrase. A document needs as many occurrences, because one word
+   * cannot match two positions.
+   */
   readonly #wanted: readonly number[]
   readonly #isRepeating: boolean
   readonly #slop: number

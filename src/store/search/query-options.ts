@@ -46,8 +46,8 @@ export interface FieldValue {
 
 export interface ScoreFunction {
   readonly values: readonly FieldValue[]
-  /** Combination of the score of values with the relevance; `undefined` if not specified. */
+  /** Operation that combines the score of the values with the relevance. `undefined` if not specified. */
   readonly scoreMode: 'SUM' | 'MULTIPLY' | 'REPLACE' | undefined
-  /** Combination of the scores of several values; `undefined` if not specified. */
+  /** Operation that combines the scores of several values. `undefined` if not specified. */
   readonly combineMode: 'SUM' | 'MULTIPLY' | undefined
 }

@@ -4,13 +4,13 @@ import { compareScalars, type Scalar } from './sorted-values.js'
 export interface RankedDocument {
   readonly id: number
   readonly score: number
-  /** Sort key; documents with `undefined` come last. */
+  /** Value of the sort key. Documents without a value come last. */
   readonly rank: Scalar | undefined
 }
 
 /**
- * Keeps the first documents by rank, ties in the order in which they were added. Other documents are not kept in
- * memory. [of ties: choice]
+ * Keeps only the first documents by rank in memory. Documents of equal rank keep the order in which they were added.
+ * [order of equal ranks: choice]
  */
 export class TopDocuments {
   #kept: RankedDocument[] = []

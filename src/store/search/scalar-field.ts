@@ -122,7 +122,7 @@ function sizeOf(value: Scalar): number {
   return typeof value === 'string' ? value.length + 4 : 12
 }
 
-/** Maximum number of values that a query sorts; above it, writes keep them sorted. */
+/** Maximum number of values that are sorted by a query. In a larger field, writes keep the values sorted. */
 const maxUnsorted = 20_000
 const unitsPerSorted = 24
 

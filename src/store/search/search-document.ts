@@ -12,7 +12,8 @@ import type { Scalar, Scalars } from './sorted-values.js'
 export type Document = HashValue | JsonObject
 
 /**
- * Returns a value as a document for this kind of index; `undefined` if it is not one. [search.md 11]
+ * Returns a value as a document for this kind of index. Returns `undefined` if the value is not such a document.
+ * [search.md 11]
  * @param longest maximum bytes of a STRING, which is read completely or not at all
  */
 export function documentOf(
@@ -44,9 +45,8 @@ export function sourceFor(field: FieldDefinition): FieldSource {
   return { field, name, path: name.split('.') as Bytes[] }
 }
 
-/** Remaining bytes of one document for all fields together: `policy.maxSearchDocument`. */
+/** Bytes of one document that may still be read, for all fields together. Begins with `policy.maxSearchDocument`. */
 export class ReadingRoom {
-  /** Remaining bytes. */
   left: number
 
   constructor(bytes: number) {
@@ -56,7 +56,7 @@ export class ReadingRoom {
   /**
    * Reads one value.
    * @param isCut whether a value that exceeds the limit is cut after a word
-   * @returns the value, its beginning, or `undefined` if the value exceeds the limit
+   * @returns the value, its beginning if it was cut, or `undefined` if it exceeds the limit
    */
   take(value: Bytes, isCut: boolean): Bytes | undefined {
     if (value.length <= this.left) {
@@ -78,7 +78,7 @@ export class ReadingRoom {
   }
 }
 
-/** Bytes for which an element of a list counts, because visiting it takes as long as reading a text of that size. */
+/** An element of a list counts as this many bytes, because visiting it takes as long as reading a text of that size. */
 const bytesPerElement = 8
 
 /**
@@ -131,7 +131,7 @@ function oneOrNone(scalar: Scalar | undefined): Scalars {
   return scalar ?? nothing
 }
 
-/** Fast path for a direct member that is neither a list nor an object, which nearly all fields are. */
+/** Fast path for nearly all fields: direct members of the document that are neither lists nor objects. */
 function plainMember(document: JsonObject, path: readonly Bytes[]): Exclude<Json, JsonArray | JsonObject> | undefined {
   if (path.length > 1) return undefined
   const member = document.get(path[0]!)

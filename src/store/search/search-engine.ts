@@ -31,9 +31,9 @@ export function isFast({ type, fast }: FieldDefinition, byDefault: boolean): boo
   return fast === true || type === 'KEYWORD' || (byDefault && (type === 'BOOL' || type === 'DATE'))
 }
 
-/** Begins a new index, with all keys that it covers or with none. */
+/** Begins a new index with all keys that it covers, or without keys if `skipsScan` is set. */
 export function begin(index: SearchIndex, skipsScan: boolean, { now, store }: CommandContext): void {
-  // The content is created immediately, so that a missing stemmer is reported by this command.
+  // Creates the content immediately, so that this command reports a missing stemmer.
   const content = emptyContent(index, store)
   if (skipsScan) index.content = content
   else if (store.options.policy.searchIndexingDelay > 0) {
@@ -135,7 +135,7 @@ export function queried(index: SearchIndex, source: Bytes, options: QueryOptions
   return rows
 }
 
-/** Limits a score to finite numbers: clients could not parse an infinity, and it could not be sorted. */
+/** Limits a score to finite numbers. Clients could not parse an infinite score, and it could not be sorted. */
 function finite(score: number): number {
   if (Number.isNaN(score)) return 0
   return Math.max(-Number.MAX_VALUE, Math.min(score, Number.MAX_VALUE))

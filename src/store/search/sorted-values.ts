@@ -16,7 +16,6 @@ export function compareScalars(a: Scalar, b: Scalar): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Bound of a range. */
 export interface Bound {
   readonly value: Scalar
   readonly inclusive: boolean
@@ -33,7 +32,6 @@ const maxInChunk = 512
 export class SortedValues {
   readonly #chunks: Chunk[] = []
 
-  /** Creates a sorted list from pairs. */
   static of(pairs: readonly (readonly [Scalar, number])[]): SortedValues {
     const sorted = [...pairs].sort(([a, one], [b, other]) => compareScalars(a, b) || one - other)
     const made = new SortedValues()
@@ -95,8 +93,8 @@ export class SortedValues {
     high: Bound | undefined,
     visit: (chunk: Chunk, start: number, end: number) => void,
   ): void {
-    // A document number below all others, or above all others, selects the position before or after all documents with
-    // the value.
+    // A bound is combined with a document number. A number below all others selects the position before all documents
+    // with the value. A number above all others selects the position after them.
     const first = low === undefined ? 0 : this.#chunkFor(low.value, low.inclusive ? -1 : Number.POSITIVE_INFINITY)
     for (let at = first; at < this.#chunks.length; at++) {
       const chunk = this.#chunks[at]!
@@ -111,7 +109,7 @@ export class SortedValues {
     }
   }
 
-  /** Returns the first chunk whose last pair is not before this one. */
+  /** Returns the first chunk whose last pair is not before this pair of value and document. */
   #chunkFor(value: Scalar, id: number): number {
     let [low, high] = [0, this.#chunks.length]
     while (low < high) {

@@ -20,7 +20,7 @@ export class SearchNotLoaded extends TypeError {
 
   constructor(language: Language = 'english') {
     super(
-      `store.run(): SEARCH commands for ${language} are not loaded yet, and store.run() cannot wait. Add \`await sandbox.store.loadSearch('${language}')\` before it; this also serves forks, sandbox.asOf() and other sandboxes (REST requests, connections and scenarios load automatically).`,
+      `store.run(): the code for SEARCH commands in ${language} is not loaded yet, and store.run() cannot wait for it. Call \`await sandbox.store.loadSearch('${language}')\` first, once for all sandboxes, forks and sandbox.asOf(). REST requests, connections and scenarios load the code automatically.`,
     )
     this.language = language
   }

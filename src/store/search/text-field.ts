@@ -1,9 +1,9 @@
 import type { Analyse } from './analysis.js'
 
-/** Positions of a term in one document: one word number, or several in order. */
+/** Word numbers at which a term occurs in one document: a single number, or several in ascending order. */
 export type Positions = number | readonly number[]
 
-/** Documents with a term, and its positions. */
+/** Documents that contain a term, with the positions of the term. */
 export interface Postings {
   readonly size: number
   has(id: number): boolean
@@ -12,8 +12,8 @@ export interface Postings {
 }
 
 /**
- * Term with its postings. Most terms of a large text occur in one document only. A map for each of them would use most
- * of the memory.
+ * Term with its postings. Most terms of a large text occur in only one document. Separate maps for all these terms
+ * would use most of the memory.
  */
 class Term implements Postings {
   /** The only document, or -1 for none. */
@@ -104,7 +104,7 @@ export class TextField {
 
   /**
    * Replaces a document's texts. Several texts are concatenated with a gap between them.
-   * @param later receives the remaining steps for long texts; until they ran, the document is incomplete
+   * @param later called with each remaining step for a long text. The document is incomplete until all steps have run.
    * @returns units of work that were done
    */
   set(id: number, texts: readonly string[], later: (step: IndexingStep) => void): number {
@@ -163,7 +163,7 @@ export class TextField {
     return term
   }
 
-  /** Returns whether the document did not have the term before. */
+  /** Adds a position of a term. Returns whether the term is new in the document. */
   #add(term: Term, id: number, at: number): boolean {
     const known = term.get(id)
     // Most words occur once: a list for each of them would use most of the memory.
@@ -218,7 +218,6 @@ const gap = 100
 
 const none: Postings = new Map<number, Positions>()
 
-/** Returns the number of occurrences of a term. */
 export function countOf(positions: Positions): number {
   return typeof positions === 'number' ? 1 : positions.length
 }

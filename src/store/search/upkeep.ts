@@ -6,11 +6,14 @@ import { stemOf } from './stems.js'
 
 type Store = CommandContext['store']
 
-// Indexes follow writes: each write is recorded and indexed before the next search. Writes from before a request are
-// indexed before it runs, in slices between which other work can run. The request's own writes are charged to it.
-// docs/decisions/search.md
+// Keeps indexes up to date. Each write is recorded, and indexed before the next search. Writes of earlier requests are
+// indexed before a request runs, in slices, so that other work can run in between. The writes of the request itself are
+// charged to this request. docs/decisions/search.md
 
-/** Returns the content that a search sees: all writes, or only those older than `policy.searchIndexingDelay`. */
+/**
+ * Returns the content that a search sees. It includes all writes, or only those older than
+ * `policy.searchIndexingDelay`.
+ */
 export function currentContent(index: SearchIndex, context: CommandContext): Content {
   return takenIn(index, context, dueUntil(context.store))
 }
@@ -30,7 +33,6 @@ export function rebuild(index: SearchIndex, { db, store }: CommandContext): void
   contentOf(index, store)
 }
 
-/** Returns the content of an index without documents. */
 export function emptyContent({ definition }: SearchIndex, { options }: Store): Content {
   return new Content(definition, stemOf(definition.language), options.policy.maxSearchDocument)
 }
@@ -42,7 +44,7 @@ export function noteAll(index: SearchIndex, { db }: Store, now: number): void {
   })
 }
 
-/** Units of work for all indexes of a store before other work can run. They take about 25 ms. */
+/** Units of work in one slice, for all indexes of a store together. A slice takes about 25 ms. */
 const slice = 1_000_000
 
 /** Indexes one slice of due writes in a store. Returns whether all are indexed. */
@@ -62,7 +64,7 @@ function dueUntil({ options }: Store): number {
   return searchIndexingDelay === 0 ? Number.POSITIVE_INFINITY : options.clock.now() - searchIndexingDelay
 }
 
-/** Indexes due writes. Keys that were pending before the request are not charged to it. */
+/** Indexes due writes. Keys that were already pending before the request are not charged to the request. */
 function takenIn(index: SearchIndex, { db, store }: CommandContext, until: number): Content {
   // Removes expired keys first, because an expiration is also a change.
   db.sweep()
@@ -75,14 +77,14 @@ function takenIn(index: SearchIndex, { db, store }: CommandContext, until: numbe
     work.left = isEnough ? work.left - units : 0
     return isEnough
   })
-  // This throws, because no work is left. Documents that were already indexed stay indexed.
+  // `charge()` throws, because no work is left. Documents that were already indexed stay indexed.
   if (!isDone) work.charge(1)
   return content
 }
 
 /**
- * Returns the content. If the content must be built, all keys become pending first, followed by the keys that were
- * written since then.
+ * Returns the content of an index. If the content must be built, all covered keys become pending, and the keys that
+ * were already pending come last.
  */
 function contentOf(index: SearchIndex, store: Store): Content {
   if (index.content instanceof Content) return index.content

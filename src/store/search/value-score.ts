@@ -1,7 +1,7 @@
 import type { Content } from './content.js'
 import type { FieldValue, Modifier, ScoreFunction } from './query-options.js'
 
-/** Functions for values, and their domains. [search.md 7] */
+/** Functions that convert a value to a score, with the values for which each is valid. [search.md 7] */
 const functions: Readonly<
   Record<Modifier, { readonly of: (value: number) => number; readonly isValid: (value: number) => boolean }>
 > = {

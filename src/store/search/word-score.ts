@@ -1,8 +1,8 @@
 import type { TextField } from './text-field.js'
 
 /**
- * Usual constant of BM25 for the influence of repeated words. `lengthWeight` is that for the length of the text.
- * [choice]
+ * Constants of BM25 with their usual values: `saturation` limits the influence of repeated words, `lengthWeight`
+ * controls the influence of the length of the text. [choice]
  */
 const saturation = 1.2
 const lengthWeight = 0.75

@@ -5,9 +5,9 @@ export interface MatchedRange {
   readonly length: number
 }
 
-// Each row of the table has the lengths of the longest common subsequences of one prefix of `a` and every prefix of
-// `b`. Neighbors in a row differ by 0 or 1, so a row is stored as bits, and 30 columns are computed from the row above
-// with one addition. (Heikki Hyyrö, Bit-parallel LCS-length computation revisited, 2004.)
+// The table has one row for each prefix of `a` and one column for each prefix of `b`. A cell is the length of their
+// longest common subsequence. Neighbors in a row differ by 0 or 1, so a row is stored as bits. One addition computes 30
+// columns from the row above. (Heikki Hyyrö, Bit-parallel LCS-length computation revisited, 2004.)
 
 /**
  * Returns the length of the longest common subsequence. The time grows with the product of both lengths.
@@ -23,10 +23,11 @@ export function lengthOfCommon(a: Uint8Array, b: Uint8Array): number {
 /**
  * Returns the ranges of a longest common subsequence, from last to first.
  *
- * Of several equally long subsequences, it selects the same one as redis-server. It goes backward from both ends. Equal
- * bytes belong to the subsequence. If the bytes differ, it drops the last byte of the second string, unless dropping
- * that of the first string keeps a longer subsequence. It takes as long as {@link lengthOfCommon}, and needs one bit of
- * memory for each pair of bytes.
+ * If several subsequences are equally long, the result is the same one as in redis-server. The search goes backward
+ * from the ends of both strings. Equal bytes belong to the subsequence. If the bytes differ, it drops the last byte of
+ * the second string, unless dropping that of the first string keeps a longer subsequence.
+ *
+ * The search takes as long as {@link lengthOfCommon}, and needs one bit of memory for each pair of bytes.
  */
 export function commonRanges(a: Uint8Array, b: Uint8Array): MatchedRange[] {
   const width = wordsFor(b.length)
@@ -62,7 +63,7 @@ function wordsFor(length: number): number {
   return Math.ceil(length / wordSize)
 }
 
-/** Returns by how much the length grows at a position of a row. The bit 0 means one step up, the bit 1 means none. */
+/** Returns how much the length grows at a position of a row: 1 if the bit is 0, and 0 if the bit is 1. */
 function stepAt(steps: Int32Array, place: number, from = 0): 0 | 1 {
   return (steps[from + Math.floor(place / wordSize)]! & (1 << (place % wordSize))) === 0 ? 1 : 0
 }

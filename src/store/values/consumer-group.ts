@@ -56,7 +56,7 @@ export class ConsumerGroup {
     consumer.pending.set(id, pending)
   }
 
-  /** Removes a pending entry; returns whether it was pending. */
+  /** Removes a pending entry. Returns whether the entry was pending. */
   forget(id: StreamId): boolean {
     const pending = this.pending.get(id)
     if (pending === undefined) return false

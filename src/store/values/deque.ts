@@ -4,8 +4,8 @@ import type { Container } from './value.js'
 const smallestRoom = 8
 
 /**
- * List value: a ring of byte strings. Both ends and any index are reached in constant time; an insertion or removal in
- * the middle moves the shorter side. The ring grows by half, as JavaScript arrays do. If it doubled, the garbage
+ * List value: a ring of byte strings. Both ends and any index are reached in constant time. An insertion or removal in
+ * the middle moves the shorter side. The ring grows by half, as JavaScript arrays do. If its size doubled, the garbage
  * collector would process memory that most lists never use.
  */
 export class Deque implements Container {
@@ -28,14 +28,12 @@ export class Deque implements Container {
     return this.#length === 0
   }
 
-  /** Adds a value at the right end. */
   push(value: Bytes): void {
     if (this.#length === this.#ring.length) this.#grow()
     this.#ring[this.#place(this.#length)] = value
     this.#length++
   }
 
-  /** Adds a value at the left end. */
   unshift(value: Bytes): void {
     if (this.#length === this.#ring.length) this.#grow()
     this.#head = (this.#head === 0 ? this.#ring.length : this.#head) - 1
@@ -43,7 +41,6 @@ export class Deque implements Container {
     this.#length++
   }
 
-  /** Removes and returns the value at the right end. */
   pop(): Bytes | undefined {
     if (this.#length === 0) return undefined
     this.#length--
@@ -54,7 +51,6 @@ export class Deque implements Container {
     return value
   }
 
-  /** Removes and returns the value at the left end. */
   shift(): Bytes | undefined {
     if (this.#length === 0) return undefined
     const value = this.#ring[this.#head]
@@ -65,12 +61,10 @@ export class Deque implements Container {
     return value
   }
 
-  /** Returns the value at an index from 0 to length - 1. */
   at(index: number): Bytes | undefined {
     return index >= 0 && index < this.#length ? this.#ring[this.#place(index)] : undefined
   }
 
-  /** Replaces the value at an index from 0 to length - 1. */
   set(index: number, value: Bytes): void {
     if (!(index >= 0 && index < this.#length)) throw new RangeError(`index ${index} is outside the list`)
     this.#ring[this.#place(index)] = value

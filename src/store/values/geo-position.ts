@@ -1,6 +1,6 @@
 /**
- * Positions on earth as sorted-set scores: 52-bit geohashes, distances and search areas. They are computed as in redis
- * 7.0, so that results are the same, and so is their order without sorting.
+ * Positions on earth as sorted-set scores: 52-bit geohashes, distances and search areas. All values are computed as in
+ * redis 7.0, so that results are the same, and the order of unsorted results as well.
  */
 import type { Bytes } from '../../kernel/bytes.js'
 
@@ -13,7 +13,7 @@ const longitudeLimit = 180
 /** Limit of web maps; redis rejects positions nearer to the poles. */
 const latitudeLimit = 85.05112878
 const earthRadius = 6372797.560856
-/** Half the circumference of the earth in the Mercator projection, in meters. A cell of step 1 covers it. */
+/** Half the circumference of the earth in the Mercator projection, in meters. This is the width of a cell of step 1. */
 const mercatorReach = 20037726.37
 const deepestStep = 26
 const degree = Math.PI / 180
@@ -64,8 +64,8 @@ function cellOfHash(score: number): Cell {
 }
 
 /**
- * Returns the score as WITHHASH shows it. GEOADD creates only integers; values beyond 64 bits become the smallest
- * integer.
+ * Returns the score as WITHHASH shows it. GEOADD creates only integers. A value beyond 64 bits becomes the smallest
+ * 64-bit integer.
  */
 export function scoreAsInteger(score: number): number | bigint {
   return Math.abs(score) < 2 ** 63 ? Math.trunc(score) : -(2n ** 63n)
@@ -120,7 +120,7 @@ function clamp(value: number, limit: number): number {
   return Math.max(-limit, Math.min(limit, value))
 }
 
-/** Interleaves the bits of the row, at even positions, with those of the column, at odd positions. */
+/** Interleaves bits: those of the row are at even positions, those of the column at odd positions. */
 function interleave({ column, row }: Cell): number {
   const upper = spreadBits(Math.floor(row / 2 ** 13)) + spreadBits(Math.floor(column / 2 ** 13)) * 2
   return upper * 2 ** 26 + spreadBits(row & 0x1fff) + spreadBits(column & 0x1fff) * 2
@@ -185,8 +185,8 @@ export interface SearchArea {
 }
 
 /**
- * Returns the cells to search in redis' order: the one with the center, then its neighbors, as far as the shape can
- * reach. Unsorted replies have this order.
+ * Returns the cells to search, in the order of redis: first the cell with the center, then the neighbors that the shape
+ * can reach. Unsorted replies have this order.
  */
 export function searchAreas(shape: Shape): SearchArea[] {
   const bounds = boundingBox(shape)
@@ -227,8 +227,8 @@ const neighborOrder: readonly (readonly [column: number, row: number])[] = [
 ]
 
 /**
- * Returns a neighbor, wrapping around the earth. A cell outside the grid, which a center on the outer edge is in, stays
- * outside.
+ * Returns a neighbor, wrapping around the earth. If the center is on the outer edge, its cell is outside the grid. A
+ * neighbor in the same row or column then is outside as well.
  */
 function neighbor(cell: Cell, column: number, row: number): Cell {
   const cells = 2 ** cell.step
@@ -257,13 +257,13 @@ function boundingBox(shape: Shape): Bounds {
   const halfHeight = shape.kind === 'circle' ? shape.radius : shape.height / 2
   const halfWidth = shape.kind === 'circle' ? shape.radius : shape.width / 2
   const up = halfHeight / earthRadius / degree
-  // The edge nearer to the pole spans more degrees.
+  // At the edge nearer to the pole, the same width spans more degrees.
   const widest = latitude < 0 ? latitude - up : latitude + up
   const across = halfWidth / earthRadius / Math.cos(widest * degree) / degree
   return { west: longitude - across, east: longitude + across, south: latitude - up, north: latitude + up }
 }
 
-/** Returns the deepest cell around the center whose neighbors cover the shape. */
+/** Returns the smallest cell around the center that, together with its neighbors, covers the shape. */
 function fittingCell(shape: Shape, bounds: Bounds): { step: number; center: Cell } {
   const reach = shape.kind === 'circle' ? shape.radius : Math.sqrt((shape.width / 2) ** 2 + (shape.height / 2) ** 2)
   const step = estimateStep(reach, shape.center.latitude)

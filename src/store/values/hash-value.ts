@@ -7,8 +7,8 @@ export class HashValue extends OrderedTable<Bytes> implements Container {
   readonly type = 'hash'
   #deadlines: Map<Bytes, number> | undefined = undefined
   /**
-   * Instant at or before the earliest expiration of a field. It may belong to a field that no longer expires or was
-   * deleted.
+   * Instant at or before the earliest expiration of a field. The instant may belong to a field that no longer expires
+   * or was deleted.
    */
   partsExpireAt: number | undefined = undefined
 
@@ -16,13 +16,12 @@ export class HashValue extends OrderedTable<Bytes> implements Container {
     return this.size === 0
   }
 
-  /** Sets a field and removes its expiration; `set` would keep it. Returns whether the field is new. */
+  /** Sets a field and removes its expiration, which `set` would keep. Returns whether the field is new. */
   write(field: Bytes, value: Bytes): boolean {
     this.#deadlines?.delete(field)
     return this.put(field, value)
   }
 
-  /** Deletes a field; returns whether it existed. */
   override delete(field: Bytes): boolean {
     this.#deadlines?.delete(field)
     return super.delete(field)

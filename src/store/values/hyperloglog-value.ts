@@ -42,7 +42,7 @@ export class DamagedHyperLogLog extends Error {
   override readonly name = 'DamagedHyperLogLog'
 }
 
-/** Adds an element. The returned array is the given one if nothing changed or the change was possible in place. */
+/** Adds an element. Returns the same array if nothing changed, or if the array was changed in place. */
 export function addElement(hll: Uint8Array, element: Bytes): { hll: Uint8Array; changed: boolean } {
   const [index, value] = placeOf(element)
   const result = setRegister(hll, index, value)
@@ -88,14 +88,17 @@ export function registersOf(hll: Uint8Array): Uint8Array {
   return registers
 }
 
-/** Sets each register of `into` to the maximum of its value and that in `registers`. */
+/** Sets each register of `into` to the larger one of its value and the value in `registers`. */
 export function mergeRegisters(into: Uint8Array, registers: Uint8Array): void {
   for (let index = 0; index < registerCount; index++) {
     if (registers[index]! > into[index]!) into[index] = registers[index]!
   }
 }
 
-/** Returns a counter with at least the given registers. @param becomeDense whether any source of the merge was dense */
+/**
+ * Returns a counter in which each register has at least the given value.
+ * @param becomeDense whether any source of the merge was dense
+ */
 export function withRegisters(hll: Uint8Array, registers: Uint8Array, becomeDense: boolean): Uint8Array {
   let merged = becomeDense ? toDense(hll) : hll
   for (let index = 0; index < registerCount; index++) {
@@ -156,7 +159,10 @@ function tau(start: number): number {
 
 // ---- registers --------------------------------------------------------------------------------------------------
 
-/** Returns the counter with the register raised, or `undefined` if it was already that high. */
+/**
+ * Raises a register to a value and returns the counter. Returns `undefined` if the register already has this value or a
+ * higher one.
+ */
 function setRegister(hll: Uint8Array, index: number, value: number): Uint8Array | undefined {
   return hll[4] === dense ? setDense(hll, index, value) : setSparse(hll, index, value)
 }
@@ -223,9 +229,9 @@ function writeEmptyRun(into: Uint8Array | number[], at: number, length: number):
 }
 
 /**
- * Sets a register in the sparse encoding. The steps are those of redis, because equal additions must create equal
- * bytes: find the run, change it in place if it covers only one register, otherwise split it. Finally join equal
- * neighbors within five runs, beginning at the previous run.
+ * Sets a register in the sparse encoding. Equal additions must create the same bytes as in redis, so the steps are
+ * those of redis. Find the run. If it covers only one register, change it in place, otherwise split it. Finally, join
+ * equal neighbors within five runs, beginning at the previous run.
  */
 function setSparse(hll: Uint8Array, index: number, value: number): Uint8Array | undefined {
   let at = headerSize

@@ -1,8 +1,8 @@
 import { compareIds, type Half, type StreamId } from './stream-id.js'
 
 /**
- * Maximum number of entries in a block. The cost of an append does not depend on it; a deletion moves half a block on
- * average.
+ * Maximum number of entries in a block. The cost of an append does not depend on this number. A deletion moves half a
+ * block on average.
  */
 const blockRoom = 128
 
@@ -116,7 +116,6 @@ export class IdTable<V> {
     return true
   }
 
-  /** Deletes an entry; returns whether it existed. */
   delete(id: StreamId): boolean {
     const index = this.#blockOf(id)
     const block = this.#blocks[index]
@@ -129,7 +128,6 @@ export class IdTable<V> {
     return true
   }
 
-  /** Deletes this many entries from the beginning. */
   deleteFirst(count: number): void {
     let left = Math.min(count, this.#size)
     this.#size -= left
@@ -139,7 +137,6 @@ export class IdTable<V> {
     if (left > 0) this.#blocks[0]!.remove(0, left)
   }
 
-  /** Returns the number of entries with a smaller ID. */
   countBelow(id: StreamId): number {
     let count = 0
     const index = this.#blockOf(id)

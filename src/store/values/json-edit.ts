@@ -2,7 +2,8 @@ import type { JsonLocation } from './json-path.js'
 import { copyJson, isContainer, type Json, type JsonArray, type JsonDocument, type JsonObject } from './json-value.js'
 
 /**
- * Returns the current value at a location. The location itself has the value at the time when the path was evaluated.
+ * Returns the current value at a location. The `value` of the location itself is older: it was read when the path was
+ * evaluated.
  */
 export function valueAt(document: JsonDocument, { up, key }: JsonLocation): Json {
   if (up === undefined) return document.root
@@ -17,8 +18,8 @@ export function replaceAt(document: JsonDocument, { up, key }: JsonLocation, val
 }
 
 /**
- * Returns each location once, without the locations inside others. Replacing or removing these also replaces or removes
- * the others.
+ * Returns the outermost locations, each once. Replacing or removing their values also affects all locations inside
+ * them.
  */
 export function outermost(places: readonly JsonLocation[]): JsonLocation[] {
   if (places.length < 2) return [...places]

@@ -5,8 +5,8 @@ import { Float } from './json-value.js'
 export type JsonNumber = number | bigint | Float
 
 /**
- * Adds numbers. The sum is an integer if both numbers are integers and it fits into 64 bits, signed or unsigned, as for
- * integers in documents. Otherwise it is a float, or `undefined` if it is infinite. [store.md, facts found later]
+ * Adds numbers. The sum of two integers is an integer if it fits into 64 bits, signed or unsigned, like integers in
+ * documents. Otherwise the sum is a float, or `undefined` if it is infinite. [store.md, facts found later]
  */
 export function addNumbers(a: JsonNumber, b: JsonNumber): JsonNumber | undefined {
   return combine(

@@ -5,11 +5,11 @@ import type { Json } from './json-value.js'
 
 /** Parsed path: each segment selects from the values that the previous one selected, beginning at the root. */
 export interface Path {
-  /** Path as the client wrote it; the reply of a GET with several paths uses it as key. */
+  /** Path as the client wrote it. JSON.GET with several paths uses this text as the key in its reply. */
   readonly text: Bytes
   /**
-   * Whether the path has the dot syntax without `$`, for which commands return one value instead of an array of
-   * matches.
+   * Whether the path has the legacy syntax without `$`, such as `.a.b`. For such a path, commands return one value
+   * instead of an array of matches.
    */
   readonly legacy: boolean
   readonly segments: readonly Segment[]
@@ -42,10 +42,7 @@ export type PathComparison = '==' | '!=' | '<' | '<=' | '>' | '>='
 export type Operand = { readonly kind: 'literal'; readonly value: Json } | PathOperand
 export interface PathOperand {
   readonly kind: 'path'
-  /**
-   * Whether the path in a filter begins with `$`, at the root of the document, instead of with `@`, at the tested
-   * member.
-   */
+  /** Whether the path in a filter begins with `$` (the root of the document) instead of `@` (the tested member). */
   readonly fromRoot: boolean
   readonly segments: readonly Segment[]
   readonly single: boolean
@@ -272,12 +269,12 @@ class PathReader {
     }
   }
 
-  /** Parses a pattern, in which only `\\`, `\"` and `\'` are escapes; others such as `\d` belong to the pattern. */
+  /** Parses a pattern. Only `\\`, `\"` and `\'` are escapes. Other sequences such as `\d` belong to the pattern. */
   #patternString(): Bytes {
     return latin1(this.#quoted().replace(/\\(["'\\])/g, '$1'))
   }
 
-  /** Returns the text between the quotes with its escapes. */
+  /** Returns the text between the quotes. Its escapes stay unchanged. */
   #quoted(): Bytes {
     const quote = this.#source.charAt(this.#at)
     const start = this.#at + 1
@@ -310,7 +307,7 @@ class PathReader {
     return false
   }
 
-  /** Consumes the match of a sticky pattern, which may be empty. */
+  /** Consumes and returns the text that a sticky pattern matches. The text may be empty. */
   #read(pattern: RegExp): Bytes {
     pattern.lastIndex = this.#at
     const found = pattern.exec(this.#source)?.[0] ?? ''

@@ -14,7 +14,8 @@ import { compileRegex, type Regex } from './json-regex.js'
 import { compareJson, equalJson, isContainer, type Json, type JsonArray } from './json-value.js'
 
 /**
- * Location in a document. The chain of `up` to the root is its whole path, and `up.value` is the container to change.
+ * Location in a document. The chain of `up` locations to the root is its whole path. A change affects the container
+ * `up.value`.
  */
 export interface JsonLocation {
   readonly up: JsonLocation | undefined
@@ -123,7 +124,7 @@ class Evaluation {
   }
 
   #select(selectors: readonly Selector[], location: JsonLocation, found: JsonLocation[]): void {
-    if (found.length > maxPlaces) throw new JsonPathBudgetError('the path matches too many places')
+    if (found.length > maxPlaces) throw new JsonPathBudgetError('the path matches too many locations')
     for (const selector of selectors) {
       this.#spend(1)
       if (selector.kind === 'name' || selector.kind === 'index') {

@@ -394,7 +394,7 @@ class Emitter {
     for (const split of splits) split.b = this.program.length
   }
 
-  /** Emits a branch to the next instruction and to another one, which the caller sets. */
+  /** Emits a branch with two targets: the next instruction, and one that the caller sets later. */
   #split(): Split {
     const split: Split = { op: 'split', a: this.program.length + 1, b: 0 }
     this.program.push(split)
@@ -415,7 +415,8 @@ class Entered {
   }
 
   /**
-   * Returns the first position number for a new text.
+   * Begins a new text and returns the number of its first position. Numbers are not reused, so that the array is not
+   * cleared for each text.
    * @param length number of characters of the text
    */
   begin(length: number): number {
@@ -457,7 +458,7 @@ class Simulation {
     return false
   }
 
-  /** Collects the states that wait for a character; returns true if the match state is reachable without one. */
+  /** Collects the states that need another character. Returns true if the match state is reachable without one. */
   #follow(from: number, at: number, reached: number[]): boolean {
     const open = [from]
     for (let state = open.pop(); state !== undefined; state = open.pop()) {

@@ -63,7 +63,7 @@ const minus = 0x2d
 const maxUnsigned = 2n ** 64n - 1n
 const minSigned = -(2n ** 63n)
 
-/** Maximum number of digits for which every integer is safe. */
+/** Every integer with at most this many digits is a safe integer of JavaScript. */
 const safeDigits = 15
 
 const simpleEscapes: ReadonlyMap<string, string> = new Map([
@@ -176,7 +176,7 @@ class Reader {
     }
   }
 
-  /** Reads a string with escapes, the first of which is at `at`. */
+  /** Reads a string whose first escape is at `at`. */
   #escapedString(start: number, at: number): Bytes {
     const source = this.#source
     let text = ''

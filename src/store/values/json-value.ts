@@ -57,7 +57,8 @@ export function payFor(value: Json, work: Work): void {
 }
 
 /**
- * Returns the units of work for visiting a value that a command contains. The value is at most as large as the command.
+ * Returns the units of work for visiting a value in the arguments of a command. Such a value is at most as large as the
+ * command.
  */
 export function costOf(value: Json): number {
   if (!isContainer(value)) return typeof value === 'string' ? unitsPerValue + (value.length >>> 5) : unitsPerValue
@@ -105,8 +106,8 @@ export function depthOf(value: Json): number {
 }
 
 /**
- * Compares two numbers or two strings; returns `undefined` for other values. JavaScript compares bigint and number
- * exactly; UTF-8 byte strings have the order of their code points.
+ * Compares two numbers or two strings. Returns `undefined` for other values. JavaScript compares bigint and number
+ * exactly. UTF-8 byte strings have the order of their code points.
  */
 export function compareJson(a: Json, b: Json): -1 | 0 | 1 | undefined {
   if (typeof a === 'string' && typeof b === 'string') return a < b ? -1 : a > b ? 1 : 0
@@ -136,8 +137,8 @@ function equalObjects(a: JsonObject, b: JsonObject): boolean {
 }
 
 /**
- * Estimates the bytes of a value in a compact engine: one word per value, the text of strings and keys, two words per
- * container. The values of the service are not public. [not public: choice]
+ * Estimates the bytes that a compact implementation needs for a value: one word per value, the text of strings and
+ * keys, two words per container. The sizes in the service are not public. [not public: choice]
  */
 export function memoryOf(value: Json): number {
   if (typeof value === 'string') return 8 + value.length

@@ -25,7 +25,7 @@ export interface ScanPage {
 export class KeyOrder {
   readonly #order: (Bytes | undefined)[] = []
   readonly #places = new Map<Bytes, number>()
-  /** Sequence numbers of the positions that remained after the last compaction, ascending. */
+  /** Survivors: ascending sequence numbers of the positions that remained after the last compaction. */
   #survivors: number[] = []
   /** Sequence number minus position, for positions after the survivors. */
   #offset = 0
@@ -60,7 +60,7 @@ export class KeyOrder {
     this.#places.clear()
   }
 
-  /** Returns a random key, each with the same probability. There must be one. */
+  /** Returns a random key, each with the same probability. The order must not be empty. */
   random(random: Random): Bytes {
     for (;;) {
       const key = this.#order[random.int(this.#order.length)]

@@ -6,10 +6,10 @@ export type { ScanPage } from './key-order.js'
 
 /**
  * Hash table that keeps the order of insertion, picks a random entry in constant time and can be scanned page by page
- * while it changes. It is the key space, the hash, the set (value `true`) and the member table of a sorted set.
+ * while it changes. The keyspace, hashes, sets (value `true`) and the members of sorted sets are such tables.
  *
  * The `Map` itself has the values by key and the order of insertion. A second table, for positions in that order, is
- * only created when a random key or a page is requested. Most tables never need it.
+ * only created when a random key or a page is requested. Most tables never need the second table.
  */
 export class OrderedTable<V> extends Map<Bytes, V> {
   #order: KeyOrder | undefined = undefined
@@ -28,7 +28,6 @@ export class OrderedTable<V> extends Map<Bytes, V> {
     return this
   }
 
-  /** Deletes a key; returns whether it existed. */
   override delete(key: Bytes): boolean {
     if (!super.delete(key)) return false
     this.#order?.delete(key)

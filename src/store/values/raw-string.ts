@@ -12,7 +12,7 @@ export class RawString implements Container {
   readonly isEmpty = false
   #room: Uint8Array
   #length: number
-  /** The same bytes as a byte string, until the next write. */
+  /** Byte string with the same content. The next write drops it. */
   #text: Bytes | undefined
 
   constructor(text: Bytes = latin1('')) {

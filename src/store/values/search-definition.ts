@@ -55,7 +55,6 @@ export const languages = [
 /** The name of a language that search indexes know. */
 export type Language = (typeof languages)[number]
 
-/** Returns the path of the source of a field. */
 export function sourceOf({ path, from }: FieldDefinition): Bytes {
   return from ?? path
 }

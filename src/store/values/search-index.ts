@@ -15,9 +15,9 @@ export class SearchIndex implements Container {
    * keys.
    */
   content: unknown
-  /** Keys that were written and not indexed since, with the time of the first such write, oldest first. */
+  /** Keys with writes that are not indexed yet, oldest first. The value is the time of the first such write. */
   readonly pending: Map<Bytes, number> = new Map()
-  /** Number of pending keys, from the oldest on, when the current request began. */
+  /** Number of keys that were already pending when the current request began. These are the oldest keys. */
   earlier = 0
 
   constructor(readonly definition: IndexDefinition = nothing) {}
@@ -37,7 +37,7 @@ export class SearchIndex implements Container {
     if (!this.pending.has(key)) this.pending.set(key, now)
   }
 
-  /** Removes this many indexed keys, from the oldest on. */
+  /** Removes this many keys that have been indexed, beginning with the oldest one. */
   taken(count: number): void {
     this.earlier = Math.max(0, this.earlier - count)
     // Clearing the map is faster than deleting its keys one by one.
@@ -52,8 +52,8 @@ export class SearchIndex implements Container {
   }
 
   /**
-   * Begins a request: marks the keys that are already pending, or all keys if the content must be built, as not written
-   * by this request.
+   * Begins a request. Keys that are already pending do not count as written by this request. If the content must be
+   * built, no key counts as written by this request.
    */
   beginRequest(): void {
     this.earlier = this.content === undefined ? Number.POSITIVE_INFINITY : this.pending.size

@@ -9,7 +9,10 @@ import type { Container } from './value.js'
  * entries takes longer.
  */
 const blockRoom = 256
-/** A block of this size or less is joined with its right neighbor if both fit well into one. */
+/**
+ * A block with at most this many entries is joined with its right neighbor, if both together have at most `joinedBlock`
+ * entries.
+ */
 const sparseBlock = 64
 const joinedBlock = 192
 
@@ -22,8 +25,10 @@ interface Block {
 /**
  * Members ordered by (score, bytes): a sorted list divided into blocks, and a table from member to score.
  *
- * A block is found by binary search over the lower fences: a fence is above every entry of the block before, and not
- * above any entry of its own block. A rank is the sum of the sizes of the blocks before, kept in a Fenwick tree that is
+ * A block is found by binary search over fences. The fence of a block is above every entry of the previous block, and
+ * not above any entry of its own block.
+ *
+ * The rank of a block is the sum of the sizes of all blocks before it. These sums are in a Fenwick tree, which is
  * rebuilt on demand after blocks were split, joined or deleted. Every kind of range becomes an interval of ranks.
  */
 export class SortedSet implements Container {
@@ -36,8 +41,8 @@ export class SortedSet implements Container {
   #sizes = new Int32Array(2)
   #sizesStale = false
   /**
-   * Position inside the block that the last `#locate` or `#seek` found. It is a field, so that a search allocates no
-   * object for its result.
+   * Second result of `#locate` and `#blockOfRank`: the position inside the block. It is a field, so that a search
+   * allocates no object for its results.
    */
   #place = 0
 
@@ -60,7 +65,7 @@ export class SortedSet implements Container {
   /** Adds or moves a member; returns its previous score. The score must not be NaN. */
   set(member: Bytes, score: number): number | undefined {
     const before = this.#table.get(member)
-    // Redis does not distinguish -0 from 0; adding 0 converts one to the other.
+    // Redis does not distinguish -0 from 0. Adding 0 converts -0 to 0.
     const wanted = score + 0
     if (before === wanted) return before
     this.#table.put(member, wanted)
@@ -69,7 +74,6 @@ export class SortedSet implements Container {
     return before
   }
 
-  /** Deletes a member; returns whether it existed. */
   delete(member: Bytes): boolean {
     const score = this.#table.get(member)
     if (score === undefined) return false
@@ -227,7 +231,10 @@ export class SortedSet implements Container {
     }
   }
 
-  /** Moves an entry. Keeps its position if the order allows it, as for most small increments. */
+  /**
+   * Moves an entry after its score has changed. If the order allows it, the entry keeps its position, as for most small
+   * increments.
+   */
   #move(member: Bytes, before: number, after: number): void {
     const index = this.#locate(before, member)
     const place = this.#place
@@ -247,7 +254,10 @@ export class SortedSet implements Container {
 
   // ---- searching ----
 
-  /** Returns the block where the entry is or belongs; sets `#place` to its position there. */
+  /**
+   * Returns the block that contains the entry, or into which the entry must be inserted. Sets `#place` to its position
+   * in the block.
+   */
   #locate(score: number, member: Bytes): number {
     const fenceScores = this.#fenceScores
     let low = 1
@@ -341,7 +351,7 @@ export class SortedSet implements Container {
     return sum
   }
 
-  /** Returns the block with the rank; sets `#place` to the position inside. */
+  /** Returns the block that contains the rank. Sets `#place` to the position of the rank in the block. */
   #blockOfRank(rank: number): number {
     const count = this.#blocks.length
     let index = 0

@@ -8,8 +8,8 @@ import type { Container } from './value.js'
 export type StreamFields = readonly Bytes[]
 
 /**
- * Handling of references from groups to an entry that is to be deleted: they are kept, they are deleted too, or they
- * protect the entry. [redis 8.2: KEEPREF, DELREF, ACKED]
+ * Handling of an entry that is to be deleted although consumer groups refer to it. `keep` keeps these references,
+ * `drop` deletes them too, `protect` keeps the entry. [redis 8.2: KEEPREF, DELREF, ACKED]
  */
 export type References = 'keep' | 'drop' | 'protect'
 
@@ -23,7 +23,7 @@ export interface Trim {
   readonly references: References
 }
 
-/** Entries that redis-server keeps in one node of its tree; approximate trimming never deletes fewer. */
+/** Number of entries in one node of redis-server's tree. Approximate trimming deletes at least this many entries. */
 export const nodeEntries = 100
 
 /** Log of entries with growing IDs, and the consumer groups that read it. Lag is counted as in redis 7.0. */
@@ -33,7 +33,7 @@ export class Stream implements Container {
   readonly isEmpty = false
   entries: IdTable<StreamFields> = new IdTable()
   groups: Map<Bytes, ConsumerGroup> = new Map()
-  /** Highest ID ever assigned; it may be deleted or set by a command. */
+  /** Highest ID ever assigned. Its entry may have been deleted, or a command may have set the ID. */
   topId: StreamId = firstId
   maxDeletedId: StreamId = firstId
   /** Number of entries ever added, as far as known. */
@@ -64,7 +64,6 @@ export class Stream implements Container {
     this.added++
   }
 
-  /** Deletes an entry; returns whether it existed. */
   delete(id: StreamId): boolean {
     if (!this.entries.delete(id)) return false
     if (compareIds(id, this.maxDeletedId) > 0) this.maxDeletedId = id

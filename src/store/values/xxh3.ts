@@ -16,7 +16,7 @@ const prime64x5 = 0x27d4eb2f165667c5n
 const primeMx1 = 0x165667919e3779f9n
 const primeMx2 = 0x9fb21c651e98df25n
 
-/** Default secret of the specification, 192 bytes, as 64-bit words at each position. */
+/** Default secret of the specification: 192 bytes, stored as the 64-bit word that begins at each byte. */
 const secretWords = once(() =>
   read64s(
     'b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671fcb79e64eccc0e578825ad07dccff7221' +
@@ -173,7 +173,7 @@ function read64(input: Bytes, at: number): bigint {
   return read32(input, at) | (read32(input, at + 4) << 32n)
 }
 
-/** Returns the little-endian words at each byte of the secret. */
+/** Returns the little-endian 64-bit word that begins at each byte of the secret. */
 function read64s(hex: string): readonly bigint[] {
   const bytes = latin1(hex.replace(/../g, (byte) => String.fromCharCode(Number.parseInt(byte, 16))))
   return Array.from({ length: bytes.length - 7 }, (_, at) => read64(bytes, at))

@@ -14,12 +14,14 @@ import { readRunFilters } from './run-filters.js'
 
 /** Maximum number of runs per page. [workflow.md 10] */
 const runsOfPage = 10
-/** Maximum number of runs that one bulk cancel cancels. [workflow.md 1] */
+/** Maximum number of runs that one request can cancel. [workflow.md 1] */
 const cancelledAtOnce = 100
 /** Maximum number of lines per page of the flat log. [queue.md 1.12] */
 const eventsOfPage = 1000
 
-/** Endpoints that read runs, and the bulk cancel, which has the same filters. [workflow.md 1, 10] */
+/**
+ * Endpoints that read runs, and the endpoint that cancels many runs, which has the same filters. [workflow.md 1, 10]
+ */
 export function logEndpoints(workflows: WorkflowEngine): readonly QueueEndpoint[] {
   return [
     row('GET', '/v2/workflows/events', 'The log of runs, grouped by run or flat.', (call) =>
@@ -43,7 +45,8 @@ function runs(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
 }
 
 /**
- * Returns the query for the log. The parameter `workflowRuns=ID@TS,ID@TS` disables all other filters. [queue.md 1.12]
+ * Returns the query for the log. If the parameter `workflowRuns=ID@TS,ID@TS` is set, all other filters are ignored.
+ * [queue.md 1.12]
  */
 function selectionOf(query: ReadonlyMap<string, readonly string[]>): RecordQuery<WorkflowRunState> {
   const named = query.get('workflowRuns')?.flatMap((value) => value.split(','))
@@ -58,7 +61,7 @@ function selectionOf(query: ReadonlyMap<string, readonly string[]>): RecordQuery
   return readRunFilters(query, rules, false)
 }
 
-/** Returns the functions with which a run's log reads the messages of the run. */
+/** Returns functions for the log of a run. The log reads the run's messages with them. */
 function viewOf(workflows: WorkflowEngine, trim: number | undefined): LogView {
   const { queue } = workflows
   return {
@@ -81,7 +84,9 @@ function viewOf(workflows: WorkflowEngine, trim: number | undefined): LogView {
   }
 }
 
-/** Returns lines of the flat log, latest first. Filters apply to runs, and the page size counts lines. */
+/**
+ * Returns one page of the flat log, the latest line first. Filters select runs, but the page size is a number of lines.
+ */
 function events(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   const query = new Map(queryOf(call))
   const [state, after] = [query.get('state'), cursorOf(query)]
@@ -101,7 +106,10 @@ function events(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   return json({ cursor, events: shown })
 }
 
-/** Returns the number of lines on earlier pages, which the cursor contains. @throws Refusal 400 */
+/**
+ * Parses the cursor. Returns the number of lines on all earlier pages, which the cursor contains.
+ * @throws Refusal 400
+ */
 function cursorOf(query: ReadonlyMap<string, readonly string[]>): number {
   const given = query.get('cursor')?.[0]
   if (given === undefined || given === '') return 0
@@ -110,7 +118,7 @@ function cursorOf(query: ReadonlyMap<string, readonly string[]>): number {
   return sequence
 }
 
-/** Cancels runs and returns their number. Unknown IDs and ended runs are not counted. [workflow.md 1] */
+/** Cancels runs and returns how many it canceled. Unknown IDs and ended runs do not count. [workflow.md 1] */
 function cancelMany(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   const query = queryAndBody(call)
   const ids = query.get('workflowRunIds')

@@ -10,12 +10,12 @@ import { runOf } from '../run-messages.js'
 import type { WorkflowEngine } from '../workflow-engine.js'
 import type { WorkflowRunState } from '../workflow-run.js'
 
-/** Maximum number of runs that one bulk request resumes or restarts. [workflow.md 1] */
+/** Maximum number of runs that one request can resume or restart. [workflow.md 1] */
 const atOnce = 50
 
 /**
- * Endpoints for dead letters of runs: the endpoints of the queue, and endpoints to resume, restart and call back runs.
- * [workflow.md 1, 11]
+ * Endpoints for dead letters of runs. They are the queue's endpoints for dead letters, and endpoints to resume a run,
+ * restart it, or call its failure function again. [workflow.md 1, 11]
  */
 export function runDeadLetterEndpoints(workflows: WorkflowEngine): readonly QueueEndpoint[] {
   const again = (verb: 'resume' | 'restart', summary: string): QueueEndpoint[] => [
@@ -63,7 +63,7 @@ function nameOf(method: string, path: string): string {
   return one ? 'Delete the dead letter of a run.' : 'Delete many dead letters of runs, by ids or filters.'
 }
 
-/** Returns the request with a filter that selects only dead letters of runs. */
+/** Returns the request with an additional filter, which selects only dead letters of runs. */
 function onlyRuns(call: ServiceRequest): ServiceRequest {
   const query = call.query === '' ? 'source=workflow' : `${call.query}&source=workflow`
   return Object.create(call, { query: { value: query } }) as ServiceRequest
@@ -75,12 +75,12 @@ function letterOf(call: ServiceRequest, { queue }: WorkflowEngine): DeadLetter {
 }
 
 /**
- * Returns the run of a dead letter. It stays available after its log has expired.
+ * Returns the run of a dead letter. The run stays available even after its log has expired.
  * @throws Refusal 400 when the dead letter belongs to no run
  */
 function failedRun(letter: DeadLetter): WorkflowRunState {
   const run = runOf(letter.message)
-  if (run?.failure === undefined) throw refusals.invalid('dlqId', `${letter.id} is no failed run`)
+  if (run?.failure === undefined) throw refusals.invalid('dlqId', `${letter.id} is not the dead letter of a failed run`)
   return run
 }
 

@@ -4,11 +4,11 @@ import { refusals } from '../../queue/settings/queue-rejections.js'
 import { hostsOf, pathOf } from '../../queue/settings/url.js'
 import type { VendorRunState, WorkflowRunState } from '../workflow-run.js'
 
-/** Filters that an index supports, because they are facts about a run that never change. [workflow.md 1] */
+/** Filters by facts that never change during a run. An index supports them. [workflow.md 1] */
 const indexed = ['workflowRunId', 'workflowCreatedAt', 'label', 'callerIp', 'flowControlKey']
 const states: readonly VendorRunState[] = ['RUN_STARTED', 'RUN_SUCCESS', 'RUN_FAILED', 'RUN_CANCELED']
 
-/** Page size of an endpoint, and its query parameters that are not filters. */
+/** Page size of an endpoint, and those of its query parameters that are not filters. */
 export type RunRules = Pick<FilterRules, 'defaultCount' | 'maxCount' | 'order' | 'others'>
 
 /** Parses the filters of a request. @throws Refusal 400 */

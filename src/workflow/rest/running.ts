@@ -18,7 +18,7 @@ import type { WorkflowEngine } from '../workflow-engine.js'
 import { allFeatures, forwardNames } from '../workflow-protocol.js'
 import type { Wait } from '../workflow-run.js'
 
-/** Endpoints that begin runs, and endpoints for running runs. [workflow.md 1] */
+/** Endpoints that begin runs, and endpoints that act on running runs. [workflow.md 1] */
 export function runningEndpoints(workflows: WorkflowEngine): readonly QueueEndpoint[] {
   return [
     row(
@@ -64,8 +64,8 @@ function begunShape({ run, deduplicated }: TriggeredRun): object {
 }
 
 /**
- * Prepares a run that the REST API begins. The SDK is assumed to support all features until it reports its features.
- * [workflow.md 2.4]
+ * Prepares a run that begins without an SDK, by the REST API. The SDK at the endpoint is assumed to support all
+ * features until it names its features. [workflow.md 2.4]
  */
 function prepared(call: PublishCall, workflows: WorkflowEngine): () => TriggeredRun {
   const url = workflows.urlOf(call.target)
@@ -85,7 +85,7 @@ function prepared(call: PublishCall, workflows: WorkflowEngine): () => Triggered
     })
 }
 
-/** Adds the protocol version that an SDK would send. */
+/** Adds the header with the protocol version, as an SDK does. */
 function withProtocol(settings: Map<string, HeaderValue>, words: QueueDialect): Map<string, HeaderValue> {
   for (const name of forwardNames('Workflow-Sdk-Version', words)) if (!settings.has(name)) settings.set(name, '1')
   return settings
@@ -108,8 +108,8 @@ const waitBody = v.object({
 })
 
 /**
- * Returns the facts of a wait for fault rules. Invalid fields are ignored, because parsing the request reports them
- * later.
+ * Returns the fields of a wait that fault rules can match. Invalid fields are ignored here. Parsing the request reports
+ * them later.
  */
 function waitFacts({ settings, body }: ServiceRequest, workflows: WorkflowEngine): FaultFacts {
   const runId = settings.get('workflow-runid')
@@ -151,8 +151,8 @@ function waiting(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
 }
 
 /**
- * Sends an event. The path contains a run and an event, or only an event. The event's ID may contain slashes.
- * [workflow.md 7]
+ * Sends an event. The path contains the event's ID, and before it the run's ID if only one run receives the event. The
+ * event's ID may contain slashes. [workflow.md 7]
  */
 function notify(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   const slash = call.rest.indexOf('/')
@@ -186,8 +186,8 @@ function waiterShape({ url, deadline, timeoutUrl, timeoutHeaders, step, eventId 
 }
 
 /**
- * Returns the creation time of the run in a request. Newer SDKs send it to distinguish runs with the same ID.
- * [workflow.md 12]
+ * Returns the creation time of the run that a request names. Newer SDKs send it, because several runs may have the same
+ * ID. [workflow.md 12]
  */
 function createdAt(call: ServiceRequest): string | undefined {
   return call.settings.get('workflow-createdat')
@@ -199,7 +199,10 @@ function steps(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   return { status: 200, headers: [['content-type', 'application/json']], body: run.listUpTo(run.entries.length - 1) }
 }
 
-/** Ends a run. With `cancel=false`, the body is the run's result; otherwise, the run is canceled. [workflow.md 1] */
+/**
+ * Ends a run. With `cancel=false`, the run succeeds and the body is its result. Otherwise, the run is canceled.
+ * [workflow.md 1]
+ */
 function end(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   const { id } = call.params
   const cancel = new URLSearchParams(call.query).get('cancel')
@@ -209,8 +212,8 @@ function end(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
 }
 
 /**
- * Converts a webhook request to an event for one run. If the run does not wait yet, its next wait receives the event.
- * [workflow.md 8]
+ * Handles a request to a webhook of a run. It becomes an event for this run. If the run does not wait yet, its next
+ * wait receives the event. [workflow.md 8]
  */
 function hook(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   const { run: runId } = call.params
@@ -222,7 +225,7 @@ function hook(call: ServiceRequest, workflows: WorkflowEngine): RawResponse {
   return empty()
 }
 
-/** Returns the JSON from which the SDK creates a `Request` with the URL of the webhook. */
+/** Returns the request as JSON. The SDK creates a `Request` from it, with the URL of the webhook. */
 function webhookCall(call: ServiceRequest): object {
   const base = new URL(call.base)
   const query = call.query === '' ? '' : `?${call.query}`

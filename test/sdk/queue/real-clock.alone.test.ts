@@ -86,5 +86,5 @@ test('rejects a delivery to another machine, and reports a refused connection as
   await app.all
   const reasons = sandbox.traffic.ofType('dead-letter').map(({ error }) => error)
   expect(reasons.sort()).toEqual(['delivery refused', 'dial tcp: connect: connection refused'])
-  expect(sandbox.destinations.unhandled[0]).toContain('deliveries go to this machine only')
+  expect(sandbox.destinations.unhandled[0]).toContain('allows only this machine')
 })

@@ -4,7 +4,7 @@ import { createScriptStore } from './script-store.js'
 /** Every script ends, and the test that ran it continues. */
 
 const killed =
-  'ERR Error running script: Script killed: it took more than 100000 steps (loop iterations, calls, and data that they and commands process). If the script needs more, raise policy.maxScriptSteps and policy.maxWork.'
+  'ERR Error running script: Script killed: it took more than 100000 steps (loop iterations, calls, and processed data). If the script needs more, raise policy.maxScriptSteps and policy.maxWork.'
 const bounded = createScriptStore({ maxScriptSteps: 100_000 })
 
 describe('the step budget', () => {

@@ -4,7 +4,7 @@ import { fillingOf } from '../command-cases.js'
 import { observed } from '../observe.js'
 import { filled } from '../written-commands.js'
 
-// Forms of requests: all paths, bodies, headers and tokens that the reference shows.
+// Cases for the format of requests: all paths, bodies, headers and tokens in the reference.
 
 interface Form {
   readonly method: string
@@ -15,7 +15,7 @@ interface Form {
   readonly loose?: readonly ComparisonMode[]
 }
 
-/** Returns a case of requests in order; `{p}` in path and body is the prefix. */
+/** Returns a case that sends these requests in order. In paths and bodies, `{p}` is the prefix of the case. */
 function forms(name: string, rows: readonly Form[], needs: readonly Need[] = ['store']): Case {
   return {
     name: `requests: ${name}`,
@@ -203,7 +203,7 @@ const readOnly = forms(
   ['store', 'read-only token'],
 )
 
-/** Compares the sync token, which changes with every write and stays the same with reads. */
+/** Compares the sync token. It must change with every write and stay the same with reads. */
 const syncToken: Case = {
   name: 'requests: the sync token',
   needs: ['store'],
@@ -228,7 +228,7 @@ const syncToken: Case = {
   },
 }
 
-/** Copies a key with DUMP and RESTORE. The payload of RESTORE is not valid UTF-8, so it is sent in the path. */
+/** Copies a key with DUMP and RESTORE. The payload is not valid UTF-8, so RESTORE is sent in the path. */
 const dumped: Case = {
   name: 'requests: DUMP and RESTORE',
   needs: ['store'],
@@ -256,7 +256,7 @@ const dumped: Case = {
   },
 }
 
-/** Returns a case that observes the first event of an event stream and the format of a message. */
+/** Returns a case that opens an event stream and observes its first event and one message. */
 function streamCase(name: string, path: (side: Side) => string, message: string): Case {
   return {
     name: `event streams: ${name}`,
@@ -287,7 +287,7 @@ function streamCase(name: string, path: (side: Side) => string, message: string)
   }
 }
 
-/** Returns the next event that contains the prefix of this run. Events of other clients are ignored. */
+/** Returns the next event that contains the prefix. Events of other clients are ignored. */
 async function ownLine(stream: { next(): Promise<string | undefined> }, prefix: string): Promise<string> {
   for (let count = 0; count < 1000; count++) {
     const line = await stream.next()
@@ -301,7 +301,7 @@ function monitorLine(line: string): string {
   return line.replace(/^\d+\.\d{6} /, '<seconds> ')
 }
 
-/** Cases with a wrong token: the service rejects the stream before its first event. */
+/** A stream with a wrong token. The service must reject it before the first event. */
 const refusedStream = forms('event streams that are rejected', [
   post('/subscribe/{p}c', undefined, { token: 'wrong', headers: { accept: 'text/event-stream' } }),
 ])

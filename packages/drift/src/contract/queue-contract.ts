@@ -3,9 +3,9 @@ import { parsedJson } from '../../../../src/kernel/parsed-json.js'
 import type { Answered, Case, ComparisonMode, Delivery, DriftRequest, Need, Observation, Side } from '../case.js'
 import { observed } from '../observe.js'
 
-// Cases for the message queue. Their waits are short, and all messages are delivered to the endpoint of the run.
+// Cases for the message queue. Their waits are short. All messages go to the endpoint of the run.
 
-/** One side on which a queue case runs, with a callback that receives its observations. */
+/** The side on which a queue case runs, with a function that receives the observations. */
 class Stage {
   constructor(
     readonly side: Side,
@@ -50,7 +50,10 @@ class Stage {
     return this.idIn(answered)
   }
 
-  /** Returns the message ID of a response. When the case has ended, the message is canceled if it still exists. */
+  /**
+   * Returns the first message ID in a response. When the case has ended, every message in the response is canceled if
+   * it still exists.
+   */
   idIn({ body }: Answered): string {
     const value = parsedJson(body)
     const ids = [value].flat().map((one) => (one as { messageId?: string } | null)?.messageId)
@@ -58,7 +61,7 @@ class Stage {
     return ids[0] ?? 'msg_stuntdouble_none'
   }
 
-  /** Waits until a condition holds, for at most one minute on the clock of the side. */
+  /** Waits until a condition holds. It waits at most one minute on the clock of the side. */
   async until(isSo: () => Promise<boolean>): Promise<void> {
     for (let waited = 0, wait = 50; waited < 60_000; waited += wait, wait = Math.min(wait * 2, 1000)) {
       if (await isSo()) return
@@ -66,7 +69,7 @@ class Stage {
     }
   }
 
-  /** Waits for the dead letter of a failed message and returns it; `undefined` if it does not appear. */
+  /** Waits for the dead letter of a message and returns it. Returns `undefined` if none appears within a minute. */
   async deadLetter(id: string): Promise<DeadLetter | undefined> {
     let letter: DeadLetter | undefined
     await this.until(async () => {
@@ -94,7 +97,7 @@ class Stage {
   }
 }
 
-/** Cancels a message, and deletes its dead letter if there is one. */
+/** Cancels a message and deletes its dead letter. */
 async function takeBack(side: Pick<Side, 'ask'>, id: string): Promise<void> {
   await side.ask(askOf('DELETE', `/v2/messages/${id}`))
   const { body } = await side.ask(askOf('GET', `/v2/dlq?messageId=${id}`))
@@ -136,7 +139,10 @@ function askOf(method: string, path: string, { headers, body, token }: Asking = 
   }
 }
 
-/** Removes fields of a log entry that depend on the machine that published the message or on the endpoint's server. */
+/**
+ * Removes fields of a log entry whose values differ between machines: the IP address of the publisher and the headers
+ * of the endpoint's server.
+ */
 function withoutPlaces(entry: unknown): unknown {
   if (typeof entry !== 'object' || entry === null) return entry
   const places = /^(?:callerIp|callerIP|responseHeaders?)$/
@@ -172,7 +178,7 @@ const publishing = queueCase('a message is delivered', 12, async (stage) => {
 })
 
 const arriving = queueCase(
-  'what a delivery looks like',
+  'the format of a delivery',
   12,
   async (stage) => {
     const settings = { ...once, 'Service-Forward-X-Drift': 'yes', 'Service-Method': 'PUT' }
@@ -207,8 +213,8 @@ const recovering = queueCase('a retry that succeeds', 20, async (stage) => {
 })
 
 /**
- * A case with status 489. It needs the listener of this program, because only the listener sends the header that 489
- * requires.
+ * A case with status 489, which needs a certain header. Only the listener of this program sends this header, so the
+ * case needs the listener.
  */
 const refusing = queueCase(
   'a failure that is not retried',
@@ -233,9 +239,9 @@ const callbacks = queueCase(
     const told = (role: string): readonly Delivery[] =>
       stage.side.deliveries().filter(({ asked }) => asked.role === role)
     await stage.until(async () => told('callback').length >= 2 && told('failure').length >= 1)
-    stage.note('how often it was tried', told('message').length)
-    stage.note('how often the callback was called', told('callback').length)
-    stage.note('how often the failure callback was called', told('failure').length)
+    stage.note('the number of attempts', told('message').length)
+    stage.note('the number of callbacks', told('callback').length)
+    stage.note('the number of failure callbacks', told('failure').length)
     for (const role of ['callback', 'failure']) {
       const [last] = told(role).slice(-1)
       stage.note(`the body of the ${role}`, last && withoutHeaders(parsedJson(last.body)))
@@ -264,7 +270,7 @@ const duplicates = queueCase('deduplication', 6, async (stage) => {
   await stage.publish('publish again', settings)
   const byContent = { ...late, 'Service-Content-Based-Deduplication': 'true' }
   await stage.publish('publish by content', byContent)
-  await stage.publish('publish by content again', byContent)
+  await stage.publish('publish the same content again', byContent)
 })
 
 const groups = queueCase('groups', 16, async (stage) => {
@@ -335,7 +341,7 @@ const schedules = queueCase('schedules', 14, async (stage) => {
   await stage.ask('resume it', 'POST', `${path}/resume`)
   await stage.ask('replace it', 'POST', to, { headers: create('CRON_TZ=America/New_York 30 4 1 1 *', {})! })
   stage.note('the replaced schedule', await read())
-  await stage.ask('with a wrong cron', 'POST', to, { headers: create('99 * * * *', {})! })
+  await stage.ask('replace it with an invalid cron', 'POST', to, { headers: create('99 * * * *', {})! })
   await stage.ask('with seconds', 'POST', to, { headers: create('0 0 4 1 1 *', {})! })
   await stage.ask('delete it', 'DELETE', path)
   await stage.ask('read it at the end', 'GET', path, { loose: ['kind'] })
@@ -353,7 +359,7 @@ const batches = queueCase('batches', 4, async (stage) => {
   })
   stage.idIn(answered)
   await stage.ask('a batch that is not a list', 'POST', '/v2/batch', { body: '{}', headers: jsonBody })
-  await stage.ask('a batch that is broken', 'POST', '/v2/batch', { body: '[{', headers: jsonBody })
+  await stage.ask('a batch that is not valid JSON', 'POST', '/v2/batch', { body: '[{', headers: jsonBody })
 })
 
 const flow = queueCase('flow control', 10, async (stage) => {
@@ -383,7 +389,7 @@ const mistakes = queueCase('mistakes', 24, async (stage) => {
   await stage.ask('a destination without a scheme', 'POST', '/v2/publish/stuntdouble.test/hook')
   await stage.ask('a group that does not exist', 'POST', `/v2/publish/${stage.prefix}none`)
   for (const [title, headers] of [
-    ['a deduplication id with a colon', { 'Service-Deduplication-Id': 'a:b' }],
+    ['a deduplication ID with a colon', { 'Service-Deduplication-Id': 'a:b' }],
     ['an invalid delay', { 'Service-Delay': 'soon' }],
     ['invalid retries', { 'Service-Retries': 'many' }],
     ['an invalid retry delay', { 'Service-Retry-Delay': '1 +' }],
@@ -401,12 +407,12 @@ const mistakes = queueCase('mistakes', 24, async (stage) => {
   })
   await stage.ask('an unknown filter', 'GET', '/v2/events?stuntdouble=1')
   await stage.ask('the log of an unknown user', 'GET', '/v2/logs?messageId=msg_stuntdouble_none', { loose: ['kind'] })
-  await stage.ask('whether it is ready', 'GET', '/v2/readiness')
+  await stage.ask('whether the queue is ready', 'GET', '/v2/readiness')
 })
 
 /**
- * Converts the next fire time of a schedule to minutes, because it must be the same on both sides. A time in
- * milliseconds would be replaced by a placeholder before the comparison.
+ * Converts the next fire time of a schedule to minutes. A time in milliseconds would be replaced by a placeholder and
+ * not compared, although it must be equal on both sides.
  */
 function withSlot(schedule: unknown): unknown {
   const { nextScheduleTime } = (schedule ?? {}) as { nextScheduleTime?: unknown }
@@ -414,10 +420,7 @@ function withSlot(schedule: unknown): unknown {
   return { ...(schedule as object), nextScheduleTime: `minute ${nextScheduleTime / 60_000}` }
 }
 
-/**
- * Returns the delivery that the endpoint received, without headers that the network between the queue and the endpoint
- * changes.
- */
+/** Returns a delivery for the comparison. Headers that the network may change are omitted. */
 function shownDelivery({ method, headers, body }: Delivery): unknown {
   const told = Object.entries(headers)
     .filter(([name]) => name === 'content-type' || name === 'user-agent' || /^(?:service-|x-drift$)/.test(name))
@@ -425,7 +428,9 @@ function shownDelivery({ method, headers, body }: Delivery): unknown {
   return { method, headers: Object.fromEntries(told.sort(([a], [b]) => (a < b ? -1 : 1))), body }
 }
 
-/** Removes the headers of the endpoint's response, because the endpoint's server adds headers of its own. */
+/**
+ * Replaces the headers of the endpoint's response by a constant, because the endpoint's server adds headers of its own.
+ */
 function withoutHeaders(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
@@ -439,7 +444,6 @@ function withoutHeaders(value: unknown): unknown {
   )
 }
 
-/** All cases for the message queue. */
 export const queueContract: readonly Case[] = [
   ...[publishing, arriving, failing, again, recovering, refusing, callbacks, waiting, hurried, duplicates],
   ...[groups, queues, schedules, batches, flow, mistakes],

@@ -8,7 +8,6 @@ import { geoCases, sortedSetCases } from './sorted-sets-contract.js'
 import { streamCases } from './streams-contract.js'
 import { bitmapCases, hyperloglogCases, stringCases } from './strings-contract.js'
 
-/** All cases for the data store. */
 export const storeContract: readonly Case[] = [
   ...formCases,
   ...stringCases,

@@ -1,14 +1,14 @@
-// The runs of an exploration are numbered from 0 and cut into blocks. What a block does depends only on the seed and on
-// its own number, so blocks can be tried separately, in any order and on any machine.
+// The runs of an exploration are numbered from 0 and divided into blocks. The result of a block depends only on the
+// seed and on the number of the block. Blocks can therefore run separately, in any order and on any machine.
 
-/** Number of runs in a block; the last block may have fewer. */
+/** Number of runs in a block. The last block may have fewer. */
 export const blockLength = 1000
 
 export function blockCount(size: number): number {
   return Math.ceil(size / blockLength)
 }
 
-/** Returns the range of a block's runs: its first run, and the run after its last one. */
+/** Returns the first run of a block, and the number after its last run. */
 export function runsOf(block: number, size: number): { readonly from: number; readonly to: number } {
   const from = block * blockLength
   return { from, to: Math.min(size, from + blockLength) }
@@ -21,8 +21,8 @@ export interface Shard {
 }
 
 /**
- * Returns the blocks that a shard owns: every eighth block if there are eight shards. All shards get the same amount of
- * work.
+ * Returns the numbers of a shard's blocks. Shard `1/8` has the blocks 0, 8, 16 and so on, so all shards get about the
+ * same amount of work.
  */
 export function blocksOf({ nth, of }: Shard, size: number): readonly number[] {
   const blocks: number[] = []

@@ -4,13 +4,13 @@ import { amountOf } from './coverage-rows.js'
 import { figureText } from './coverage-text.js'
 import type { Merged } from './merge.js'
 
-/** The first run that failed, after shrinking. */
+/** First run that failed, with its shrunk counterexample. */
 export interface ShrunkFailure {
-  /** The shrunk counterexample as text, or the reason why there is none. */
+  /** Shrunk counterexample as text. If there is none, the reason for that. */
   readonly told: string
 }
 
-/** Maximum number of notes and reasons that are printed; the report counts the others. */
+/** Maximum number of notes and reasons that a report prints. The report only counts the others. */
 const maxShown = 100
 
 /** Returns the report of a campaign. The text does not depend on which machine ran which shard. */
@@ -28,14 +28,12 @@ export function campaignReport(merged: Merged, story?: ShrunkFailure): string {
   return lines.join('\n')
 }
 
-/** Returns the first `maxShown` entries and, if there are more, a line that counts the others. */
 function shown(given: readonly string[], what: string): string[] {
   const lines = given.slice(0, maxShown)
   const left = given.length - lines.length
   return left > 0 ? [...lines, `… and ${countOf(left, `more ${what}`)}`] : lines
 }
 
-/** Returns whether every run was tried. */
 export function isWhole({ counted, missing, notRun }: Merged): boolean {
   return counted !== undefined && missing.length === 0 && notRun.length === 0
 }

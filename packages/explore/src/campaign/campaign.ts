@@ -2,16 +2,16 @@ import { type Campaign, campaignInternals } from './index-space.js'
 import { isPlay, playSpace } from './play-space.js'
 import { answerOf, PartOfCampaign } from './under-way.js'
 
-/** The argument of a campaign's function. */
+/** Argument that the function of a campaign receives. */
 export interface CampaignContext {
-  /** The seed of a play, different for each play. A check derives its seeds itself. */
+  /** Seed for the play of a scenario. Each play gets another seed. A check ignores it and derives its own seeds. */
   readonly seed: number
 }
 
 /**
- * Defines what `stuntdouble campaign run` runs a million times: a check, or the play of a scenario.
- * The function is called for each block of 1,000 runs, or for each play. The options of the check apply, except `runs`,
- * `seed`, `maxRuns`, `timeBudget` and the options for replay.
+ * Defines a campaign for `stuntdouble campaign run`, which runs a check, or the play of a scenario, up to millions of
+ * times. The function is called for each block of 1,000 runs, or for each play. The options of the check apply, except
+ * `runs`, `seed`, `maxRuns`, `timeBudget` and the options for replay.
  * @throws TypeError if the argument is not a function
  * @example
  * export default defineCampaign(() => assertIdempotent(ordersRoute))
@@ -23,8 +23,8 @@ export function defineCampaign(explore: (run: CampaignContext) => unknown): Camp
     throw new TypeError(
       'defineCampaign(): the argument must be a function that calls a check. Write defineCampaign(() => assertResilient({ publish, handler, holds })).',
     )
-  // The first call shows whether the function returns a play. Later calls then pass the right seed, so no play is
-  // wasted.
+  // The first call of the function shows whether it returns a play. Later calls then pass the seed of their run, so
+  // that no play runs with a wrong seed.
   let isOfPlays = false
   const campaign: Campaign = { kind: 'campaign' }
   campaignInternals.attach(campaign, {

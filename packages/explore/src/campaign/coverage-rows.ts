@@ -1,4 +1,4 @@
-// Coverage as plain data: what each part of an exploration has reached, and how parts are merged.
+// Coverage as plain data. Each part of an exploration has its own coverage, and the parts are merged.
 
 /** A state and an injection point at which a fault could have been injected. */
 export interface CoverageRow {
@@ -6,7 +6,7 @@ export interface CoverageRow {
   readonly point: string
   /** Number of the run in which this state and point occurred first, from 1. */
   readonly seen: number
-  /** Index of the injection point within that run. */
+  /** Index of the injection point in that run. */
   readonly moment: number
   /** Kinds of faults that can be injected in this state at this point. */
   readonly could: readonly string[]
@@ -15,9 +15,9 @@ export interface CoverageRow {
 }
 
 /**
- * Merges the coverage of several parts of an exploration. The result depends neither on the order of the parts nor on
- * earlier merges.
- * @returns one row for each state and point, in the order in which they occurred first
+ * Merges the coverage of several parts of an exploration. The result is the same if the parts are in another order, or
+ * if some of them were merged before.
+ * @returns one row for each state and injection point, sorted by first occurrence
  */
 export function united(parts: Iterable<readonly CoverageRow[]>): readonly CoverageRow[] {
   const rows = new Map<string, CoverageRow>()
@@ -39,14 +39,14 @@ function both(one: CoverageRow, other: CoverageRow): CoverageRow {
 }
 
 /**
- * Sorts the kinds of faults and removes duplicates. The original order is not kept, because it depends on how the
- * exploration was divided into parts.
+ * Sorts the kinds of faults and removes duplicates. Their original order depends on the division into parts, so it is
+ * not kept.
  */
 function sorted(faults: readonly string[]): readonly string[] {
   return [...new Set(faults)].sort()
 }
 
-/** Counts the possible pairs of a row and a fault, and how many of them were reached. */
+/** Counts the possible pairs of a row and a fault kind, and the pairs whose fault was injected. */
 export function amountOf(rows: readonly CoverageRow[]): { readonly reached: number; readonly possible: number } {
   let [reached, possible] = [0, 0]
   for (const { could, struck } of rows) {

@@ -1,4 +1,4 @@
-/** A fault that could have been injected in a state at an injection point, and never was. */
+/** Fault that a run could have injected in this state at this injection point, but that no run injected. */
 interface Missed {
   readonly state: string
   readonly point: string
@@ -13,7 +13,7 @@ const maxStatesShown = 6
  */
 export function figureText(reached: number, possible: number, places: number, never: readonly Missed[]): string {
   const percent = possible === 0 ? 100 : Math.floor((100 * reached) / possible)
-  const head = `Reached ${reached} of ${possible} (${percent} %): each fault in each of ${places} states at the points that occurred.`
+  const head = `Reached ${reached} of ${possible} (${percent} %) possible faults, counted separately in each of ${places} states.`
   const byPlace = new Map<string, string[]>()
   for (const { state, point, fault } of never) {
     const place = `${point}, ${state}`

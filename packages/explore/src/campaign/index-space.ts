@@ -3,15 +3,14 @@ import type { CoverageRow } from './coverage-rows.js'
 
 /** All runs of a check, numbered from 0. A campaign divides them into blocks. */
 export interface IndexSpace {
-  /** Name of the check's function. */
+  /** Name of the function that performs the check. */
   readonly check: CheckName
-  /** Returns how many runs there are. */
   count(): Promise<number>
-  /** Tries the runs of one block and continues after a failing run. @param ended callback after each run */
+  /** Tries the runs of one block. A failing run does not stop the others. @param ended called after each run */
   attempt(from: number, to: number, ended: (failed: boolean) => void): Promise<Tried>
   /**
    * Repeats a run that failed, and shrinks its counterexample.
-   * @returns the counterexample as text; `undefined` if the run does not fail again
+   * @returns the counterexample as text, or `undefined` if the run does not fail again
    */
   report(run: number): Promise<string | undefined>
 }
@@ -22,22 +21,22 @@ export type CheckName = (typeof checkNames)[number]
 /** Result of the runs of a block, which is a range of consecutive runs. */
 export interface Tried {
   readonly failed: number
-  /** Number of runs without a result, because a fault was injected into every attempt of a message. */
+  /** Number of runs without a result. A run has no result if faults hit every attempt of a message. */
   readonly skipped: number
   /** The failing run with the lowest number. */
   readonly first?: FailedRun
   readonly coverage: readonly CoverageRow[]
-  /** Notes about what no number of runs can show; the same for every block. */
+  /** Notes about limits of the check that more runs do not remove. All blocks have the same notes. */
   readonly notes?: readonly string[]
 }
 
 export interface FailedRun {
   readonly run: number
-  /** Reason in one line. */
+  /** Reason of the failure, in one line. */
   readonly why: string
 }
 
-/** One task of a campaign. */
+/** Task of a campaign: counting its runs, trying a block, or reporting a failing run. */
 export type IndexTask =
   | { readonly do: 'count' }
   | { readonly do: 'attempt'; readonly from: number; readonly to: number; readonly ended: (failed: boolean) => void }

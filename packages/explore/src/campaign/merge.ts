@@ -3,7 +3,6 @@ import { type CoverageRow, united } from './coverage-rows.js'
 import type { FailedRun } from './index-space.js'
 import { type BlockReport, type CountedCheck, ShardError, type ShardReport } from './shard-report.js'
 
-/** Report file of a shard, with its name. */
 export interface NamedReport {
   readonly name: string
   readonly report: ShardReport
@@ -15,7 +14,7 @@ export interface Merged {
   readonly seed: number
   readonly runs: number
   readonly counted: CountedCheck | undefined
-  /** The shard that the report covers; `undefined` for the whole campaign. */
+  /** The shard that the report covers, or `undefined` for the whole campaign. */
   readonly shard: Shard | undefined
   /** Number of runs that belong to this shard, or to the whole campaign. */
   readonly of: number
@@ -25,7 +24,7 @@ export interface Merged {
   readonly skipped: number
   /** The failing run with the lowest number. */
   readonly first: FailedRun | undefined
-  /** Blocks that were planned or begun and not finished, grouped by the reason. */
+  /** Blocks that were not finished, grouped by the reason. */
   readonly notRun: readonly { readonly why: string; readonly blocks: readonly number[] }[]
   /** Blocks that no file mentions. */
   readonly missing: readonly number[]

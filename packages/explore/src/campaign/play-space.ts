@@ -6,8 +6,8 @@ import { lineOf } from './failure-line.js'
 import type { CampaignOptions, FailedRun, IndexSpace } from './index-space.js'
 
 /**
- * Returns the plays of a scenario as runs. Run 0 has the seed of the campaign and run 1 the next one, as in
- * `stuntdouble play --runs`.
+ * Returns the plays of a scenario as numbered runs. Run 0 has the campaign's seed, run 1 that seed plus 1, and so on,
+ * as in `stuntdouble play --runs`.
  */
 export function playSpace({ seed, runs }: CampaignOptions, play: (seed: number) => unknown): IndexSpace {
   const played = async (run: number): Promise<PlayResult> => {
@@ -18,7 +18,7 @@ export function playSpace({ seed, runs }: CampaignOptions, play: (seed: number) 
       )
     if (given.seed !== seed + run)
       throw new TypeError(
-        `defineCampaign(): the play has seed ${given.seed} instead of ${seed + run}, so that all runs are the same. Write defineCampaign(({ seed }) => playScenario(scenario, { seed })).`,
+        `defineCampaign(): the play must have the seed that the function received (got ${given.seed}, expected ${seed + run}). Otherwise all runs would be the same. Write defineCampaign(({ seed }) => playScenario(scenario, { seed })).`,
       )
     return given
   }

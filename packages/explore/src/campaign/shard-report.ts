@@ -17,15 +17,15 @@ export interface ShardReport {
     readonly digest: string
   }
   readonly seed: number
-  /** The requested number of runs. */
+  /** The requested number of runs. The check may have fewer. */
   readonly runs: number
   readonly blockLength: number
   readonly shard: Shard
-  /** The check and its number of runs; absent until the runs were counted. */
+  /** The check, and how many runs it has. Absent if the runs have not been counted yet. */
   readonly counted?: CountedCheck
   /** Blocks that were finished. */
   readonly blocks: readonly BlockReport[]
-  /** Blocks that were not finished, with the reason. The list of blocks is empty if the runs were never counted. */
+  /** Unfinished blocks, with the reason. If the runs were never counted, `blocks` is empty. */
   readonly notRun: readonly { readonly blocks: readonly number[]; readonly why: string }[]
   readonly coverage: readonly CoverageRow[]
   readonly notes: readonly string[]
@@ -47,9 +47,12 @@ const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const positive = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
 const text = v.pipe(v.string(), v.maxLength(10_000))
 
-/** Maximum number of notes of one shard. A shard omits the others, and a file with more is rejected. */
+/**
+ * Maximum number of notes in the report of one shard. A shard omits further notes, and a file with more notes is
+ * rejected.
+ */
 export const maxNotes = 1_000
-/** Maximum number of faults of one state and point. A file with more is rejected. */
+/** Maximum number of faults in one row of the coverage. A file with more is rejected. */
 export const maxFaults = 1_000
 
 const schema: v.GenericSchema<unknown, ShardReport> = v.strictObject({
@@ -102,7 +105,7 @@ export function shardReportFrom(given: string, name: string): ShardReport {
     const [issue] = parsed.issues
     const place = v.getDotPath(issue)
     throw new ShardError(
-      `${name} is not the file of a shard${place === null ? '' : `, or it is damaged: ${place} is wrong`}. Such files are written by stuntdouble campaign run --out FILE.`,
+      `${name} is not the report file of a shard${place === null ? '' : `, or it is damaged: the value of ${place} is invalid`}. Pass a file that stuntdouble campaign run --out FILE has written.`,
     )
   }
   const problem = problemOf(parsed.output)
@@ -115,7 +118,7 @@ function parsedJson(given: string, name: string): unknown {
     return JSON.parse(given)
   } catch {
     throw new ShardError(
-      `${name} is incomplete, or not the file of a shard: it is not JSON. Run its shard again, or leave the file out.`,
+      `${name} is not JSON, so it is incomplete or not the report file of a shard. Run its shard again, or leave the file out.`,
     )
   }
 }
@@ -123,18 +126,18 @@ function parsedJson(given: string, name: string): unknown {
 /** Maximum number of blocks of a campaign, which is 10 billion runs. */
 export const maxBlocks = 10_000_000
 
-/** Returns a contradiction between values that are each valid; `undefined` if there is none. */
+/** Returns the contradiction between two valid values, such as `shard 9 of 8`, or `undefined` if there is none. */
 function problemOf({ shard, counted, blocks, notRun, coverage }: ShardReport): string | undefined {
   if (shard.nth > shard.of) return `it is shard ${shard.nth} of ${shard.of}`
   if (counted === undefined)
     return blocks.length + coverage.length > 0 ? 'it has results, although its runs were never counted' : undefined
   const { size } = counted
-  if (blockCount(size) > maxBlocks) return `it has ${blockCount(size)} blocks`
-  // The size comes from the file. A list of the owned blocks could become too large, so each block is checked instead.
+  if (blockCount(size) > maxBlocks) return `it has ${blockCount(size)} blocks, but the maximum is ${maxBlocks}`
+  // The file states the number of blocks, so a list of all owned blocks could be huge. Check each listed block instead.
   const owns = (block: number): boolean => block < blockCount(size) && block % shard.of === shard.nth - 1
   const seen = new Set<number>()
   for (const one of [...blocks.map((each) => each.block), ...notRun.flatMap((each) => each.blocks)]) {
-    if (!owns(one)) return `block ${one} is not of shard ${shard.nth}/${shard.of}`
+    if (!owns(one)) return `block ${one} does not belong to shard ${shard.nth}/${shard.of}`
     if (seen.has(one)) return `block ${one} is listed twice`
     seen.add(one)
   }
@@ -143,7 +146,8 @@ function problemOf({ shard, counted, blocks, notRun, coverage }: ShardReport): s
   for (const { block: nth, failed, skipped, first } of blocks) {
     const { from, to } = runsOf(nth, size)
     if (failed + skipped > to - from) return `block ${nth} has more failures than runs`
-    if (failed > 0 !== (first !== undefined)) return `block ${nth} does not name the run that failed first`
+    if (failed > 0 !== (first !== undefined))
+      return `the number of failures of block ${nth} and its first failing run contradict each other`
     if (first !== undefined && (first.run < from || first.run >= to)) return `run ${first.run} is not in block ${nth}`
   }
   const ran = blocks.reduce((most, { block: nth }) => Math.max(most, runsOf(nth, size).to), 0)

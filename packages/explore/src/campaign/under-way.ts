@@ -1,7 +1,7 @@
 import type { CampaignOptions, IndexResult, IndexSpace, IndexTask } from './index-space.js'
 
-// The task for which a campaign calls its function. The check that the function calls reads the task from this module,
-// and does only that part of its work.
+// Connects a campaign with the check that its function calls. The campaign stores its task in this module. The check
+// reads the task, and does only that part of its work.
 
 /**
  * Shared by all copies of the package in a process: a file may import one entry as a module and another one as
@@ -14,14 +14,14 @@ export function campaignUnderWay(): PartOfCampaign | undefined {
   return place[slot]
 }
 
-/** Thrown to end the function of a campaign when its check has finished the task. */
+/** Thrown by a check when it has finished the campaign's task. The error ends the function that called the check. */
 class PartDone extends Error {
   override readonly name = 'PartDone'
   override readonly message =
     'The check has finished the task of this campaign. Code after the check in the function of the campaign does not run.'
 }
 
-/** The task for which the function of a campaign was called. */
+/** Task for which a campaign calls its function. */
 export class PartOfCampaign {
   readonly given: CampaignOptions
   readonly #task: IndexTask
@@ -33,7 +33,7 @@ export class PartOfCampaign {
     this.#task = task
   }
 
-  /** @throws PartDone always, so that the function of a campaign ends after its check */
+  /** Performs the task with the runs of a check. @throws PartDone always, to end the function of the campaign */
   async explore(space: IndexSpace): Promise<never> {
     if (this.#check !== undefined)
       throw new TypeError(

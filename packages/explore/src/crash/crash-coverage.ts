@@ -4,7 +4,7 @@ import type { Disruption } from './disruption.js'
 import type { RunDelivery } from './run-delivery.js'
 
 /**
- * Returns which disruptions a check has tried at which deliveries, out of all possible ones.
+ * Returns the coverage of a check: all possible disruptions, and those that were tried.
  * @param tried the crash plans with a result
  */
 export function crashCoverage(

@@ -9,10 +9,10 @@ import { refusalOf } from './run-requests.js'
 /** Number of deliveries after which a crash plan is abandoned. */
 const maxDeliveries = 500
 
-/** Maximum number of empty sleeps for which a branch waits until the branches before it have ended. */
+/** Maximum number of sleeps of 0 ms for which a branch waits. It waits for the branches that must end before it. */
 const maxTurns = 1_000
 
-/** Handles the deliveries to the endpoints of runs, and applies the disruptions to them. */
+/** Handles the deliveries of workflow runs, and disrupts them as the crash plan says. */
 export class CrashDeliveries {
   readonly all: RunDelivery[] = []
   readonly #world: CrashSandbox
@@ -32,7 +32,9 @@ export class CrashDeliveries {
     }) as typeof destinations.deliver
   }
 
-  /** Whether a message has no retries left because a disruption hit every attempt. The run then has no result. */
+  /**
+   * Whether a disruption hit every attempt of a message, so that it has no retries left. The run then has no result.
+   */
   get isExhausted(): boolean {
     const { traffic } = this.#world.sandbox
     return traffic.ofType('dead-letter').some(({ messageId }) => {
@@ -41,7 +43,10 @@ export class CrashDeliveries {
     })
   }
 
-  /** Repeats the deliveries whose late retry is still due when all runs have ended. @returns their number */
+  /**
+   * Performs the late repetitions that have not happened yet when all workflow runs have ended.
+   * @returns their number
+   */
   async playLate(): Promise<number> {
     const late = this.#late.splice(0)
     for (const { again } of late) await again()
@@ -89,7 +94,7 @@ export class CrashDeliveries {
     if (ordinal === maxDeliveries) this.#giveUp()
     await this.#takeTurn(key, context)
     if (world.disturbance('before-handler', ordinal) !== undefined)
-      return this.#lost(attempt, 'the process died before the route')
+      return this.#lost(attempt, 'the process died before the handler ran')
     const run = (submits: boolean): Promise<RawOutcome> => {
       const own = submits ? delivery : { ...delivery, ordinal: 0, submissions: [], effects: [] }
       const work = new DeliveryWork(world.seedOf(moment), () => at, own, context.task)
@@ -107,10 +112,9 @@ export class CrashDeliveries {
     return this.#lost(attempt, 'the handler responded, the process died, the response was lost')
   }
 
-  /** Abandons a workflow that never ends. */
   #giveUp(): void {
     this.#world.error ??= new RangeError(
-      `assertCrashSafe(): the runs have had ${maxDeliveries.toLocaleString('en')} deliveries and have not ended. End the loop by its payload, or limit the time with drain: ({ clock }) => clock.advance('1d').`,
+      `assertCrashSafe(): the runs have had ${maxDeliveries.toLocaleString('en')} deliveries and have not ended. End the workflow run after a limited number of steps, or limit the time with drain: ({ clock }) => clock.advance('1d').`,
     )
     this.#world.sandbox.clock.interrupt()
   }
@@ -125,7 +129,7 @@ export class CrashDeliveries {
     this.#cuts.set(messageId, (this.#cuts.get(messageId) ?? 0) + 1)
   }
 
-  /** Waits until the branches have ended that come before this one in the order of the crash plan. */
+  /** Waits until the branches have ended that the crash plan orders before this branch. */
   async #takeTurn(key: string, { task }: DeliveryContext): Promise<void> {
     const { disturbances } = this.#world
     const order = disturbances.find((one) => one.kind === 'branch-order' && one.order.includes(key))

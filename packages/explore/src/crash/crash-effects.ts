@@ -19,8 +19,8 @@ export function happened(world: CrashSandbox, work: DeliveryWork, effect: () => 
 }
 
 /**
- * Makes methods of the data store throw once the process has died. They are synchronous, so they cannot wait forever
- * for a reply.
+ * Makes methods of the data store throw after the process has died. The methods are synchronous. They cannot wait
+ * forever, as an asynchronous request of a dead process does.
  */
 export function guardDirectStore(world: CrashSandbox): void {
   const { works, sandbox } = world
@@ -37,7 +37,7 @@ export function guardDirectStore(world: CrashSandbox): void {
   }
 }
 
-/** Returns the commands that have written to the store since `mark`, a position in the traffic log, as one effect. */
+/** Returns the write commands since `mark` as one effect. @param mark position in the traffic log */
 export function storeEffect({ store, traffic }: Sandbox, mark: ReturnType<Sandbox['traffic']['mark']>): BodyEffect {
   const commands = traffic.since(mark).ofType('command')
   const { engine } = storeInternals.of(store)

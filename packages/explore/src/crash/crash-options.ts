@@ -5,13 +5,15 @@ import type { DeliveryUnderTest } from '../delivery/delivery-run.js'
 
 /** Options of `assertCrashSafe()`. */
 export interface CrashSafetyOptions extends EffectOptions, Pick<DeliveryUnderTest, 'outbound' | 'sandbox' | 'drain'> {
-  /** Number of disruptions in one crash plan; with 2, pairs are tried too. Default 1. */
+  /** Maximum number of disruptions in one crash plan. With 2, the check also tries pairs of disruptions. Default 1. */
   readonly depth?: 1 | 2
-  /** Maximum number of crash plans that are tried. Default 2,000; the report contains how many were not tried. */
+  /**
+   * Maximum number of crash plans that are tried. Default 2,000. The report counts the crash plans that were not tried.
+   */
   readonly maxRuns?: number
-  /** Names of the only crash plans to run, as a report prints them. Default: all. */
+  /** Runs only the crash plans with these names. Copy the names from a report. Default: all crash plans. */
   readonly only?: readonly string[]
-  /** Seed of time and randomness within steps. Default 1. */
+  /** Seed from which the check derives the time and the random numbers in steps. Default 1. */
   readonly seed?: number
 }
 

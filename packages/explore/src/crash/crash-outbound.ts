@@ -3,7 +3,7 @@ import { effectText, happened } from './crash-effects.js'
 import type { CrashSandbox } from './crash-sandbox.js'
 import { callWith } from './run-requests.js'
 
-/** Watches outbound requests of deliveries. If the crash plan says so, a response is lost or the process dies. */
+/** Watches the outbound requests of deliveries. As the crash plan says, it loses a response or lets the process die. */
 export function guardCalls(world: CrashSandbox): void {
   const { works, sandbox } = world
   const internals = outboundInternals.of(sandbox.outbound)
@@ -18,8 +18,7 @@ export function guardCalls(world: CrashSandbox): void {
     const call = callWith(given, await given.body())
     const ordinal = work.delivery?.ordinal ?? 0
     const [rule] = world.disturbance('lost-response', ordinal, nth)?.rules ?? []
-    // No other code runs between this line and the evaluation of the rule, so the rule injects its fault into this
-    // request.
+    // No other code runs before the rule is evaluated, so the rule injects its fault into this request.
     if (rule !== undefined) sandbox.faults.add({ ...rule, skip: 0 })
     const answered = exchangeFor(caller, call)
     await answered.catch(() => undefined)

@@ -29,11 +29,11 @@ import type { StepDifference } from './step-differences.js'
 import { type WorkflowEffects, workflowDifferences, workflowEffects } from './workflow-effects.js'
 
 /**
- * Runs an app's workflows once without faults, then again with one disruption, each time in a new sandbox.
- * Disruptions: the process dies at each crash point, a delivery is repeated or late, branches end in another order, an
- * event arrives before its wait. All effects that other systems can see must be the same in each run.
- * @param workflow sets the app up in a sandbox and returns what triggers its runs; it is called again after the process
- * has died
+ * Runs an app's workflows once without faults, then again with one disruption, each time in a new sandbox. Disruptions:
+ * the process dies at each crash point, a delivery is repeated or late, branches end in another order, an event arrives
+ * before its wait. All effects that other systems can see must be the same in each run.
+ * @param workflow sets the app up in a sandbox, and returns a function that triggers its runs. It is called again after
+ * the process has died
  * @example
  * await assertCrashSafe((sandbox) => {
  *   sandbox.destinations.on('https://shop.test/api/order', POST)
@@ -65,7 +65,6 @@ export async function assertCrashSafe(
 interface Undisturbed {
   readonly deliveries: readonly RunDelivery[]
   readonly effects: WorkflowEffects
-  /** Contents of the data store at the end. */
   readonly finalStore: StoreDump
 }
 
@@ -75,7 +74,7 @@ interface Plan {
   readonly schedules: readonly (readonly Disruption[])[]
 }
 
-/** Maximum number of failures for which equivalent fault rules are tried. */
+/** Maximum number of failures for which the check looks for fault rules that reproduce the failure. */
 const maxScenarios = 5
 
 class Check {
@@ -91,7 +90,6 @@ class Check {
     this.#seed = options.seed ?? 1
   }
 
-  /** Returns the undisturbed run and all crash plans. */
   async #plan(): Promise<Plan> {
     const { depth = 1, only } = this.#options
     const undisturbed = await this.#undisturbed()
@@ -102,7 +100,6 @@ class Check {
     return { undisturbed, disturbances, schedules }
   }
 
-  /** Returns the names of all crash plans. */
   async planned(): Promise<readonly string[]> {
     return (await this.#plan()).schedules.map(idOf)
   }
@@ -155,7 +152,10 @@ class Check {
     throw carryFailure(new CrashSafetyError(message, { ...done, findings, nondeterminism: strays }), failure)
   }
 
-  /** Plays a crash plan again to get its history. Histories are not kept, because only one of them is reported. */
+  /**
+   * Plays a failing crash plan again, and returns its deliveries and its timeline. Only one failure is reported, so no
+   * run keeps them.
+   */
   async #historyOf({ disturbances }: CrashFailure): Promise<ReturnType<typeof crashSequence>> {
     const run = await this.#run(disturbances).play()
     try {
@@ -165,7 +165,10 @@ class Check {
     }
   }
 
-  /** Returns the first failure that fault rules reproduce. They cannot reproduce that a process loses its memory. */
+  /**
+   * Returns fault rules that reproduce one of the failures. Fault rules cannot make a process lose its memory, so they
+   * reproduce only some failures.
+   */
   async #scenarioOf(
     findings: readonly CrashFailure[],
     wanted: WorkflowEffects,
@@ -184,7 +187,7 @@ class Check {
     return undefined
   }
 
-  /** Runs the workflow without disruptions, as the reference for all runs with disruptions. */
+  /** Runs the workflow without disruptions. The effects of all other runs are compared with those of this run. */
   async #undisturbed(): Promise<Undisturbed> {
     const run = await this.#run([]).play()
     try {
@@ -235,7 +238,10 @@ class Check {
   }
 }
 
-/** Records in each submitted wait which event ended it, and how long after the submission the event arrived. */
+/**
+ * Completes the submitted waits of a run. Each gets the ID of the event that ended it, and the milliseconds from its
+ * submission to that event.
+ */
 function tellWaits({ sandbox, deliveries }: CrashRun): void {
   const events = sandbox.traffic.ofType('notify')
   for (const { runId, submissions } of deliveries) {
@@ -251,8 +257,8 @@ function tellWaits({ sandbox, deliveries }: CrashRun): void {
 }
 
 /**
- * Returns plans with one disruption, then, with depth 2, pairs whose second disruption is at the same delivery or
- * later.
+ * Returns crash plans with one disruption. With depth 2, pairs follow, in which the second disruption is not at an
+ * earlier delivery than the first.
  */
 function schedulesOf(all: readonly Disruption[], depth: 1 | 2): readonly (readonly Disruption[])[] {
   const alone = all.map((one) => [one])

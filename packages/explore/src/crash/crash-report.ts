@@ -17,24 +17,27 @@ export interface CrashSafetyReport {
   readonly deliveries: number
   /** Number of crash plans that were tried. */
   readonly plans: number
-  /** Number of crash plans beyond `maxRuns`. */
+  /** Number of crash plans that were not tried because of `maxRuns`. */
   readonly notTried: number
-  /** Number of crash plans that disrupted every attempt of a message until it had no retries left. */
+  /**
+   * Number of crash plans without a result. A plan has none if it disrupts every attempt of a message, so that no
+   * retries are left.
+   */
   readonly skipped: number
   /**
-   * Which disruption happened at which delivery. Disruptions beyond `maxRuns`, excluded by `only` or skipped count as
-   * not reached.
+   * Disruptions that the check tried, by delivery. A disruption counts as not reached if its crash plan was excluded by
+   * `maxRuns` or `only`, or was skipped.
    */
   readonly coverage: Coverage
 }
 
-/** A crash plan with other effects than the undisturbed run. */
+/** A crash plan whose effects differ from those of the undisturbed run. */
 export interface CrashFailure {
-  /** Name of the plan, for the option `only`. */
+  /** Name of the crash plan, for the option `only`. */
   readonly id: string
   /** Disruptions of the crash plan. */
   readonly disturbances: readonly Disruption[]
-  /** Differences from the effects of the undisturbed run, each as a phrase. */
+  /** Differences from the effects of the undisturbed run, as phrases. */
   readonly differences: readonly string[]
   /** Number of deliveries in the run with this plan. */
   readonly deliveries: number
@@ -51,7 +54,7 @@ export class CrashSafetyError extends Error {
   override readonly name = 'CrashSafetyError'
   /** Crash plans with other effects than the undisturbed run, in the order in which they were tried. */
   declare readonly findings: readonly CrashFailure[]
-  /** Differences in the code outside steps when a delivery was repeated. */
+  /** Non-determinism of the code outside steps: differences between two identical deliveries. */
   declare readonly nondeterminism: readonly StepDifference[]
   /** Number of deliveries of the undisturbed run. */
   declare readonly deliveries: number
@@ -65,7 +68,7 @@ export class CrashSafetyError extends Error {
   /** @internal */
   constructor(message: string, found: Found) {
     super(message)
-    // The fields are not enumerable, because test runners would print them although the message contains them.
+    // The message already contains the fields. If they were enumerable, test runners would print them again.
     for (const [field, value] of Object.entries(found)) Object.defineProperty(this, field, { value })
     this.stack = `${this.name}: ${message}`
   }
@@ -78,7 +81,7 @@ export function crashSequence({ deliveries, sandbox }: CrashRun, disturbances: r
   return {
     table: deliveryTable(deliveries),
     timeline: (lines) => {
-      // An entry takes one line or more. Find the largest number of entries whose lines fit.
+      // `limit` counts entries, and an entry can take several lines. Find the largest limit whose lines fit.
       for (let limit = lines; ; limit--) {
         const shown = traffic.timeline({ limit, ...(disturbed && { around: disturbed.attempt.seq }) }).split('\n')
         if (shown.length <= lines || limit === 1) return shown
@@ -89,23 +92,27 @@ export function crashSequence({ deliveries, sandbox }: CrashRun, disturbances: r
 
 export interface CrashSequence {
   readonly table: readonly string[]
-  /** Returns at most this many lines of the timeline, around the first delivery with a disruption. */
+  /** Returns the timeline around the first disrupted delivery, in at most `lines` lines. */
   readonly timeline: (lines: number) => readonly string[]
-  /** Fault rules with which the check also fails, and the name of their crash plan; `undefined` if there are none. */
+  /**
+   * Fault rules that make the check fail without its crash plan, and the name of that plan, or `undefined` if no such
+   * rules were found.
+   */
   readonly scenario?: { readonly id: string; readonly rules: readonly FaultRule[] } | undefined
 }
 
-/** Returns the failure that is reported first. */
 export function smallestOf(findings: readonly CrashFailure[]): CrashFailure | undefined {
   return bySize(findings)[0]
 }
 
-/** Sorts by the number of disruptions, then by the number of deliveries. */
+/** Sorts the failures: fewer disruptions first, then fewer deliveries. */
 export function bySize(findings: readonly CrashFailure[]): readonly CrashFailure[] {
   return [...findings].sort((a, b) => a.disturbances.length - b.disturbances.length || a.deliveries - b.deliveries)
 }
 
-/** Maximum number of lines of a report. The last lines explain how to replay, and must not scroll away. */
+/**
+ * Maximum number of lines of a report. The last lines explain how to replay, so they must stay visible in a terminal.
+ */
 const maxLines = 40
 const leastOfTimeline = 8
 const maxRows = 8
@@ -113,7 +120,7 @@ const maxDifferences = 4
 const maxOthers = 6
 const maxStrays = 6
 
-/** Returns the deliveries as a table: what each carries, what it submits, and its outcome. */
+/** Returns the deliveries as a table with the step that each carries, its submissions, and its outcome. */
 function deliveryTable(deliveries: readonly RunDelivery[]): string[] {
   const rows = deliveries.slice(0, maxRows).map(({ ordinal, carries, submissions, attempt }) => {
     const { outcome, retried } = attempt
@@ -136,13 +143,15 @@ function more(count: number): string[] {
   return count > 0 ? [`  and ${count} more`] : []
 }
 
-/** A failure, and the parts of its message. */
 interface CrashStory {
   readonly failure: FailureData
   readonly message: string
 }
 
-/** Returns the message. Differences and other failures come first, then as much of the history as fits. */
+/**
+ * Returns the message of a failure. It begins with the differences and the other failing crash plans. As many entries
+ * of the timeline follow as fit.
+ */
 export function crashReport(
   { plans: schedules, notTried: untried }: CrashSafetyReport,
   findings: readonly CrashFailure[],
@@ -183,7 +192,6 @@ export function crashReport(
   }
 }
 
-/** Counts lines. A part may have several lines. */
 function linesOf(parts: readonly string[]): number {
   return parts.join('\n').split('\n').length
 }

@@ -9,12 +9,12 @@ import type { DeliveryWork } from './crash-work.js'
 import { type Submission, submitted } from './run-delivery.js'
 import { callWith, fetchesList, isOfRun, jsonResponse, pretended } from './run-requests.js'
 
-/** Maximum number of empty sleeps for which the submission of a wait is delayed until its event has arrived. */
+/** Maximum number of sleeps of 0 ms while a wait is held back until its event has arrived. */
 const maxTurns = 1_000
 
 type Exchange = Sandbox['exchange']
 
-/** Watches the requests that deliveries send to the sandbox. If the crash plan says so, the process dies at one. */
+/** Watches the requests that deliveries send to the sandbox. As the crash plan says, the process dies at a request. */
 export function guardRequests(world: CrashSandbox): void {
   const { sandbox, works } = world
   const exchange = sandbox.exchange.bind(sandbox)
@@ -36,7 +36,8 @@ async function exchanged(
   if (work?.delivery === undefined) return exchange(call)
   const { delivery } = work
   if (fetchesList(call, endpoint)) {
-    // The run does not exist in this temporary sandbox, so its queue cannot return the steps.
+    // The delivery is repeated in a temporary sandbox whose queue does not know the workflow run. Return its steps
+    // here.
     if (work.submitsNothing) return jsonResponse(listOf(delivery.attempt))
     return world.disturbance('lazy-fetch', delivery.ordinal) === undefined ? exchange(call) : world.die(work)
   }
@@ -48,8 +49,8 @@ async function exchanged(
 }
 
 /**
- * Handles a request of the app that is not about its run.
- * @param endpoint path below the base URL of the queue; `undefined` for other services
+ * Handles a request of the app that is not about its workflow run.
+ * @param endpoint path below the base URL of the queue, or `undefined` for other services
  */
 async function ownRequest(
   world: CrashSandbox,
@@ -89,7 +90,10 @@ async function submit(
   return world.disturbance('after-submission', ordinal, nth) === undefined ? answer : world.die(work)
 }
 
-/** Delays the submission of a wait until its event has arrived. @param ms virtual time until the event is expected */
+/**
+ * Holds back the submission of a wait until its event has arrived.
+ * @param ms virtual time until the event is expected
+ */
 async function untilEvent({ sandbox }: CrashSandbox, { task }: DeliveryWork, ms: number): Promise<void> {
   const events = (): number => sandbox.traffic.ofType('notify').length
   const before = events()
@@ -97,13 +101,13 @@ async function untilEvent({ sandbox }: CrashSandbox, { task }: DeliveryWork, ms:
   for (let turn = 0; turn < maxTurns && events() === before; turn++) await task?.sleep(0)
 }
 
-/** Returns the path below the base URL of the queue; `undefined` for other services. */
+/** Returns the path below the base URL of the queue, or `undefined` for other services. */
 function endpointOf({ sandbox }: CrashSandbox, { url }: RawRequest): string | undefined {
   const { queue } = sandbox.urls
   return url.startsWith(`${queue}/`) ? url.slice(queue.length).split('?')[0] : undefined
 }
 
-/** Returns the list of steps up to a delivery, as JSON. */
+/** Returns the steps of the workflow run up to a delivery, as JSON. */
 function listOf({ message: { part } }: Attempt): string {
   return part instanceof StepMessage ? text(part.run.listUpTo(part.index)) : '[]'
 }

@@ -11,10 +11,10 @@ import { DeliveryWork, type Mutable } from './crash-work.js'
 import type { RunDelivery, Submission } from './run-delivery.js'
 import { refusalOf } from './run-requests.js'
 
-/** Result of repeating a delivery. */
+/** Submissions and error of a delivery that was repeated. */
 export interface RepeatedDelivery {
   readonly submissions: readonly Submission[]
-  /** The SDK's own text, if the SDK rejects the delivery. */
+  /** Error message of the SDK, if the SDK rejected the delivery. */
   readonly refusal: string | undefined
 }
 
@@ -41,7 +41,7 @@ export class CrashRun {
     return this.#world.sandbox
   }
 
-  /** Outbound requests that external hosts handled for the app. */
+  /** Requests of the app that reached an external host. */
   get calls(): readonly HandledOutbound[] {
     return handledOutboundOf(this.sandbox)
   }
@@ -55,12 +55,14 @@ export class CrashRun {
     return this.#world.error
   }
 
-  /** Whether a message has no retries left because a disruption hit every attempt. The run then has no result. */
+  /**
+   * Whether a disruption hit every attempt of a message, so that it has no retries left. The run then has no result.
+   */
   get isExhausted(): boolean {
     return this.#deliveries.isExhausted
   }
 
-  /** Plays the run from an empty sandbox to its end. */
+  /** Starts with an empty sandbox, and plays the run to its end. */
   async play(): Promise<this> {
     const world = this.#world
     const { sandbox } = world
@@ -72,7 +74,7 @@ export class CrashRun {
       if (world.rules.length > 0) sandbox.faults.add(world.rules)
       if (typeof trigger === 'function') await trigger()
       await (settle === undefined ? untilDone() : settle(sandbox))
-      // If the option `drain` limits the time, the run may never end. Then run only the timers of this instant.
+      // If the option `drain` is set, the run may never end. In that case, run only the timers of this instant.
       if ((await this.#deliveries.playLate()) > 0) await (settle === undefined ? untilDone() : sandbox.clock.advance(0))
       world.error ??= leftovers(sandbox, { strict: false })
     } catch (error) {
@@ -82,8 +84,8 @@ export class CrashRun {
   }
 
   /**
-   * Repeats a delivery of another run, a day later and with other random numbers. Nothing that the code submits is
-   * accepted.
+   * Repeats a delivery of another run, but a day later and with other random numbers. The sandbox accepts no
+   * submission.
    * @param store contents of the data store
    */
   async again(past: RunDelivery, store: StoreDump): Promise<RepeatedDelivery> {
@@ -109,7 +111,6 @@ export class CrashRun {
     return { submissions: delivery.submissions, refusal: refusalOf(reply) }
   }
 
-  /** Restores the process and disposes of the sandbox. */
   end(): void {
     this.#world.end()
   }

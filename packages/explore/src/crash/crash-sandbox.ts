@@ -7,8 +7,8 @@ import type { Disruption, DisruptionKind } from './disruption.js'
 import { type AsyncCarrier, replaceChance, silence } from './step-chance.js'
 
 /**
- * Sets up an app in a sandbox: serves its workflows and registers destinations. The returned function is called once
- * and triggers the runs. The setup itself runs again whenever the process dies.
+ * Function that sets an app up in a sandbox: it serves the workflows and registers destinations. It returns a function
+ * that triggers the workflow runs and is called once. The setup runs again whenever the process dies.
  */
 export type WorkflowUnderTest = (sandbox: Sandbox) => unknown
 
@@ -21,11 +21,13 @@ export interface CrashSubject {
 
 export interface CrashSandboxOptions {
   readonly works: AsyncCarrier<DeliveryWork | undefined>
-  /** Instant of each delivery in the undisturbed run, as milliseconds since the Unix epoch, by the delivery's key. */
+  /**
+   * Instant of each delivery in the undisturbed run, by the key of the delivery. In milliseconds since the Unix epoch.
+   */
   readonly times: Map<string, number>
   readonly seed: number | string
   readonly disturbances?: readonly Disruption[]
-  /** Fault rules that replace the disruptions, as in a scenario that was pasted into a test. */
+  /** Fault rules that are injected instead of disruptions, to find out whether they reproduce a failure. */
   readonly rules?: readonly FaultRule[]
 }
 
@@ -38,9 +40,12 @@ export class CrashSandbox {
   readonly rules: readonly FaultRule[]
   /** Error of the setup, of the trigger or of the clock. */
   error: unknown
-  /** The setup of the current process. */
+  /** Promise of the current process's setup. */
   started: Promise<unknown> = Promise.resolve()
-  /** Whether the setup can run again: it returned a trigger, so the setup alone starts no run. */
+  /**
+   * Whether the setup can run again. It can if it returned a trigger, because then the setup itself starts no workflow
+   * run.
+   */
   isRestartable = false
   readonly #subject: CrashSubject
   readonly #seed: number | string
@@ -80,7 +85,7 @@ export class CrashSandbox {
     return `${this.#seed}/${key}`
   }
 
-  /** Counts an occurrence. @returns the number of earlier occurrences with the same name */
+  /** Counts an occurrence of `what`. @returns the number of earlier occurrences */
   count(what: string): number {
     const before = this.#counts.get(what) ?? 0
     this.#counts.set(what, before + 1)
@@ -95,12 +100,11 @@ export class CrashSandbox {
     )
   }
 
-  /** Runs the setup as a new process does. */
   setUp(): unknown {
     return this.works.run(undefined, () => this.#subject.workflow(this.sandbox))
   }
 
-  /** Starts a new process: the memory of the old one is lost. */
+  /** Starts a new process, which runs the setup again. */
   restart(): void {
     if (!this.isRestartable) return
     this.started = Promise.resolve(this.setUp()).catch((error) => {
@@ -108,7 +112,7 @@ export class CrashSandbox {
     })
   }
 
-  /** Lets the process die. Its work never continues. */
+  /** Lets the process die. The work that was running never continues. */
   die(work: DeliveryWork): Promise<never> {
     work.die()
     this.restart()
@@ -119,7 +123,6 @@ export class CrashSandbox {
     this.#endings.push(end)
   }
 
-  /** Restores the process and disposes of the sandbox. */
   end(): void {
     for (const end of this.#endings.splice(0).reverse()) end()
     this.sandbox.dispose()

@@ -15,8 +15,8 @@ interface CrashWork {
 }
 
 /**
- * Returns the runs of a check. Run 0 has no disruption and repeats each delivery. The following runs are the crash
- * plans in the order of `assertCrashSafe()`: single disruptions first, then pairs.
+ * Returns the numbered runs of a check. Run 0 has no disruption and repeats each delivery. The following runs are the
+ * crash plans in the order of `assertCrashSafe()`: single disruptions first, then pairs.
  */
 export function crashSpace(runs: number, work: CrashWork): IndexSpace {
   return {
@@ -26,7 +26,7 @@ export function crashSpace(runs: number, work: CrashWork): IndexSpace {
     async report(run) {
       const planned = await work.planned()
       try {
-        // The check always plays run 0 first, so for run 0 the name of any crash plan will do.
+        // Run 0 has no crash plan. Every call of the check plays run 0 first, so any crash plan's name can be passed.
         await work.report({ only: [planned[Math.max(0, run - 1)]!] })
         return undefined
       } catch (error) {

@@ -8,18 +8,17 @@ import type { Chance } from './step-chance.js'
 
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** The work of one delivery. All code that the delivery awaits can read it. */
+/** Work of the code that handles one delivery. The code reads it from an `AsyncLocalStorage`. */
 export class DeliveryWork implements Chance {
   readonly random: Chance['random']
-  /** Whether the process has died. This work then has no more effects. */
+  /** Whether the process has died. The effects of its remaining code are then suppressed. */
   dead = false
   /** Number of submissions that this work has made. */
   made = 0
-  /** Number of effects of this work other than submissions. */
+  /** Number of effects so far, not counting submissions. */
   effects = 0
-  /** Number of outbound requests of this work. */
   calls = 0
-  /** The outcome that the queue sees once the process has died. */
+  /** Outcome of the attempt that the queue gets when the process dies. */
   readonly death: Promise<RawOutcome>
   #dies!: (reply: RawOutcome) => void
 
@@ -27,9 +26,9 @@ export class DeliveryWork implements Chance {
     seed: string,
     readonly now: () => number,
     readonly delivery: Mutable<RunDelivery> | undefined = undefined,
-    /** Sleeps in virtual time. */
+    /** Task with which the work sleeps in virtual time. */
     readonly task: Task | undefined = undefined,
-    /** Whether the sandbox is temporary: nothing that the work submits is accepted. */
+    /** Whether the sandbox is temporary and accepts no submission. */
     readonly submitsNothing: boolean = false,
   ) {
     this.random = createRandom(seed)

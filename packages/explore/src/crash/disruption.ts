@@ -3,7 +3,7 @@ import { plural } from '../../../../src/kernel/plural.js'
 import { permutations } from '../interleavings/fixed-order.js'
 import type { RunDelivery } from './run-delivery.js'
 
-/** Kinds of disruptions. Those up to `lazy-fetch`, except `lost-response`, are crash points. */
+/** Kinds of disruptions. The first ones, up to `lazy-fetch`, are crash points, except `lost-response`. */
 const disturbanceKinds = [
   'before-handler',
   'between-effects',
@@ -20,32 +20,32 @@ const disturbanceKinds = [
 /** The kind of a disruption, such as `duplicate`. */
 export type DisruptionKind = (typeof disturbanceKinds)[number]
 
-/** One disruption in a crash plan. */
+/** One disruption: something that goes wrong at one delivery of a crash plan. */
 export interface Disruption {
   /** Kind of the disruption, such as `duplicate`. */
   readonly kind: DisruptionKind
-  /** Number of the delivery, counted over all workflow runs, from 1. */
+  /** Number of the disrupted delivery, from 1, counted over all workflow runs. */
   readonly delivery: number
   /**
-   * Index of the submission in its delivery, from 0. For `between-effects` it is the index of an effect, for
+   * Index of the submission in its delivery, from 0. The kind `between-effects` has the index of an effect instead, and
    * `lost-response` the index of an outbound request.
    */
   readonly submission: number
-  /** For `branch-order`: keys of the branches, in the order in which they end. */
+  /** For `branch-order`: keys of the parallel branches, in the order in which they must end. */
   readonly order: readonly string[]
-  /** For `early-event`: milliseconds for which the wait is held back. */
+  /** For `early-event`: number of milliseconds for which the submission of the wait is held back. */
   readonly heldMs: number
   /** Name of the disruption, for the option `only`. */
   readonly id: string
-  /** Description of what happens. */
+  /** Description of the disruption, as a phrase. */
   readonly description: string
-  /** Equivalent rules for `sandbox.faults.add()`; empty if fault rules cannot express the disruption. */
+  /** Fault rules with the same effect, for `sandbox.faults.add()`. Empty if no fault rule has that effect. */
   readonly rules: readonly FaultRule[]
 }
 
 const maxBranches = 4
 
-/** Returns all disruptions that are possible in a run with these undisturbed deliveries. */
+/** Returns every disruption that is possible at the deliveries of the undisturbed run. */
 export function disturbancesOf(deliveries: readonly RunDelivery[]): readonly Disruption[] {
   return [...deliveries.flatMap(disturbancesAt), ...parallelOrders(deliveries)]
 }
@@ -87,7 +87,7 @@ function disturbancesAt(delivery: RunDelivery): Disruption[] {
         made('early-event', delivery, {
           submission,
           heldMs: waited.heldMs,
-          description: `${here} is late with its wait: the event ${JSON.stringify(waited.eventId)} arrives first`,
+          description: `${here} submits its wait only after the event ${JSON.stringify(waited.eventId)} has arrived`,
         }),
       )
   }
@@ -105,7 +105,7 @@ function disturbancesAt(delivery: RunDelivery): Disruption[] {
       rules: [{ ...meets, fault: { kind: 'duplicate', concurrent: true } }],
     }),
   )
-  // A failed delivery is retried without a disruption.
+  // The queue retries a failed delivery anyway, so only a successful delivery needs this disruption.
   if (delivery.attempt.outcome?.state === 'DELIVERED')
     all.push(
       made('late-retry', delivery, {
@@ -117,8 +117,8 @@ function disturbancesAt(delivery: RunDelivery): Disruption[] {
 }
 
 /**
- * Returns a crash after each visible effect except the last one. After the last effect the SDK submits a result, which
- * is a crash point of its own.
+ * Returns crashes between two visible effects. After the last effect the SDK submits a result, which has its own crash
+ * points.
  */
 function betweenEffects(delivery: RunDelivery): Disruption[] {
   const { effects, ordinal } = delivery
@@ -135,8 +135,8 @@ function betweenEffects(delivery: RunDelivery): Disruption[] {
 }
 
 /**
- * Returns the outbound requests whose response can be lost: the host does its work, and the process survives without
- * knowing the result.
+ * Returns a lost response for each outbound request. The external host does its work, but the app does not get the
+ * result.
  */
 function lostResponses(delivery: RunDelivery): Disruption[] {
   const { effects, ordinal } = delivery
@@ -170,7 +170,7 @@ function made(kind: DisruptionKind, { ordinal, submissions }: RunDelivery, given
   }
 }
 
-/** Returns the orders in which branches can end that begin at the same instant. */
+/** Returns other orders for parallel branches that begin at the same instant. */
 function parallelOrders(deliveries: readonly RunDelivery[]): Disruption[] {
   const groups = new Map<string, RunDelivery[]>()
   for (const delivery of deliveries) {
@@ -179,7 +179,7 @@ function parallelOrders(deliveries: readonly RunDelivery[]): Disruption[] {
     groups.set(at, [...(groups.get(at) ?? []), delivery])
   }
   return [...groups.values()].flatMap((group) => {
-    // A branch that was retried counts as one branch.
+    // A retried branch has several deliveries with the same key. Count it once.
     const branches = [...new Map(group.map((delivery) => [delivery.key, delivery])).values()]
     return orders(branches).map((order) => {
       const names = order.map(({ told }) => told).join(', ')
@@ -191,8 +191,8 @@ function parallelOrders(deliveries: readonly RunDelivery[]): Disruption[] {
 }
 
 /**
- * Returns all orders except the given one. With more than four branches, it returns only the orders in which another
- * branch comes first, and the reverse order.
+ * Returns the other orders of a list. With more than four items, only some: each other item moved to the front, and the
+ * reverse order.
  */
 function orders<T>(all: readonly T[]): T[][] {
   if (all.length <= maxBranches) return permutations(all).slice(1)

@@ -8,76 +8,86 @@ import type { StoreDump } from '../../../../src/store/dump/store-dump.js'
 import { StepMessage } from '../../../../src/workflow/run-messages.js'
 import { readStep, type StepBody } from '../../../../src/workflow/step.js'
 
-// One delivery of a workflow run, with the effects and submissions of its code. The process can die between them.
+// A delivery of a workflow run: the effects and submissions of the code that handles it. A crash plan can let the
+// process die between any two of them.
 
-/** One effect of the code of a delivery. */
+/** One effect of the code that handles a delivery. */
 export interface BodyEffect {
   /** Short description. */
   readonly what: string
-  /** Whether other systems can see it. Reading the data store has no visible effect. */
+  /** Whether other systems can see the effect. They cannot see a read of the data store. */
   readonly isSeen: boolean
-  /** For an outbound request: the values with which a fault rule matches it. */
+  /** Only for an outbound request: the values by which a fault rule can match the request. */
   readonly call?: ForeignPlace
 }
 
-/** Values with which a fault rule matches one outbound request. */
+/** Values by which a fault rule can match one outbound request. */
 interface ForeignPlace {
   readonly method: string
   readonly url: string
-  /** Number of requests with the same method and URL before it, in the whole run. */
+  /** Number of earlier requests of the run with the same method and URL. */
   readonly skip: number
-  /** Index of the request in its delivery, from 0. */
+  /** Index of the request among the outbound requests of its delivery, from 0. */
   readonly nth: number
 }
 
-/** A request with which the code of a delivery submits a result of its run to the queue. */
+/** Request to the queue by which the SDK submits a result of the workflow run. */
 export interface Submission {
   readonly method: string
   /** Path below the base URL of the queue. */
   readonly endpoint: string
   readonly headers: HeaderList
   readonly body: Bytes
-  /** Number of requests with the same method and path before it. */
+  /** Number of earlier requests with the same method and path. */
   readonly skip: number
-  /** Short description of what it submits. */
   readonly what: string
   /** Virtual time of the submission, in milliseconds since the Unix epoch. */
   readonly at: number
-  /** For a wait that an event has ended: the event's ID, and after how many milliseconds it arrived. */
+  /**
+   * Only for a wait that an event ended: the ID of the event, and the milliseconds from the submission to the event.
+   */
   waited?: { readonly eventId: string; readonly heldMs: number }
 }
 
-/** One delivery to the endpoint of a run. */
+/** One delivery of a workflow run to its endpoint. */
 export interface RunDelivery {
-  /** Number of the delivery in its run of the check, from 1. */
+  /** Number of the delivery, from 1, counted over all workflow runs of the sandbox. */
   readonly ordinal: number
-  /** Key that is the same in every crash plan: the run, and what the delivery carries. */
+  /**
+   * Key of the delivery, derived from its workflow run and the step that it carries. It is the same in every crash
+   * plan.
+   */
   readonly key: string
   readonly runId: string
   readonly attempt: Attempt
-  /** Short description of what the delivery carries. */
   readonly carries: string
   readonly isPlan: boolean
-  /** Whether the delivery carries the response of an external host or the failure of the run, and no list of steps. */
+  /**
+   * Whether the delivery is a callback. A callback carries the response of an external host or the failure of the
+   * workflow run, but no list of steps.
+   */
   readonly isCallback: boolean
   /** Virtual time at which the delivery begins, in milliseconds since the Unix epoch. */
   readonly at: number
   /** Milliseconds until the attempt times out. */
   readonly timeout: number
-  /** Injection point of the delivery, and the number of earlier deliveries that a fault rule must skip. */
+  /** Injection point of the delivery, and `skip` of a fault rule that must hit exactly this delivery. */
   readonly place: { readonly point: 'queue.delivery' | 'queue.callback'; readonly skip: number }
   readonly submissions: readonly Submission[]
-  /** Effects of the delivery's code other than submissions; recorded only in the undisturbed run. */
+  /** Effects of the code, without submissions. Recorded only in the undisturbed run. */
   readonly effects: BodyEffect[]
-  /** Short description of what the delivery last submits or, without a submission, of what it carries. */
+  /**
+   * Short description of the last submission. If there is no submission, it describes the step that the delivery
+   * carries.
+   */
   readonly told: string
-  /** Contents of the data store before the delivery; recorded only in the undisturbed run. */
+  /** Contents of the data store before the delivery. Recorded only in the undisturbed run. */
   readonly storeBefore?: StoreDump
-  /** The SDK's own text, if the SDK rejected the delivery. */
+  /** Error message of the SDK, if the SDK rejected the delivery. */
   readonly refusal?: string | undefined
 }
 
-/** Returns what a delivery carries, with a key that is the same in every crash plan. */
+/** Returns a description of the step that a delivery carries, and the key of the delivery. */
 export function carriedBy(attempt: Attempt): {
   readonly key: string
   readonly carries: string
@@ -99,8 +109,9 @@ export function carriedBy(attempt: Attempt): {
 }
 
 /**
- * Returns the key from which time and randomness of a delivery are derived: the steps that are finished when the
- * delivery arrives. Its own key would not do: in another order of branches, another delivery follows these steps.
+ * Returns the key from which the time and the random numbers of a delivery are derived. It contains the IDs of the
+ * finished steps. The key of the delivery is not suitable: if branches end in another order, the same steps can arrive
+ * with another delivery.
  */
 export function deliveryPointOf({ message }: Attempt, key: string): string {
   const { part } = message
@@ -111,7 +122,7 @@ export function deliveryPointOf({ message }: Attempt, key: string): string {
   return `after ${finished.sort((a, b) => a - b).join(' ')}`
 }
 
-/** Returns whether a body is a step. The payload of a run is JSON too, but is unlikely to match. */
+/** Returns whether a body is a step. A payload is JSON too, but is unlikely to begin like a step. */
 function isStep(body: Bytes): boolean {
   return body.startsWith('{"stepId":') || body.includes('"waitEventId"')
 }
@@ -134,7 +145,7 @@ function asStep(body: unknown): Record<string, unknown> {
   return typeof step === 'object' && step !== null && 'stepName' in step ? (step as Record<string, unknown>) : {}
 }
 
-/** Returns a short description of what a request of a run submits. */
+/** Returns a short description of a submission. */
 export function submitted(endpoint: string, method: string, body: Bytes): string {
   if (method === 'DELETE') return 'the end of the run'
   if (endpoint.startsWith('/v2/notify/')) return 'its event'
@@ -148,7 +159,7 @@ export function submitted(endpoint: string, method: string, body: Bytes): string
   return names.length === 0 ? 'its submission' : `${kind} ${names.map((name) => `'${name}'`).join(', ')}`
 }
 
-/** Returns the name of a call's step, which is in the headers of the call's callback. */
+/** Returns the step name of a submitted call. A header for the callback of the call contains the name. */
 function callNamed(item: unknown): string | undefined {
   const { headers = {} } = item as { headers?: Record<string, string> }
   return headerEndingIn(Object.entries(headers), 'workflow-stepname')

@@ -3,12 +3,11 @@ import { parsedJson } from '../../../../src/kernel/parsed-json.js'
 import type { RawRequest, RawResponse } from '../../../../src/protocol/service.js'
 import { headerEndingIn } from './run-delivery.js'
 
-/** Returns the same request with a body that was read. */
 export function callWith({ method, url, headers, signal }: RawRequest, body: Bytes): RawRequest {
   return { method, url, headers, signal, body: () => body }
 }
 
-/** Returns whether a request submits a result of this run; other requests to the queue are the app's own. */
+/** Returns whether a request submits a result of this workflow run. Other requests to the queue are the app's own. */
 export function isOfRun({ method, url, headers }: RawRequest, endpoint: string, body: Bytes, runId: string): boolean {
   if (endpoint === '/v2/batch') return text(body).toLowerCase().includes(`workflow-runid":"${runId.toLowerCase()}"`)
   if (endpoint.startsWith('/v2/publish/')) {
@@ -19,21 +18,24 @@ export function isOfRun({ method, url, headers }: RawRequest, endpoint: string, 
   return endpoint.startsWith('/v2/notify/') || endpoint.startsWith('/v2/wait/')
 }
 
-/** Returns whether a request is the SDK's request for the steps of a delivery that arrived without them. */
+/** Returns whether the SDK requests the steps of the workflow run, because a delivery arrived without them. */
 export function fetchesList({ method }: RawRequest, endpoint: string): boolean {
   return method === 'GET' && endpoint.startsWith('/v2/workflows/runs/')
 }
 
-/** Returns the SDK's text about a difference between the list of steps and the code. */
+/** Returns the error message of the SDK if the steps of the history differ from the steps of the code. */
 export function refusalOf({ body }: { readonly body: Bytes }): string | undefined {
   const { message } = (parsedJson(text(body)) ?? {}) as { message?: unknown }
-  // For parallel steps the text continues with their names, each on its own line.
+  // For parallel steps, further lines with the names of the steps follow. Only the first line is returned.
   return typeof message === 'string'
     ? /Incompatible (?:step|number of parallel steps) .*/.exec(message)?.[0]
     : undefined
 }
 
-/** Returns the response that the queue would send to a submission if it accepted one. */
+/**
+ * Returns the response to a submission that was not sent to the queue. It looks like the queue's response to an
+ * accepted submission.
+ */
 export function pretended(endpoint: string, body: Bytes): RawResponse {
   const accepted = { messageId: 'msg_none' }
   if (endpoint.startsWith('/v2/notify/')) return jsonResponse('[]')

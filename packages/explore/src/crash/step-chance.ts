@@ -1,20 +1,21 @@
 import type { Random } from '../../../../src/kernel/random.js'
 
-/** Time and randomness of a piece of work. */
+/** Clock and random numbers of the code that handles one delivery, or of one client. */
 export interface Chance {
   readonly random: Random
   /** Returns milliseconds since the Unix epoch. */
   now(): number
 }
 
-/** Carries a value through all code that a piece of work awaits, as `AsyncLocalStorage` of Node.js does. */
+/** Passes a value to all asynchronous code that `work` starts, as `AsyncLocalStorage` of Node.js does. */
 export interface AsyncCarrier<T> {
   run<R>(carried: T, work: () => R): R
   getStore(): T | undefined
 }
 
 /**
- * Creates a carrier.
+ * Replaces `Date`, `Math.random()` and the random functions of `crypto`, until the returned function is called. If
+ * `current` returns `undefined`, the functions of the host are used.
  * @param caller name of the check, for the error message
  * @throws TypeError on a platform other than Node.js
  */
@@ -31,8 +32,8 @@ export function carrier<T>(caller: string): AsyncCarrier<T> {
 }
 
 /**
- * Replaces `Date`, `Math.random()` and the random functions of `crypto`, until the returned function is called. If
- * `current` returns `undefined`, the host's own functions are used.
+ * Silences the console until the returned function is called. Otherwise every crash plan would print the output of the
+ * app again.
  */
 export function replaceChance(current: () => Partial<Chance> | undefined): () => void {
   const HostDate = globalThis.Date
@@ -64,7 +65,6 @@ export function replaceChance(current: () => Partial<Chance> | undefined): () =>
   }
 }
 
-/** Formats a UUID of version 4, as `crypto.randomUUID()` does. */
 function uuid(bytes: Uint8Array): string {
   bytes[6] = (bytes[6]! & 0x0f) | 0x40
   bytes[8] = (bytes[8]! & 0x3f) | 0x80

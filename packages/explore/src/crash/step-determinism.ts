@@ -4,9 +4,9 @@ import type { RunDelivery } from './run-delivery.js'
 import { isNext, type StepDifference, stepDifferences } from './step-differences.js'
 
 /**
- * Finds differences in the code outside the steps when the same delivery is repeated.
- * Each delivery is repeated with the store as it was before the delivery, at the end of the runs, and before the first
- * delivery. In the last case only the next step must be the same, not its content.
+ * Finds non-determinism in the code outside the steps, by repeating each delivery. A delivery is repeated with three
+ * contents of the data store: those before the delivery, those at the end of the runs, and those before the first
+ * delivery. With the last ones, only the next step must be the same, not its content.
  * @param again repeats a delivery in a temporary sandbox
  */
 export async function straysOf(
@@ -31,7 +31,8 @@ export async function straysOf(
       const isEarlier = store === firstStore && store !== storeBefore
       const now = await again(delivery, store)
       if (now.refusal !== undefined && !isEarlier) refused(told, now.refusal)
-      // With another store, a step that has already run may throw when it runs again. That is not a difference.
+      // With another store, a step that has already run may throw when it runs again. Such an error is not a
+      // difference.
       if (now.submissions.length === 0 && store !== storeBefore) continue
       for (const difference of stepDifferences(submissions, now.submissions))
         if (!isEarlier || isNext(difference)) add(difference)
@@ -40,7 +41,6 @@ export async function straysOf(
   return [...found.values()]
 }
 
-/** Removes stores with equal contents and keeps the first of them. */
 function distinct(stores: readonly StoreDump[]): readonly StoreDump[] {
   return [...new Map([...stores].reverse().map((store) => [JSON.stringify(store), store])).values()].reverse()
 }

@@ -5,7 +5,7 @@ import { type Submission, stepsIn } from './run-delivery.js'
 
 /** A field of a submitted step that differs when the delivery is repeated. */
 export interface StepDifference {
-  /** `sleepFor`, `header x-key`, `body` … */
+  /** Name of the field: `sleepFor`, `header x-key`, `body` … */
   readonly field: string
   /** Value in the first submission, as text. `nothing` if the field is missing. */
   readonly first: string
@@ -16,7 +16,9 @@ export interface StepDifference {
 }
 
 /**
- * Returns the fields that differ although the same delivery was repeated. Results of steps and random IDs do not count.
+ * Returns the fields of the submissions that differ. The results of steps and random IDs are not compared.
+ * @param before submissions of the delivery
+ * @param now submissions when the same delivery was repeated
  */
 export function stepDifferences(before: readonly Submission[], now: readonly Submission[]): StepDifference[] {
   const [first, again] = [before.filter(isOfStep), now.filter(isOfStep)]
@@ -36,12 +38,15 @@ export function stepDifferences(before: readonly Submission[], now: readonly Sub
   return found
 }
 
-/** Returns whether a submission belongs to a step. The body of a Run step may send any notify request. */
+/**
+ * Returns whether a submission is a step. A notify request is not, because the body of a Run step may send notify
+ * requests too.
+ */
 function isOfStep({ endpoint }: Submission): boolean {
   return !endpoint.startsWith('/v2/notify/')
 }
 
-/** Fields that are computed outside the steps. */
+/** Fields that the code outside the steps computes. */
 const stepFields = [
   'stepId',
   'stepName',
@@ -55,7 +60,7 @@ const stepFields = [
 ]
 const identity = /(?:^|\] )(?:request|stepId|stepName|stepType|concurrent|targetStep)$/
 
-/** Returns whether the difference is in the step that comes next, and not only in the content of a step. */
+/** Returns whether another step comes next. Otherwise only the content of the step differs. */
 export function isNext({ field }: StepDifference): boolean {
   return identity.test(field)
 }

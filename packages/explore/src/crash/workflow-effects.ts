@@ -9,7 +9,7 @@ import { differences, type EffectOptions, type Effects, storeEffects } from '../
 import type { CrashRun } from './crash-run.js'
 
 export interface WorkflowEffects extends Effects {
-  /** How each run ended, by a name of the run that is the same in every crash plan. */
+  /** End of each workflow run. The key is a name of the run that is the same in every crash plan. */
   readonly runs: ReadonlyMap<string, string>
 }
 
@@ -45,7 +45,6 @@ export function workflowEffects({ sandbox, calls }: CrashRun, options: EffectOpt
   return { store, outgoing: outgoing.sort(), runs: runsByName(runs) }
 }
 
-/** Returns the differences as phrases; an empty list if there are none. */
 export function workflowDifferences(now: WorkflowEffects, once: WorkflowEffects): string[] {
   const told = differences(now, once)
   for (const [run, ending] of now.runs) {
@@ -73,7 +72,7 @@ function messagesOf({ entries, failureFunction }: WorkflowRunState): string[] {
   return failureFunction === undefined ? messages : [...messages, failureFunction.id]
 }
 
-/** Returns how many requests the external host received. A failed attempt counts too. */
+/** Returns the number of requests that an external host received, including failed attempts. */
 function attemptsOf({ state, retried }: Message): number {
   return state === 'CREATED' ? 0 : retried + 1
 }

@@ -7,23 +7,26 @@ import type { PolicyChoices } from './policy-choices.js'
 /** Options of `assertResilient()`. */
 export interface ResilienceOptions extends DeliveryUnderTest {
   /**
-   * Fault plans that are tried. Default: `arb.deliveryFaults()`, then each outbound request with a failure or a lost
-   * response, and each wrong signature if the app verifies any.
+   * Fault plans that are tried. Default: the plans of `arb.deliveryFaults()`. After them, the check lets each outbound
+   * request fail, loses each response, and signs deliveries wrongly if the app verifies signatures.
    */
   readonly faults?: fc.Arbitrary<readonly FaultRule[]>
-  /** Checks the end state: returns false, or throws as an assertion does, if the property does not hold. */
+  /**
+   * Returns whether the property holds in the end state. It may also throw, as an assertion does, if the property does
+   * not hold.
+   */
   readonly holds: (sandbox: Sandbox) => unknown
   /** Fault plans that are tried first, such as counterexamples of earlier runs. */
   readonly examples?: readonly (readonly FaultRule[])[]
   /** Number of fault plans that are tried. Default 100. */
   readonly runs?: number
-  /** Seed of the fault plans, not of the sandbox. Default 1. */
+  /** Seed from which fault plans are drawn. The sandbox has its own seed. Default 1. */
   readonly seed?: number
-  /** Path of a failure, as a report prints it. Only that fault plan is tried. */
+  /** Path of a failure, copied from a report. Only the fault plan with this path is tried. */
   readonly path?: string
   /**
-   * `coverage`, the default with `arb.deliveryFaults()`: prefers fault plans that inject a fault in a state and at a
-   * point where it was not injected yet. `none`: random plans only.
+   * How fault plans are chosen. `none`: only at random. `coverage`: prefers faults that were not yet injected in the
+   * same state at the same point. Default `coverage` with `arb.deliveryFaults()`.
    */
   readonly guidance?: 'coverage' | 'none'
   /**
@@ -32,13 +35,14 @@ export interface ResilienceOptions extends DeliveryUnderTest {
    */
   readonly stateOf?: (sandbox: Sandbox) => string
   /**
-   * Policies of the sandbox that are varied, each with its possible values, the simplest first. Durations may be texts:
-   * `{ deduplicationWindow: ['10m', '90d'] }`. Each run draws one combination. Default: none. See `disputedPolicies`.
+   * Policies of the sandbox that are varied, each with its possible values, the simplest value first. Durations may be
+   * texts: `{ deduplicationWindow: ['10m', '90d'] }`. Each run draws one value of each policy. Default: none. See
+   * `disputedPolicies`.
    */
   readonly policies?: PolicyChoices
   /**
-   * Whether the property must also hold if a fault plan injects a fault into every attempt of a message, until the
-   * message has no retries left. Default false: such plans are skipped.
+   * Whether a run counts although its fault plan hits every attempt of a message, until no retries are left. Default
+   * false: such runs are skipped.
    */
   readonly includeExhausted?: boolean
 }

@@ -23,23 +23,23 @@ import type { Verified } from './verified-places.js'
 /** Result of a check that found no failure. */
 export interface ResilienceReport {
   /**
-   * Number of random fault plans that were tried. Plans with faults of outbound requests and with wrong signatures are
-   * not included.
+   * Number of random fault plans that were tried. Not included: plans with one fault of an outbound request, and plans
+   * with a wrong signature.
    */
   readonly runs: number
-  /** Number of fault plans without a result, because they injected a fault into every attempt of a message. */
+  /** Number of fault plans without a result. A plan has none if its faults hit every attempt of a message. */
   readonly skipped: number
-  /** Which fault was injected in which state at which point, and which was never injected. */
+  /** Which faults were injected, with their state and injection point, and which faults were never injected. */
   readonly coverage: Coverage
 }
 
-/** Thrown by `assertResilient()` with the smallest failing fault plan. */
+/** Thrown by `assertResilient()`. Contains the smallest failing fault plan. */
 export class ResilienceError extends Error {
   /** Name of the error class. */
   override readonly name = 'ResilienceError'
   /** Fault rules of the smallest failing fault plan. */
   declare readonly faults: readonly FaultRule[]
-  /** Values of the varied policies in the failing run. */
+  /** Policy values of the failing run, if the check varies policies. */
   declare readonly policy: Partial<ResolvedPolicy>
   /** Seed of the failing run, for the option `seed`. */
   declare readonly seed: number
@@ -58,7 +58,7 @@ export class ResilienceError extends Error {
   ) {
     super(message)
     const { faults, policy, seed, path } = found
-    // The fields are not enumerable, because test runners would print them although the message contains them.
+    // The message already contains the fields. If they were enumerable, test runners would print them again.
     for (const [field, value] of Object.entries({ faults, policy, seed, path }))
       Object.defineProperty(this, field, { value })
     // The stack trace would show only code of this package, so it is replaced by the message.
@@ -88,7 +88,7 @@ export async function assertResilient(options: ResilienceOptions): Promise<Resil
 async function check(options: ResilienceOptions): Promise<ResilienceReport> {
   const { faults = deliveryFaults(), runs = 100, path } = options
   const tally: RunTally = { schedules: new DrawnSchedules(options, faults), runs: 0, skipped: 0, delivered: false }
-  // Fault plans that are tried one by one are numbered after the random ones.
+  // Random plans have the numbers below `runs`. The other plans are numbered after them.
   const later = path === undefined ? undefined : Number(path) - runs
   const isDrawn = later === undefined || !(later >= 0)
   const drawn = isDrawn ? await draw(options, tally) : undefined
@@ -101,7 +101,7 @@ async function check(options: ResilienceOptions): Promise<ResilienceReport> {
   return withCoverage({ runs: tally.runs, skipped: tally.skipped }, tally.schedules.coverage.figure())
 }
 
-/** Draws fault plans, block by block, until the property fails with one. */
+/** Draws random fault plans until the property fails with one of them. */
 async function draw(options: ResilienceOptions, tally: RunTally): Promise<ResilienceError | undefined> {
   const { faults = deliveryFaults(), runs = 100, seed = 1, path, policies = {} } = options
   const only = path === undefined ? undefined : Math.floor(Number.parseInt(path, 10) / blockLength)
@@ -129,7 +129,7 @@ async function draw(options: ResilienceOptions, tally: RunTally): Promise<Resili
   return undefined
 }
 
-/** Tries the fault plans that are not random. @param only index of the single plan to try; `undefined`: all */
+/** Tries the fault plans that are not random. @param only index of the only plan to try, or `undefined` for all */
 async function tryOneByOne(
   options: ResilienceOptions,
   tally: RunTally,

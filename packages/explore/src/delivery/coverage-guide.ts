@@ -5,45 +5,46 @@ import { createRandom, type Random } from '../../../../src/kernel/random.js'
 import { blockLength } from '../campaign/blocks.js'
 import type { CoveragePoint } from './coverage.js'
 
-/** Limits of the fault plans that the guide proposes. Each of their rules injects one fault once. */
+/** Limits of the fault plans that the guide proposes. Each rule of a plan injects one fault, once. */
 export interface FaultPlanSpace {
   readonly on: InjectionPoint | readonly InjectionPoint[]
   readonly kinds: readonly FaultKind[]
   /** Maximum number of rules. */
   readonly max: number
-  /** Maximum `skip` of a rule. */
   readonly reach: number
 }
 
-/** Number of random runs at the beginning of a block, from which the guide starts. */
+/** Number of random plans at the beginning of a block. The guide learns from them before it proposes plans. */
 const unguided = 20
-/** One of this many runs stays random, so that no plan is excluded. */
+/** One in this many plans stays random, because the guide alone would never propose some plans. */
 const chancePer = 10
-/** Maximum number of fault plans that are kept for each target that they reach. */
+/** Maximum number of fault plans that the guide keeps for one target. */
 const maxWays = 4
-/** Number of failed attempts to inject a fault at a target before the guide gives up. */
+/** The guide gives up a fault at a target after this many plans that did not inject it there. */
 const maxMisses = 3
 
-/** Returns the seed of the random plans of a block. The first block has the seed of the check. */
+/** Returns the seed for the random plans of a block. Block 0 uses the seed of the check. */
 export function seedOfBlock(seed: number, block: number): number {
   return block === 0 ? seed : createRandom(`${seed}/${block}/drawn`).int(0x8000_0000)
 }
 
-/** The first rules of a fault plan, which lead to a target, and the `skip` of a rule that injects a fault there. */
+/**
+ * Fault plan that leads to a target: the rules before the target, and the `skip` of a rule that injects a fault at it.
+ */
 interface Way {
   readonly kept: readonly FaultRule[]
   readonly skip: number
-  /** Index of the target's injection point in the run. */
+  /** Index of the target among the injection points of the run. */
   readonly at: number
 }
 
-/** A state and an injection point that a run reached, and the faults that were never injected there. */
+/** A state and an injection point that some run has reached, with the faults that were never injected there. */
 interface Target {
   readonly ways: Way[]
   readonly left: Set<FaultKind>
   readonly misses: Map<FaultKind, number>
   visits: number
-  /** Smallest number of faults that are needed to reach this target. */
+  /** Smallest number of faults with which a run has reached this target. */
   distance: number
 }
 
@@ -65,24 +66,24 @@ export class CoverageGuide {
     this.#seed = seed
   }
 
-  /** Number of the next run, over all blocks. */
+  /** Number of the next run, counted over all blocks. */
   get index(): number {
     return this.#index
   }
 
-  /** Continues with another run. @param index number of the run, over all blocks */
+  /** Sets the number of the next run. @param index number of the run, counted over all blocks */
   startAt(index: number): void {
     this.#index = index
   }
 
-  /** Returns whether a run depends on the runs before it. */
+  /** Returns whether the fault plan of a run can depend on earlier runs of its block. */
   isGuided(index: number): boolean {
     return index % blockLength >= unguided
   }
 
   /**
    * Returns the fault plan of the next run.
-   * @param chance random fault plan, returned if the guide proposes none
+   * @param chance random fault plan, which is returned if the guide proposes none
    */
   next(chance: readonly FaultRule[]): readonly FaultRule[] {
     const index = this.#index++
@@ -97,12 +98,16 @@ export class CoverageGuide {
     this.#targets.clear()
   }
 
-  /** Learns from a fault plan that was run. @param moments injection points of its run, in order */
+  /**
+   * Learns from a run.
+   * @param rules fault plan of the run
+   * @param moments injection points of the run, in order
+   */
   learn(rules: readonly FaultRule[], moments: readonly CoveragePoint[]): void {
     const { on, max, reach } = this.#space
     const points = [on].flat()
     const asked = moments.filter(({ place }) => points.some((point) => pointIn(place).startsWith(point)))
-    // No rule can reach later injection points.
+    // Rules with the allowed `skip` cannot reach later injection points.
     const near = asked.slice(0, reach + max)
     const strikes = strikesOf(rules, near.length)
     for (const [at, { place }] of near.entries()) {
@@ -124,8 +129,8 @@ export class CoverageGuide {
   }
 
   /**
-   * Returns a fault plan for a target at which some faults were never injected; `undefined` if there is none. Targets
-   * that need few faults come first, then targets that few runs reached.
+   * Returns a fault plan that injects a fault at a target where it was never injected, or `undefined` if there is no
+   * such target. Prefers targets that need few faults, then targets that few runs reached.
    */
   #aimed(): readonly FaultRule[] | undefined {
     let best: Target | undefined
@@ -142,7 +147,7 @@ export class CoverageGuide {
     return this.#extended([...way.kept, this.#rule(kind, way.skip)], way.at)
   }
 
-  /** Adds random faults at injection points soon after `at`. The states at those points are not known yet. */
+  /** Adds rules with random faults at injection points soon after `at`. The states at these points are unknown. */
   #extended(rules: readonly FaultRule[], at: number): readonly FaultRule[] {
     const { max, reach } = this.#space
     let all = rules
@@ -178,14 +183,20 @@ function remember(target: Target, way: Way): void {
   target.distance = Math.min(target.distance, way.kept.length)
 }
 
-/** Counts a failed attempt to inject a fault at a target. After `maxMisses` attempts the fault is given up. */
+/**
+ * Counts a plan that did not inject the fault at its target. After `maxMisses` such plans, the guide gives up this
+ * fault.
+ */
 function missed({ left, misses }: Target, kind: FaultKind): void {
   const times = (misses.get(kind) ?? 0) + 1
   misses.set(kind, times)
   if (times >= maxMisses) left.delete(kind)
 }
 
-/** Returns the index of the injection point at which each one-time rule takes effect, by the index of the rule. */
+/**
+ * Returns the injection point at which each rule injects its fault. Keys are indexes of rules, values are indexes of
+ * injection points.
+ */
 function strikesOf(rules: readonly FaultRule[], moments: number): ReadonlyMap<number, number> {
   const strikes = new Map<number, number>()
   const passed = rules.map(() => 0)
@@ -194,14 +205,14 @@ function strikesOf(rules: readonly FaultRule[], moments: number): ReadonlyMap<nu
       if (strikes.has(index)) continue
       if (passed[index]!++ < skip) continue
       strikes.set(index, at)
-      // Rules after this one are not evaluated.
+      // This rule responds, so the injection point evaluates no further rules.
       if (catalog[fault.kind].effect === 'answers') break
     }
   }
   return strikes
 }
 
-/** Returns at how many injection points before this one a rule at the end of the list is evaluated. */
+/** Returns how often a rule at the end of the list is evaluated before the injection point `at`. */
 function passedBefore(rules: readonly FaultRule[], at: number): number {
   const answered = [...strikesOf(rules, at)].filter(([index]) => catalog[rules[index]!.fault.kind].effect === 'answers')
   return at - answered.length

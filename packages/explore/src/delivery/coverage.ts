@@ -6,28 +6,34 @@ import type { CoverageRow } from '../campaign/coverage-rows.js'
 import { figureText } from '../campaign/coverage-text.js'
 import type { DisruptionKind } from '../crash/disruption.js'
 
-// Coverage of an exploration: which faults were injected in which states at which points.
+// Coverage of an exploration: the faults that were injected, each with its state and its injection point.
 
-/** A fault that is possible in one state at one point. */
+/** A fault that can be injected in a certain state at a certain injection point. */
 export interface CoverageCell {
-  /** Earlier attempts of the message, and the app's own state if `stateOf` is set: `retry 1 of 3 after reset`. */
+  /**
+   * State of the message: its earlier attempts, such as `retry 1 of 3 after reset`. If `stateOf` is set, the app's own
+   * state follows.
+   */
   readonly state: string
-  /** Kind of the fault; for `assertCrashSafe()` the kind of the disruption. */
+  /** Kind of the fault. `assertCrashSafe()` reports the kind of the disruption. */
   readonly fault: FaultKind | DisruptionKind
   /**
-   * Where it was injected: `queue.delivery https://shop.test/orders`; for `assertCrashSafe()` the name of the crash
-   * plan.
+   * Injection point and URL, such as `queue.delivery https://shop.test/orders`. `assertCrashSafe()` reports the name of
+   * the crash plan.
    */
   readonly point: string
 }
 
-/** A fault that was injected in an exploration. */
+/** A fault that at least one run injected. */
 export interface ReachedCell extends CoverageCell {
   /** Number of the first run that injected the fault, from 1. */
   readonly run: number
 }
 
-/** Coverage of an exploration. Each fault in each state at each point that occurred is one cell. */
+/**
+ * Coverage of an exploration. A cell is a fault in a state at an injection point. Only states and points that occurred
+ * in a run have cells.
+ */
 export interface Coverage {
   /** Number of cells in which the fault was injected. */
   readonly reached: number
@@ -35,27 +41,30 @@ export interface Coverage {
   readonly possible: number
   /** Cells in which the fault was injected, each with its first run. */
   readonly cells: readonly ReachedCell[]
-  /** Faults that could have been injected in a state and at a point that occurred, and were not. */
+  /** Cells that no run reached: the fault was possible, but was never injected. */
   readonly unreached: readonly CoverageCell[]
-  /** Returns the total in one line, then the unreached faults by state. */
+  /** Returns one line with the total, then the unreached cells. */
   toString(): string
 }
 
-/** An injection point of a run at which rules were evaluated. */
 export interface CoveragePoint {
-  /** State and point, separated by a line break. */
+  /** State and injection point, separated by a line break. */
   readonly place: string
   readonly struck: readonly FaultKind[]
 }
 
-/** Returns the app's state when a delivery begins, as a short text. The number of distinct states is limited. */
+/**
+ * Returns the app's state at the beginning of a delivery, as a short text. Each different text is a separate state of
+ * the coverage.
+ */
 export type StateOf = (sandbox: Sandbox) => string
 
 const separator = '\n'
-/** Maximum number of attempts of one run that are examined. A run that never ends adds nothing new after that. */
+/**
+ * Maximum number of attempts of one run that are examined. In a run that never ends, later attempts add nothing new.
+ */
 const maxAttempts = 1000
 
-/** Records the app's state at the start of each attempt. */
 export function watchStates(sandbox: Sandbox, stateOf: StateOf | undefined): ReadonlyMap<number, string> {
   const states = new Map<number, string>()
   if (stateOf !== undefined)
@@ -65,28 +74,25 @@ export function watchStates(sandbox: Sandbox, stateOf: StateOf | undefined): Rea
   return states
 }
 
-/** Counts cells over many runs. */
+/** Counts the reached cells over many runs. */
 export class CoverageTracker {
-  /** Injected faults by state and point, each with the number of the first run that injected it. */
+  /** Faults that were injected, by state and point. The number is the first run with the fault. */
   readonly #places: Map<string, Map<FaultKind, number>> = new Map()
-  /** The run in which a state and point occurred first, and the index of the injection point in that run. */
+  /** First run in which a state and point occurred, and the index of the injection point in that run. */
   readonly #seen = new Map<string, Pick<CoverageRow, 'seen' | 'moment'>>()
   readonly #kinds: readonly FaultKind[]
   #runs = 0
 
-  /**
-   * @param kinds kinds of faults that can be injected
-   * @param run number of the first run, from 0
-   */
+  /** @param kinds kinds of faults that can be injected @param run number of the first run, from 0 */
   constructor(kinds: readonly FaultKind[], run = 0) {
     this.#kinds = kinds
     this.#runs = run
   }
 
   /**
-   * Counts the injection points of a run that has ended.
-   * @param states the app's state at the start of each attempt, by the sequence number of the attempt's entry
-   * @returns the injection points, in the order of their evaluation
+   * Counts the cells that a run reached.
+   * @param states the app's states by the sequence number of the attempt
+   * @returns the injection points of the run, in the order in which they occurred
    */
   note(sandbox: Sandbox, states: ReadonlyMap<number, string> = new Map()): readonly CoveragePoint[] {
     const moments = momentsOf(sandbox, states)
@@ -100,7 +106,6 @@ export class CoverageTracker {
     return moments
   }
 
-  /** Returns the coverage as plain data. */
   rows(): readonly CoverageRow[] {
     return [...this.#places].map(([place, struck]) => {
       const [state = '', point = ''] = place.split(separator)
@@ -131,7 +136,10 @@ export class CoverageTracker {
   }
 }
 
-/** Adds the coverage as a property that is not enumerable: assertions on the counts, and test runners, ignore it. */
+/**
+ * Adds the coverage as a property that is not enumerable, so that test runners do not print it and `toEqual()` ignores
+ * it.
+ */
 export function withCoverage<T extends object>(result: T, figure: Coverage): T & { coverage: Coverage } {
   return Object.defineProperty(result, 'coverage', { value: figure }) as never
 }
@@ -152,14 +160,14 @@ function momentsOf(sandbox: Sandbox, states: ReadonlyMap<number, string>): reado
     if (!kindNames.has(fault)) continue
     const kind = fault as FaultKind
     struckBy.set(cause, [...(struckBy.get(cause) ?? []), kind])
-    // The fault was injected into something other than a delivery.
+    // The fault was not injected into a delivery, so it belongs to no attempt.
     if (!point.startsWith('queue.delivery') && !known.has(cause) && !holding.has(kind))
       elsewhere.push({ seq, place: ['', `${point} ${stable(target)}`].join(separator), struck: [kind] })
   }
   const met = new Map<string, string>()
   const moments = attempts.map((attempt) => {
     const { messageId, outcome, seq, cause = 0, reason: why } = attempt
-    // A fault that held the message back counts for each attempt with the same cause.
+    // A fault that delays a message counts for each attempt that has the same cause.
     const held = (struckBy.get(cause) ?? []).filter((kind) => holding.has(kind))
     const struck = [...held, ...(struckBy.get(seq) ?? []).filter((kind) => !holding.has(kind))]
     const state = [why, met.get(messageId), states.get(seq)].filter(Boolean).join(', ')
@@ -178,7 +186,7 @@ function pointOf({ kind, url, workflowRunId }: EntryOf<'attempt'>): string {
   return `${point} ${stable(url)}`
 }
 
-/** Returns the URL without parts that differ in each run. */
+/** Returns the URL without its query and without IDs, which differ in each run. */
 function stable(url: string): string {
   return url.split('?')[0]!.replace(/[\w-]*\d[\w-]{8,}/g, '*')
 }

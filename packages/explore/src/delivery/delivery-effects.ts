@@ -8,25 +8,25 @@ import type { DeliveryRun } from './delivery-run.js'
 export interface Effects {
   /** Keys of the data store with their contents. */
   readonly store: ReadonlyMap<string, string>
-  /** Published messages and outbound requests; their order does not count. */
+  /** Published messages and outbound requests, sorted, because their order is not compared. */
   readonly outgoing: readonly string[]
 }
 
-/** Effects of deliveries that a check ignores. */
+/** Options that exclude effects from the comparison. */
 export interface EffectOptions {
-  /** Keys that do not count, as patterns: `seen:*`. */
+  /** Keys of the data store that are not compared, as patterns: `seen:*`. */
   readonly ignoreKeys?: readonly string[]
-  /** URLs of messages and outbound requests that do not count. */
+  /** URL patterns of messages and outbound requests that are not compared. */
   readonly ignoreOutbound?: readonly string[]
 }
 
 interface RunEffectOptions extends EffectOptions {
-  /** Whether messages of the publisher count. Default true. */
+  /** Whether the publisher's messages are effects. Default true. */
   readonly given?: boolean
 }
 
 interface StoreEffectOptions extends Pick<EffectOptions, 'ignoreKeys'> {
-  /** Whether the IDs of stream entries count. Default true. */
+  /** Whether the IDs of stream entries are compared. Default true. */
   readonly streamIds?: boolean
 }
 
@@ -46,7 +46,7 @@ export function effectsOf(
     .filter(({ url }) => heard(url))
     .flatMap(({ method, url, body, idempotencyKey }) => {
       const call = `${method} ${url} ${JSON.stringify(body)}`
-      // Requests with the same idempotency key count once.
+      // Requests with the same idempotency key are one effect.
       if (idempotencyKey === undefined) return [call]
       const name = `${call} (${idempotencyKey})`
       return keyed.has(name) ? [] : [keyed.add(name) && name]
@@ -54,7 +54,7 @@ export function effectsOf(
   return { store: storeEffects(sandbox, options), outgoing: [...published, ...called].sort() }
 }
 
-/** Returns the keys of the data store with their contents, without expirations. */
+/** Returns the values in the data store by key, without their expirations. */
 export function storeEffects(
   { store }: Sandbox,
   { ignoreKeys = [], streamIds = true }: StoreEffectOptions,
@@ -68,7 +68,7 @@ export function storeEffects(
   return held
 }
 
-/** Formats a value without the parts that do not count, and in a stable order. */
+/** Formats a value for the comparison. Leaves out what is not compared, and sorts what has no order. */
 function valueText(value: object, streamIds: boolean): string {
   const { type, ...content } = value as { type: string; [part: string]: unknown }
   if (type === 'string') return JSON.stringify(content.value)
@@ -90,8 +90,8 @@ function valueText(value: object, streamIds: boolean): string {
 }
 
 /**
- * Returns the differences as phrases; an empty list if there are none.
- * @param there phrase that names the run to compare with, such as `in the first run`
+ * Returns the differences between two runs as phrases.
+ * @param there phrase for the run to compare with, such as `in the first run`
  */
 export function differences(now: Effects, once: Effects, there = 'without faults'): string[] {
   const told: string[] = []
@@ -113,7 +113,7 @@ export function differences(now: Effects, once: Effects, there = 'without faults
   for (const [call, [times, wanted]] of counts)
     if (times !== wanted)
       told.push(
-        `${call} went out ${times === 1 ? 'once' : `${times} times`}, ${there} ${wanted === 1 ? 'once' : `${wanted} times`}`,
+        `${call} was sent ${times === 1 ? 'once' : `${times} times`}, ${there} ${wanted === 1 ? 'once' : `${wanted} times`}`,
       )
   return told
 }

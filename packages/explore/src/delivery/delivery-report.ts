@@ -13,31 +13,29 @@ import { swallowed } from './verified-places.js'
 /** A counterexample, and how it was found. */
 export interface Counterexample {
   readonly faults: readonly FaultRule[]
-  /** The fault plan before it was shrunk. */
   readonly first: readonly FaultRule[]
   readonly combination: Combination
   readonly seed: number
   readonly path: string
   readonly runs: number
   readonly tried: number
-  /** How often each value of a policy fails. */
+  /** How often the property fails with each value of a varied policy. */
   readonly counts: ReadonlyMap<string, readonly ValueCount[]>
 }
 
-/** Returns the options with these values of the varied policies. */
+/** Returns the options with one value for each varied policy. */
 export function withPolicy(options: ResilienceOptions, combination: Combination): ResilienceOptions {
   if (Object.keys(combination).length === 0) return options
   const { sandbox = {} } = options
   return { ...options, sandbox: { ...sandbox, policy: { ...sandbox.policy, ...policyOf(combination) } } }
 }
 
-/** A failure, and its message: a table of attempts, a timeline and a scenario. */
 interface DeliveryReport {
   readonly failure: FailureData
   readonly message: string
 }
 
-/** Reports a counterexample. @param verdict why the property does not hold */
+/** Reports a counterexample. @param verdict returns why the property does not hold */
 export async function report(
   options: ResilienceOptions,
   found: Counterexample,
@@ -80,8 +78,8 @@ function headline({ faults, first, combination, seed, runs, tried }: Counterexam
 }
 
 /**
- * Returns the differences from a run without faults. For a counterexample without faults, compares with a policy value
- * under which the property holds.
+ * Returns the differences from a run in which the property holds. That run has no faults, or another policy value if
+ * the counterexample has no faults.
  */
 async function changes(options: ResilienceOptions, found: Counterexample, run: DeliveryRun): Promise<string[]> {
   const { faults, combination, counts } = found
@@ -106,7 +104,7 @@ function scenario({ faults, combination }: Counterexample): string[] {
   return faults.length === 0 && policy !== undefined ? [`In a sandbox with policy: ${policy}`, ''] : lines
 }
 
-/** Returns an assertion's message without colors and without its lines of detail. */
+/** Returns the first lines of an assertion's message, without its details. */
 function firstLines(message: string): string {
   const [line = ''] = message.trim().split('\n\n')
   return line.split('\n').slice(0, 6).join('\n    ')

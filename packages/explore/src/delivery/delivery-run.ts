@@ -12,8 +12,8 @@ import {
 } from './handled-outbound.js'
 
 /**
- * A function that handles deliveries: the request handler of the production code, or a function that also uses the task
- * and the sandbox of the run.
+ * Handles one delivery. It can be the request handler of the app, or a function that also uses the task and the
+ * sandbox.
  */
 export type DeliveryHandler = (request: Request, task: Task, sandbox: Sandbox) => Response | Promise<Response>
 
@@ -21,19 +21,18 @@ export type DeliveryHandler = (request: Request, task: Task, sandbox: Sandbox) =
 export interface DeliveryUnderTest {
   /** Publishes messages. Called once per run, in a new sandbox. */
   readonly publish: (sandbox: Sandbox) => unknown
-  /**
-   * Handles the deliveries: one handler for each URL, or handlers by URL pattern, in which `*` matches any characters.
-   */
+  /** Handler for all deliveries, or handlers by URL pattern. In a pattern, `*` matches any characters. */
   readonly handler: DeliveryHandler | Readonly<Record<string, DeliveryHandler>>
   /**
-   * Responses of external hosts that the handler calls with the global `fetch`, by URL. Equivalent to calls of
-   * `sandbox.outbound.on(url, answer)` in `publish`. Each request that such a host handles is an effect.
+   * Responses to the global `fetch` of the handler, by URL of the external host. The same as `sandbox.outbound.on(url,
+   * answer)` in `publish`. Each request that reaches such a host is an effect.
    */
   readonly outbound?: OutboundHandlers
-  /** Options of each run's sandbox, and of its interception. */
+  /** Options of the sandbox that each run creates, and of its interception. */
   readonly sandbox?: FixtureOptions
   /**
-   * Moves time to the end of the run. Default `clock.drain({ maxTimers: 20_000 })`: a run without an end is a failure.
+   * Moves time until the run has ended. Default `clock.drain({ maxTimers: 20_000 })`, which fails if the run does not
+   * end.
    */
   readonly drain?: (sandbox: Sandbox) => unknown
 }
@@ -41,13 +40,12 @@ export interface DeliveryUnderTest {
 export interface DeliveryRun {
   /** The sandbox at the end of the run. */
   readonly sandbox: Sandbox
-  /** Outbound requests of the handler that external hosts handled. */
+  /** Outbound requests that reached an external host. */
   readonly calls: readonly HandledOutbound[]
-  /** Sequence numbers of the traffic log entries of the publisher's messages. */
+  /** Sequence numbers of the entries of messages that were published outside of deliveries. */
   readonly given: ReadonlySet<number>
   /** Error of the publisher or of the clock. */
   readonly error?: unknown
-  /** Restores the process and disposes of the sandbox. */
   end(): void
 }
 
@@ -55,8 +53,8 @@ export interface DeliveryRun {
 const budget = 20_000
 
 /**
- * Sets the environment once for many runs. Their sandboxes have the same environment, and changing the process's own
- * is slow.
+ * Sets the environment once for many runs. All their sandboxes have the same environment, and changing `process.env` is
+ * slow.
  */
 export async function inEnvironment<T>(
   { sandbox: options = {} }: Pick<DeliveryUnderTest, 'sandbox'>,
@@ -74,8 +72,8 @@ export async function inEnvironment<T>(
 }
 
 /**
- * Plays one run with these faults, from an empty sandbox to its end.
- * @param watch is called with the new sandbox, before `publish`
+ * Starts with an empty sandbox, injects the faults, and plays the run to its end.
+ * @param watch called with the new sandbox, before `publish`
  */
 export async function runDelivery(
   subject: DeliveryUnderTest,
@@ -113,8 +111,8 @@ export async function runDelivery(
 }
 
 /**
- * Returns the messages that were published outside of deliveries. A publisher may move time, so deliveries can already
- * have run.
+ * Returns the sequence numbers of the messages that were published outside of deliveries. A publisher can move time, so
+ * deliveries can run before the publisher has ended.
  */
 function givenBy({ traffic }: Sandbox): ReadonlySet<number> {
   const attempts = traffic.ofType('attempt')
@@ -130,7 +128,7 @@ function givenBy({ traffic }: Sandbox): ReadonlySet<number> {
  */
 export function checkHandler(handler: unknown, caller: string): void {
   if (typeof handler === 'function') return
-  const wanted = "a function (request) => Response, or several by url: { 'https://shop.test/orders': handler }"
+  const wanted = "a function (request) => Response, or several by URL: { 'https://shop.test/orders': handler }"
   if (typeof handler !== 'object' || handler === null || Object.keys(handler).length === 0)
     throw new TypeError(`${caller}: handler is missing or invalid. Pass ${wanted}.`)
   const [url] = Object.entries(handler).find(([, each]) => typeof each !== 'function') ?? []
@@ -148,7 +146,7 @@ function register(sandbox: Sandbox, handler: DeliveryUnderTest['handler']): void
   )
 }
 
-/** Groups the injected faults of a run by the attempt that they hit. */
+/** Groups the injected faults of a run by attempt. */
 function strikesOf({ traffic }: Sandbox): Map<number, EntryOf<'fault'>[]> {
   const byAttempt = new Map<number, EntryOf<'fault'>[]>()
   for (const fault of traffic.ofType('fault')) {
@@ -160,8 +158,7 @@ function strikesOf({ traffic }: Sandbox): Map<number, EntryOf<'fault'>[]> {
 }
 
 /**
- * Returns whether a message has no retries left because a fault was injected into every attempt. Such a run has no
- * result.
+ * Returns whether faults hit every attempt of a message, so that it has no retries left. The run then has no result.
  */
 export function isExhausted(sandbox: Sandbox): boolean {
   const given = sandbox.traffic.ofType('dead-letter').filter(({ kind }) => kind === 'message')
@@ -178,7 +175,7 @@ const holding: ReadonlySet<string> = new Set(faultKinds.filter((kind) => catalog
 
 const maxRows = 40
 
-/** Returns the attempts of a run as a table, with the faults and the outcome of each. */
+/** Returns a table of the attempts, with the faults and the outcome of each. */
 export function attemptTable(sandbox: Sandbox): string {
   const strikes = strikesOf(sandbox)
   const messages = new Map<string, number>()

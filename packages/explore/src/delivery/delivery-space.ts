@@ -13,8 +13,8 @@ import { judged, type RunTally } from './run-verdict.js'
 import { type Verified, verifiedPlaces } from './verified-places.js'
 
 /**
- * Returns the fault plans of a check: the random ones, then those that are tried one by one.
- * @param replay checks the fault plan at a path, and throws its failure
+ * Returns the numbered fault plans of a check. The random plans come first.
+ * @param replay checks the fault plan with this path, and throws its failure
  */
 export function deliverySpace(
   options: ResilienceOptions & { readonly runs: number },
@@ -63,7 +63,7 @@ export function deliverySpace(
         return undefined
       } catch (error) {
         if (!(error instanceof Error) || error.name !== 'ResilienceError') throw error
-        // The number of this plan continues after the random plans, so a replay needs the same `runs`.
+        // The numbers of these plans begin at `runs`. A replay needs the same `runs` to find the plan.
         return run < runs ? error.message : `${error.message}\nReplay it with runs: ${runs}.`
       }
     },
@@ -83,8 +83,8 @@ interface OneByOne {
 }
 
 /**
- * Returns fault plans that random generation would rarely find: each outbound request with a failure, and each wrong
- * signature if the app verifies any.
+ * Returns fault plans that random generation would rarely find. Each outbound request fails once, and each response is
+ * lost once. If the app verifies signatures, each delivery is signed wrongly once.
  */
 export async function oneByOne(options: ResilienceOptions): Promise<OneByOne> {
   const [combination = {}] = combinationsOf(options.policies ?? {})

@@ -6,7 +6,7 @@ import { seedOfBlock } from './coverage-guide.js'
 import { type Combination, combinationsOf, type PolicyChoices } from './policy-choices.js'
 import { judged, type RunTally } from './run-verdict.js'
 
-/** Tries the fault plans of a block in order, or only the one at `path`. */
+/** Tries the fault plans of a block in order. If the options contain a path, tries only that plan. */
 export async function drawBlock(
   options: ResilienceOptions,
   tally: RunTally,
@@ -36,7 +36,7 @@ export async function drawBlock(
   })
 }
 
-/** Shifts the path of a fault plan by a number of runs. */
+/** Adds `runs` to the run number with which a path begins. */
 export function pathFrom(path: string, runs: number): string {
   const [run = '0', ...steps] = path.split(':')
   return [Number(run) + runs, ...steps].join(':')
@@ -44,7 +44,7 @@ export function pathFrom(path: string, runs: number): string {
 
 type Schedule = [rules: readonly FaultRule[], combination: Combination]
 
-/** Draws a value of each policy; shrinks to the first values. */
+/** Draws one value of each policy. Shrinks to the first value of each policy. */
 function combinationArbitrary(policies: PolicyChoices): fc.Arbitrary<Combination> {
   const values = Object.entries(policies) as [string, readonly unknown[]][]
   if (values.length === 0) return fc.constant({})

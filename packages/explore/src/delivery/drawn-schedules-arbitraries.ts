@@ -19,7 +19,6 @@ export class DrawnSchedules {
   readonly #options: ScheduleOptions
   readonly #faults: fc.Arbitrary<readonly FaultRule[]>
   readonly #guide: CoverageGuide | undefined
-  /** The plan that the guide proposed last. */
   #proposed: readonly FaultRule[] | undefined
 
   /** @param run number of the first run that is tried, from 0 */
@@ -38,7 +37,7 @@ export class DrawnSchedules {
     return this.#proposed
   }
 
-  /** Runs a fault plan. The guide learns from its own plans. */
+  /** Plays a run with this fault plan. The guide learns from it if the guide proposed the plan. */
   async run(subject: DeliveryUnderTest, rules: readonly FaultRule[]): Promise<DeliveryRun> {
     let states: ReadonlyMap<number, string> = new Map()
     const run = await runDelivery(subject, rules, (sandbox) => {
@@ -49,15 +48,15 @@ export class DrawnSchedules {
     return run
   }
 
-  /** Continues with the first run of a block. */
+  /** Continues the guide with the first run of a block. */
   begin(block: number): void {
     this.#guide?.startAt(block * blockLength)
   }
 
   /**
-   * Plays the earlier plans of a block if the plan to replay depends on them.
+   * A guided plan depends on the earlier runs of its block. If the plan to replay is guided, plays these runs first.
    * @param nth index of the random plan in its block
-   * @param others generates the value that is drawn with each plan, such as a combination of policies
+   * @param others generates the value that is drawn with each plan, such as a combination of policy values
    */
   async comeTo<T>(
     block: number,

@@ -18,7 +18,7 @@ const statuses = fc.constantFrom(500, 503, 502, 504, 429, 404, 400)
 const maybe = <T extends object>(model: { readonly [F in keyof T]: fc.Arbitrary<T[F]> }): fc.Arbitrary<Partial<T>> =>
   fc.record(model, { requiredKeys: [] }) as fc.Arbitrary<Partial<T>>
 
-/** Arbitraries for the fields of faults, in addition to the examples of the catalog. */
+/** Arbitraries for the fields of a fault. The catalog has additional example values. */
 const values: { readonly [K in FaultKind]?: fc.Arbitrary<Omit<FaultOf<K>, 'kind'>> } = {
   latency: fc.oneof(
     fc.record({ waitMs: spans }),
@@ -61,8 +61,9 @@ function faultsOf(kind: FaultKind): fc.Arbitrary<Fault> {
 }
 
 /**
- * Faults of deliveries that a service with at-least-once delivery can have, the simplest first. Faults that break this
- * guarantee, such as `drop`, and faults without a retry, such as `non-retryable`, are opt-in.
+ * Kinds of delivery faults that a service with at-least-once delivery can have, the simplest first.
+ * `arb.deliveryFaults()` uses them by default. Other kinds must be listed, such as `drop`, which loses messages, and
+ * `non-retryable`, which prevents retries.
  */
 export const deliveryFaultKinds: readonly FaultKind[] = [
   'lost-ack',
@@ -77,12 +78,13 @@ export const deliveryFaultKinds: readonly FaultKind[] = [
   'restart',
 ]
 
-/** Options that all arbitraries of fault rules have. */
+/** Common options of the arbitraries that generate fault rules. */
 export interface FaultRulesOptions {
   /** Maximum number of rules. Default 4. */
   readonly maxRules?: number
   /**
-   * Kinds of faults, the simplest first; failures shrink to the first kinds. The default depends on the arbitrary.
+   * Kinds of faults, the simplest first. Failures shrink to the kinds at the beginning. Each arbitrary has its own
+   * default.
    */
   readonly kinds?: readonly FaultKind[]
 }
@@ -90,17 +92,17 @@ export interface FaultRulesOptions {
 /** Options of `arb.deliveryFaults()`. */
 export interface DeliveryFaultsOptions extends FaultRulesOptions {
   /**
-   * Injection points: deliveries of messages, of callbacks, of steps of workflow runs, of their calls, or several of
-   * these. Default `queue.delivery`.
+   * Injection points of the rules: deliveries of messages, of callbacks, of workflow steps or of their calls. Default
+   * `queue.delivery`.
    */
   readonly on?: DeliveryInjectionPoint | readonly DeliveryInjectionPoint[]
-  /** Maximum number of deliveries that pass before a rule injects its fault. Default 5. */
+  /** Maximum number of deliveries that a rule skips before it injects its fault. Default 5. */
   readonly maxSkip?: number
 }
 
 /**
- * Generates faults of deliveries, as rules that take effect once each. Failures shrink to fewer rules, then to earlier
- * and smaller faults, then to simpler kinds of faults.
+ * Generates fault plans for deliveries. Each rule injects one fault once. Failures shrink to fewer rules, then to
+ * earlier and smaller faults, then to simpler kinds of faults.
  * @example fc.assert(fc.property(arb.deliveryFaults({ maxRules: 2 }), (rules) => rules.length <= 2))
  */
 export function deliveryFaults(options: DeliveryFaultsOptions = {}): fc.Arbitrary<readonly FaultRule[]> {
@@ -112,7 +114,9 @@ export function deliveryFaults(options: DeliveryFaultsOptions = {}): fc.Arbitrar
   return new Rules(fc.array(rule, { maxLength: max, size: 'max' }), kinds, { on, kinds, max, reach })
 }
 
-/** Returns the space of fault plans of `arb.deliveryFaults()`; `undefined` for another arbitrary. */
+/**
+ * Returns the limits of the fault plans if `arb.deliveryFaults()` created the arbitrary. Otherwise returns `undefined`.
+ */
 export function spaceOf(faults: fc.Arbitrary<readonly FaultRule[]>): FaultPlanSpace | undefined {
   return faults instanceof Rules ? faults.space : undefined
 }
@@ -121,12 +125,12 @@ const callFaultKinds: readonly FaultKind[] = ['lost-ack', 'status', 'reset', 'ha
 
 /** Options of `arb.outboundFaults()`. */
 export interface CallFaultsOptions extends FaultRulesOptions {
-  /** Maximum number of requests that pass before a rule injects its fault. Default 2. */
+  /** Maximum number of outbound requests that a rule skips before it injects its fault. Default 2. */
   readonly maxSkip?: number
 }
 
 /**
- * Generates faults of the app's outbound requests, as rules that take effect once each. Failures shrink as with
+ * Generates fault plans for the app's outbound requests. Each rule injects one fault once. Failures shrink as with
  * `arb.deliveryFaults()`.
  * @example fc.assert(fc.property(arb.outboundFaults(), (rules) => rules.every(({ on }) => on === 'outbound.request')))
  */
@@ -139,12 +143,12 @@ export function outboundFaults(options: CallFaultsOptions = {}): fc.Arbitrary<re
   return new Rules(fc.array(rule, { maxLength: max, size: 'max' }), kinds)
 }
 
-/** Maximum number of outbound requests for which every fault is tried. */
+/** Maximum number of outbound requests to which each fault is applied. */
 const maxCalls = 12
 
 /**
- * Returns one-fault plans for this many requests: each request is rejected, or its response is lost after the host did
- * its work.
+ * Returns fault plans with one fault each. For each request, one plan rejects the request, and one loses the response
+ * after the host did its work.
  */
 export function faultsOfCalls(calls: number): readonly (readonly FaultRule[])[] {
   const each = Array.from({ length: Math.min(calls, maxCalls) }, (_, skip) => ({
@@ -164,8 +168,8 @@ export interface AnyFaultRulesOptions extends FaultRulesOptions {
 }
 
 /**
- * Generates fault rules at any injection point, with any counters and windows. Failures shrink as with
- * `arb.deliveryFaults()`.
+ * Generates fault rules for any injection point, with any counter, such as `skip`, and any time window. Failures shrink
+ * as with `arb.deliveryFaults()`.
  * @throws TypeError when an option, an injection point or a kind of fault is unknown
  * @example
  * fc.assert(
@@ -202,7 +206,7 @@ const when = fc.record(
   { requiredKeys: [] },
 )
 
-/** Adds an end to an outage, without which no delivery could succeed. */
+/** Adds an end to an outage. No delivery could succeed in an endless outage. */
 function fitted(rule: UncheckedRule): FaultRule {
   return (rule.fault.kind === 'outage' ? { ...rule, until: 3_600_000 } : rule) as FaultRule
 }
@@ -222,7 +226,7 @@ export function deliveryScript(options: FaultRulesOptions = {}): fc.Arbitrary<re
   const { maxRules: max = 4, kinds = stepKinds } = options
   const wrong = kinds.find((kind) => !stepKinds.includes(kind))
   if (wrong !== undefined)
-    throw new TypeError(`${wrong} is not a step of a script. Use one of ${stepKinds.join(', ')}.`)
+    throw new TypeError(`arb.deliveryScript(): ${wrong} is not a step of a script. Use one of ${stepKinds.join(', ')}.`)
   return fc.array(fc.oneof(...kinds.map(faultsOf)), { maxLength: max, size: 'max' }) as fc.Arbitrary<
     readonly DeliveryFault[]
   >
@@ -270,7 +274,10 @@ class Rules extends fc.Arbitrary<readonly FaultRule[]> {
   }
 }
 
-/** Yields lists with fewer rules, then with earlier or smaller faults, then with simpler kinds; large steps first. */
+/**
+ * Yields simpler lists: fewer rules first, then earlier or smaller faults, then simpler kinds. Large simplifications
+ * come before small ones.
+ */
 export function* simpler(
   rules: readonly FaultRule[],
   kinds: readonly FaultKind[],
@@ -306,7 +313,7 @@ function without(rule: FaultRule, ...names: readonly (keyof FaultRule)[]): Fault
   ) as FaultRule
 }
 
-/** The fault plans of a guide, which shrink like the random ones that they replace. */
+/** Generates the fault plans of a guide. They shrink as random plans do. */
 export class GuidedRules extends fc.Arbitrary<readonly FaultRule[]> {
   constructor(
     private readonly next: (chance: readonly FaultRule[]) => readonly FaultRule[],

@@ -2,7 +2,7 @@ import type { Fault } from '../../../../src/faults/fault.js'
 import { literal } from './rule-literal.js'
 
 /**
- * Returns the name of a fault: its kind and, if there are others of the same kind, the fields in which they differ, as
+ * Returns the name of a fault, which is its kind. If other faults have the same kind, the differing fields follow, as
  * in `signature (flaw: 'expired')`.
  */
 export function faultName(fault: Fault, among: readonly Fault[]): string {

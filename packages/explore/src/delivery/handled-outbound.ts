@@ -5,23 +5,23 @@ import { headerOf } from '../../../../src/kernel/http.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 
 /**
- * Responses of external hosts by URL pattern, in which `*` matches any characters. Each entry is passed to
+ * Responses of external hosts by URL pattern. In a pattern, `*` matches any characters. Each entry is passed to
  * `sandbox.outbound.on(url, answer)`.
  */
 export type OutboundHandlers = Readonly<Record<string, OutboundHandler>>
 
-/** A request of the app that an external host has handled. A request that it handled twice is listed twice. */
+/** A request of the app that reached an external host. If the host handled the request twice, it is listed twice. */
 export interface HandledOutbound {
   readonly method: string
   readonly url: string
   readonly body: string
-  /** Idempotency key by which the host recognizes a repeated request. */
+  /** Idempotency key of the request. The host recognizes a repeated request by its key. */
   readonly idempotencyKey?: string | undefined
 }
 
 /**
- * Registers the responses, and lets the global `fetch` reach the hosts of `sandbox.outbound`, until the returned
- * function is called.
+ * Registers the responses of external hosts. The global `fetch` reaches these hosts until the returned function is
+ * called.
  */
 export function respondToOutbound(sandbox: Sandbox, answers: OutboundHandlers = {}): () => void {
   for (const [url, answer] of Object.entries(answers)) sandbox.outbound.on(url, answer)
@@ -37,7 +37,7 @@ export function respondToOutbound(sandbox: Sandbox, answers: OutboundHandlers = 
   }
 }
 
-/** Returns the requests that external hosts have handled. A request that a fault kept from its host is not included. */
+/** Returns the requests that reached an external host. A request is not included if a fault prevented that. */
 export function handledOutboundOf({ traffic }: Sandbox): readonly HandledOutbound[] {
   return traffic.ofType('outbound').flatMap((entry) => {
     const { method, url, body, headers, handlerRuns: handled } = entry

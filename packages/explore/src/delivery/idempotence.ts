@@ -16,7 +16,7 @@ import {
   runDelivery,
 } from './delivery-run.js'
 
-/** Thrown if a handler has other effects when its messages are repeated or reordered. */
+/** Thrown if the effects of a handler change when its messages are repeated or reordered. */
 export class IdempotenceError extends Error {
   /** Name of the error class. */
   override readonly name = 'IdempotenceError'
@@ -28,25 +28,29 @@ export class IdempotenceError extends Error {
   }
 }
 
-/** Kinds of repetition and reordering of messages. */
+/** Kind of repetition or reordering of messages. */
 export type RepetitionKind = 'duplicate' | 'lost-ack' | 'concurrent' | 'reorder' | 'lost-response'
 
 /** Options of `assertIdempotent()`. */
 export interface IdempotenceOptions extends Omit<DeliveryUnderTest, 'handler' | 'publish'>, EffectOptions {
-  /** Kinds that are tried. Default: all; `lost-response` only if the handler calls hosts of `sandbox.outbound`. */
+  /**
+   * Kinds of repetition that are tried. Default: all kinds. `lost-response` is only tried if the handler sends requests
+   * to hosts of `sandbox.outbound`.
+   */
   readonly under?: readonly RepetitionKind[]
   /** Publishes the messages. Default: two messages with the bodies `{"id":1}` and `{"id":2}`. */
   readonly publish?: (sandbox: Sandbox) => unknown
-  /** Names of the only repetitions to try, as a failure prints them: `lost-ack 2` affects the second delivery. */
+  /** Tries only these repetitions. Copy the names from a failure: `lost-ack 2` hits the second delivery. */
   readonly only?: readonly `${RepetitionKind} ${number}`[]
   /**
-   * Returns anything else that must not change, in addition to the data store and outgoing requests, as a JSON value.
+   * Returns other state that must not change, as a JSON value. The check already compares the data store and outgoing
+   * requests.
    */
   readonly effect?: (sandbox: Sandbox) => unknown
 }
 
 interface Struck {
-  /** Injection point. Default: the delivery. */
+  /** Injection point of the fault. Default `queue.delivery`. */
   readonly on?: FaultRule['on']
   readonly fault: FaultRule['fault']
   readonly told: string
@@ -71,12 +75,12 @@ const repetitions: Readonly<Record<RepetitionKind, Struck>> = {
 }
 
 /**
- * Fails if a handler has other effects when its messages are repeated or reordered.
- * Effects are the data in the store, published messages and outbound requests; messages of `publish` do not count. The
- * fault hits each message in turn. Two runs without faults come first. If their effects differ, because of randomness
- * or the date, runs with faults cannot be compared.
- * @example await assertIdempotent(ordersRoute, { under: ['duplicate', 'lost-ack'], ignoreKeys: ['seen:*'] })
+ * Fails if the effects of a handler change when its messages are repeated or reordered. Effects are the data in the
+ * store, published messages and outbound requests. The messages of `publish` are not effects. Each run repeats or
+ * reorders another message. Before that, two runs without faults are compared. If their effects differ, because of
+ * randomness or the date, runs with faults cannot be checked.
  * @throws IdempotenceError if effects differ, NotRepeatableError if they differ without any fault
+ * @example await assertIdempotent(ordersRoute, { under: ['duplicate', 'lost-ack'], ignoreKeys: ['seen:*'] })
  */
 export async function assertIdempotent(
   handler: DeliveryHandler | Readonly<Record<string, DeliveryHandler>>,
@@ -121,13 +125,13 @@ async function compareAll(
   if (!attempts.some(({ outcome }) => outcome?.state === 'DELIVERED')) {
     const { outcome } = attempts[0]!
     throw new Error(
-      `assertIdempotent(): the run without faults delivered no message: ${outcome?.note ?? outcome?.error ?? `status ${outcome?.status}`}.`,
+      `assertIdempotent(): no delivery succeeded in the run without faults: ${outcome?.note ?? outcome?.error ?? `status ${outcome?.status}`}.`,
     )
   }
   const wanted = told(once, options)
   const error = await unrepeatable(subject, options, wanted)
   if (error !== undefined) throw error
-  // The last delivery has no later delivery with which its order could change.
+  // `reorder` moves a delivery behind the next one, which the last delivery does not have.
   const placesOf = { reorder: deliveries - 1, 'lost-response': once.sandbox.traffic.ofType('outbound').length }
   const places = under.flatMap((repetition) => {
     const length = (placesOf as Partial<Record<RepetitionKind, number>>)[repetition] ?? deliveries
@@ -136,7 +140,10 @@ async function compareAll(
   for (const place of chosen(places, options.only)) await compare(subject, options, place, wanted)
 }
 
-/** Returns an error if the effects differ in each run, because repeated effects could not be recognized then. */
+/**
+ * Repeats the run without faults on another day, and returns an error if its effects differ. A comparison with faults
+ * would then show differences that no fault caused.
+ */
 async function unrepeatable(
   subject: DeliveryUnderTest,
   options: IdempotenceOptions,
@@ -153,7 +160,7 @@ async function unrepeatable(
   })
 }
 
-/** A kind of repetition, and the number of deliveries before the affected delivery. */
+/** Kind of a repetition, and `skip`, the number of deliveries before the repeated one. */
 interface RepetitionTarget {
   readonly repetition: RepetitionKind
   readonly skip: number

@@ -3,17 +3,18 @@ import { defaultPolicy, type Policy, type ResolvedPolicy } from '../../../../src
 import { policyWith, resolvedPolicy } from '../../../../src/policy/schema.js'
 import { literal } from './rule-literal.js'
 
-// Policies that are varied: choices that public sources of the service leave open, and on which an app must not depend.
+// Policies that a check varies. Each is a choice that public sources of the service leave open, so an app must not
+// depend on it.
 
-/** A value of a policy; durations also as texts such as `'90d'`. */
+/** Value of a policy. A duration can be a text such as `'90d'`. */
 export type PolicyChoice<Name extends keyof Policy> = Policy[Name]
 
-/** Policies with their possible values, the simplest first. */
+/** Possible values of each varied policy, the simplest value first. */
 export type PolicyChoices = { readonly [Name in keyof Policy]?: readonly PolicyChoice<Name>[] }
 
 /**
- * Values about which the service's own documentation, its reference and its SDKs disagree, or which they leave open,
- * the default first. [queue.md 16, workflow.md 0 and 13]
+ * Policies whose value is open, because the service's documentation, its API reference and its SDKs disagree or are
+ * silent. The default value is first. [queue.md 16, workflow.md 0 and 13]
  */
 export const disputedPolicies: PolicyChoices = {
   deduplicationWindow: ['10m', '90d'],
@@ -26,13 +27,16 @@ export const disputedPolicies: PolicyChoices = {
   workflowCallCallbacks: ['last', 'every'],
 }
 
-/** One value of each varied policy, as it was passed. */
+/** One value of each varied policy, as the test wrote it. */
 export type Combination = Readonly<Record<string, unknown>>
 
-/** Maximum number of combinations. Above it, each value is tried, but not with every value of the other policies. */
+/** Maximum number of combinations that are all tried. */
 const maxCombinations = 32
 
-/** Returns every combination; above the limit, those that differ from the first values in one policy. */
+/**
+ * Returns the combinations to try. If there are more than `maxCombinations`, only one policy at a time has a value
+ * other than its first value.
+ */
 export function combinationsOf(choices: PolicyChoices): readonly Combination[] {
   const lists = Object.entries(choices) as [string, readonly unknown[]][]
   const first = Object.fromEntries(lists.map(([name, [value]]) => [name, value]))
@@ -45,7 +49,7 @@ export function combinationsOf(choices: PolicyChoices): readonly Combination[] {
   )
 }
 
-/** Returns the policies of a combination as a sandbox takes them. */
+/** Converts a combination to the policies of a sandbox. */
 export function policyOf(combination: Combination): Partial<ResolvedPolicy> {
   return resolvedPolicy(combination)
 }
@@ -57,16 +61,20 @@ export function choiceText(value: unknown): string {
 
 /**
  * Checks the option `policies`.
- * @param fixed policies that the sandbox sets, which cannot be varied
+ * @param fixed policies that the option `sandbox` sets and the check cannot vary
  * @throws TypeError if a policy or one of its values is invalid
  */
 export function checkChoices(choices: PolicyChoices, fixed: Partial<Policy> = {}): void {
   if (typeof choices !== 'object' || choices === null || Array.isArray(choices))
-    throw new TypeError(`assertResilient(): policies must be lists of values by name. ${example}`)
+    throw new TypeError(
+      `assertResilient(): policies must be an object with a list of values for each policy. ${example}`,
+    )
   for (const [name, values] of Object.entries(choices) as [string, unknown][]) {
     checkName(name)
     if (Object.hasOwn(fixed, name))
-      throw new TypeError(`assertResilient(): policies varies ${name}, and sandbox.policy sets it. Remove one of them.`)
+      throw new TypeError(
+        `assertResilient(): ${name} is in policies and in sandbox.policy. Remove it from one of them.`,
+      )
     if (!Array.isArray(values) || values.length === 0)
       throw new TypeError(`assertResilient(): policies.${name} must be a list of values. ${example}`)
     for (const value of values) checkValue(name, value)

@@ -1,19 +1,19 @@
 import { type Combination, choiceText, type PolicyChoices } from './policy-choices.js'
 
-/** How often the property fails with a value of a policy, everything else being equal. */
+/** Number of runs with a policy value, and how many of them fail. The other policies keep their values. */
 export interface ValueCount {
   readonly value: unknown
   readonly failed: number
   readonly of: number
 }
 
-/** Number of fault plans that are tried with each value after a failure. */
+/** Number of fault plans that are tried with each policy value after a failure. */
 export const schedulesPerValue = 40
 
 /**
- * Returns, for each varied policy, how many fault plans fail with each of its values. The other policies keep the
- * values of the counterexample.
- * @param fails returns whether the property fails with a fault plan; `undefined` if the run has no result
+ * Counts, for each value of each varied policy, the fault plans with which the property fails. The other policies keep
+ * the values of the counterexample.
+ * @param fails returns whether the property fails with a fault plan. Returns `undefined` if the run has no result
  */
 export async function countByValue<S>(
   choices: PolicyChoices,
@@ -52,7 +52,10 @@ export function policyLines(counts: ReadonlyMap<string, readonly ValueCount[]>):
   })
 }
 
-/** Returns the counterexample's combination with one other value, with which no run failed, for a comparison. */
+/**
+ * Returns the combination of the counterexample with one value replaced. With the new value no run failed, so a run
+ * with the returned combination can be compared with the counterexample.
+ */
 export function holdingNeighbor(
   counts: ReadonlyMap<string, readonly ValueCount[]>,
   found: Combination,

@@ -1,11 +1,10 @@
 import type { FaultRule } from '../../../../src/faults/fault.js'
 
-/** Formats rules as code for a test. They are plain data, so the code needs no imports. */
+/** Formats fault rules as code for a test. Rules are plain data, so the code needs no imports. */
 export function rulesLiteral(rules: readonly FaultRule[]): string {
   return rules.length === 0 ? '[]' : `[\n${rules.map((rule) => `  ${literal(rule)},`).join('\n')}\n]`
 }
 
-/** Formats a plain value as code for a test. */
 export function literal(value: unknown): string {
   if (typeof value === 'string')
     return `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`

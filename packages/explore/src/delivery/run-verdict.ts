@@ -14,7 +14,7 @@ export interface RunTally {
   delivered: boolean
 }
 
-/** Returns the failure of a run; `null` if the property holds, `undefined` if the run has no result. */
+/** Returns the failure of a run. Returns `null` if the property holds, and `undefined` if the run has no result. */
 export async function judged(
   options: ResilienceOptions,
   rules: readonly FaultRule[],
@@ -33,7 +33,7 @@ export async function judged(
   }
 }
 
-/** Returns why the property does not hold; `undefined` if it holds. */
+/** Returns the error that shows why the property does not hold, or `undefined` if the property holds. */
 export async function verdict(
   run: DeliveryRun,
   { holds }: ResilienceOptions,

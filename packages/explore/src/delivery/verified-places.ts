@@ -5,31 +5,33 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { differences, type Effects, effectsOf } from './delivery-effects.js'
 import { type DeliveryUnderTest, runDelivery } from './delivery-run.js'
 
-// Finds out whether an app verifies signatures anywhere. Wrong signatures are tried only if it does.
+// Finds out whether the app verifies signatures. Only then does the check try wrong signatures.
 
 type Point = 'queue.delivery' | 'queue.callback'
 
-/** Maximum number of deliveries that are examined. */
 const maxPlaces = 12
 
-/** Flaws that every receiver rejects. The SDK's wrappers do not compare the URL, and old keys need a rotation. */
+/**
+ * Flaws that every app which verifies signatures rejects. Excluded are `url`, because the SDK's wrappers do not compare
+ * it, and rotated keys, because they only exist after a rotation.
+ */
 const checkedFlaws: readonly SignatureFlaw[] = (Object.keys(signatureFlaws) as SignatureFlaw[]).filter(
   (flaw) => flaw !== 'url' && !flaw.startsWith('rotated'),
 )
 
-/** Where an app verifies signatures. */
+/** Result of signing deliveries wrongly: whether the app verifies signatures, and at which URLs. */
 export interface Verified {
   /** Number of outbound requests in a run without faults. */
   readonly calls: number
-  /** Whether a wrong signature changed the response anywhere. */
+  /** Whether any delivery with a wrong signature got another response or had other effects. */
   readonly anywhere: boolean
   /** URLs that rejected a wrong signature. */
   readonly refusing: ReadonlySet<string>
-  /** One fault plan for each flaw at each delivery. */
+  /** Fault plans that sign one delivery wrongly, one plan for each flaw and delivery. */
   readonly schedules: readonly (readonly FaultRule[])[]
 }
 
-/** Signs each accepted delivery of an undisturbed run wrongly, one at a time. */
+/** Repeats the undisturbed run once for each accepted delivery, and signs this delivery wrongly. */
 export async function verifiedPlaces(subject: DeliveryUnderTest): Promise<Verified> {
   const refusing = new Set<string>()
   const first = await undisturbed(subject)
@@ -42,7 +44,8 @@ export async function verifiedPlaces(subject: DeliveryUnderTest): Promise<Verifi
     if (wrong.struck?.accepted === false && again.struck?.accepted === false) refusing.add(place.url)
     anywhere ||= differences(wrong.effects, first.effects).length > 0
   }
-  // If the app fails randomly, its failures do not show that it rejects wrong signatures.
+  // An app that fails randomly also fails with a wrong signature. If two undisturbed runs accept different numbers of
+  // deliveries, the rejections prove nothing.
   const second = refusing.size === 0 ? first : await undisturbed(subject)
   const isSteady = second.places.length === first.places.length
   if (!isSteady) refusing.clear()
@@ -53,7 +56,7 @@ export async function verifiedPlaces(subject: DeliveryUnderTest): Promise<Verifi
   return { calls: first.calls, anywhere, refusing, schedules }
 }
 
-/** The values with which a fault rule finds a delivery. */
+/** Values by which a fault rule matches one delivery. */
 interface Place {
   readonly on: Point
   readonly skip: number
@@ -115,7 +118,7 @@ function wronglySignedIn({ traffic }: Sandbox): readonly Struck[] {
   })
 }
 
-/** Returns the flaw, from the text of an injected fault. */
+/** Returns the flaw that the text of an injected fault describes. */
 function flawTold(effect = ''): string {
   const flaws = Object.keys(signatureFlaws) as SignatureFlaw[]
   return (
@@ -123,7 +126,10 @@ function flawTold(effect = ''): string {
   )
 }
 
-/** Returns an error if a URL accepted a wrong signature although its host verifies signatures elsewhere. */
+/**
+ * Returns an error if a URL accepted a wrong signature, although that URL or another one of the same origin rejects
+ * wrong signatures.
+ */
 export function takenUnverified(sandbox: Sandbox, { refusing }: Verified): Error | undefined {
   for (const struck of takenIn(sandbox)) {
     const { url } = struck
@@ -139,8 +145,8 @@ export function takenUnverified(sandbox: Sandbox, { refusing }: Verified): Error
 }
 
 /**
- * Returns whether a delivery with a wrong signature was rejected without a retry. Only forgers send such deliveries, so
- * the run has no result.
+ * Returns whether the app rejected a wrongly signed delivery without a retry. In production only an attacker sends such
+ * a delivery, so the run has no result.
  */
 export function refusedForGood({ traffic }: Sandbox): boolean {
   return traffic.ofType('fault').some(({ fault, cause }) => {
@@ -149,7 +155,7 @@ export function refusedForGood({ traffic }: Sandbox): boolean {
   })
 }
 
-/** Returns lines about deliveries with a wrong signature and a success response. */
+/** Returns lines about wrongly signed deliveries that got a success response. */
 export function swallowed(sandbox: Sandbox): string[] {
   return takenIn(sandbox).map((struck) => `${takenText(struck)}: the queue counts it as delivered and never retries it`)
 }

@@ -2,11 +2,11 @@ import type { OrderRun } from './client-run.js'
 import { resultText } from './order-endings.js'
 
 /**
- * Tracks whether the requests of a client depend only on the responses that it got. Clients that share a variable, or
- * use values that differ between runs, could behave differently if independent requests are swapped.
+ * Finds out whether the requests of a client depend only on the responses that this client got. Otherwise an order
+ * cannot represent an equivalent order. For example, two clients may share a variable, or a client may use a value that
+ * differs in each run.
  */
 export class Memory {
-  /** Whether every request so far depended only on the client's own responses. */
   isOwn = true
   readonly #next = new Map<string, string>()
 

@@ -8,10 +8,10 @@ import type { AsyncCarrier, Chance } from '../crash/step-chance.js'
 import { ClientTurns } from './client-turns.js'
 import { everything, type Touched, touchedBy } from './touched.js'
 
-/** A client of the services. While it awaits a response, other clients may send requests. */
+/** Function that runs as a client of the services. While it awaits a response, other clients can send requests. */
 export type ConcurrentClient = (sandbox: Sandbox) => unknown
 
-/** End of a client: its return value, or its error. */
+/** How a client ended: with a return value or with an error. */
 export type ClientOutcome =
   | {
       /** Value that the client returned, or with which its promise was fulfilled. */
@@ -22,15 +22,15 @@ export type ClientOutcome =
       readonly error: unknown
     }
 
-/** One request of one client, or one command of its pipeline. */
+/** One request of a client, or one command of a pipeline of a client. */
 export interface InterleavingStep {
-  /** Name of the client. */
+  /** Name of the client that sent the request. */
   readonly client: string
-  /** The request as in the timeline: `GET stock`, `MULTI: SET a 1; GET a`, `POST https://…`. */
+  /** The request as the timeline shows it: `GET stock`, `MULTI: SET a 1; GET a`, `POST https://…`. */
   readonly request: string
-  /** The response: `"1"`, `202`. */
+  /** The response as the timeline shows it: `"1"`, `202`. */
   readonly reply: string
-  /** The entries of the request in the traffic log. */
+  /** The entries of the traffic log that the request caused. */
   readonly entries: readonly Entry[]
 }
 
@@ -48,18 +48,18 @@ export interface ClientSubject {
   readonly seed: number | string
 }
 
-/** A sandbox in which the clients ran in one order. */
+/** Result of running the clients in one order. */
 export interface OrderRun {
   readonly sandbox: Sandbox
   readonly steps: readonly InterleavingStep[]
   /** Names of the clients in the order of their requests, for the option `replay`. */
   readonly order: readonly string[]
   readonly results: ReadonlyMap<string, ClientOutcome>
-  /** Error of the clock or of the real Redis, or of a run without an end. */
+  /** Error of the clock or of the real Redis. Also set if the run did not end. */
   readonly error?: unknown
 }
 
-/** Thrown by a turn picker if the order cannot be played. */
+/** Thrown if an order cannot be played. */
 export class Unplayable extends TypeError {
   override readonly name = 'TypeError'
 }
@@ -68,15 +68,15 @@ export class Unplayable extends TypeError {
 const maxSteps = 400
 const budget = 20_000
 /**
- * Number of identical requests with identical responses after which other clients are preferred. The client may poll
+ * If a client gets the same response to the same request this many times, other clients go first. The client may poll
  * for a result of another client.
  */
 const spins = 3
 
-/** Time and randomness of each client, so that the same order gives the same result. */
+/** Clock and random numbers of the clients. They make the result depend only on the order. */
 export interface ClientContext {
   readonly names: AsyncCarrier<string>
-  /** Time and randomness in the current run, by the client's name. */
+  /** Clock and random numbers of each client in the current run, by client name. */
   chances: ReadonlyMap<string, Chance>
 }
 
@@ -105,7 +105,7 @@ export async function runClients(subject: ClientSubject, usher: TurnPicker, cont
         (value) => done({ value }),
         (thrown) => done({ error: thrown }),
       )
-      // The clients start one after the other, so that shared code does not collect their first requests into one
+      // The clients start one after the other. Otherwise shared code could collect their first requests into one
       // pipeline.
       await gate.quiet((who) => who === name)
     }
@@ -154,7 +154,10 @@ async function takeTurns(
   }
 }
 
-/** Sorts the waiting clients: the client that went last is first, unless it seems to wait for another client. */
+/**
+ * Sorts the waiting clients by preference. The client that went last is first, unless it seems to poll for another
+ * client.
+ */
 function preferred(waiting: readonly string[], steps: readonly InterleavingStep[], order: readonly string[]): string[] {
   const latest = order.at(-1)
   const last = steps.slice(-spins)
@@ -170,7 +173,7 @@ function preferred(waiting: readonly string[], steps: readonly InterleavingStep[
 
 /**
  * Returns the request and the response of a step as texts.
- * @param part position in a pipeline, such as `pipeline 1/2: `; empty for other requests
+ * @param part position in a pipeline, such as `pipeline 1/2: `, or empty for other requests
  */
 export function stepTexts(entries: readonly Entry[], part: string): Pick<InterleavingStep, 'request' | 'reply'> {
   const commands = entries.filter((entry) => entry.type === 'command' && entry.via !== 'direct')

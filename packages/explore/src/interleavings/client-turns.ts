@@ -8,21 +8,21 @@ import type { AsyncCarrier } from '../crash/step-chance.js'
 
 interface Waiting {
   readonly who: string
-  /** Position in a pipeline, such as `pipeline 1/2: `; empty for other requests. */
+  /** Position in a pipeline, such as `pipeline 1/2: `, or empty for other requests. */
   readonly part: string
   go(): void
 }
 
 /**
- * Minimum number of event loop turns in which a client can send its next request, and the minimum host time in
- * milliseconds.
+ * Time that each client gets to send its next request: at least this many event loop turns, and at least this many
+ * milliseconds of host time.
  */
 const leastPauses = 20
 const patience = 20
 
 /**
- * Holds the requests of clients until each is admitted. Commands of a pipeline are admitted one by one, as in the
- * service.
+ * Holds back the requests of all clients, and admits them one by one. The commands of a pipeline are admitted
+ * separately, because other commands can run between them in the service too.
  */
 export class ClientTurns {
   readonly #sandbox: Sandbox
@@ -60,7 +60,6 @@ export class ClientTurns {
     return new Promise((go) => this.#waiting.push({ who, part, go }))
   }
 
-  /** Returns the clients that have not ended. */
   get unfinished(): ReadonlySet<string> {
     return this.#unfinished
   }
@@ -69,7 +68,10 @@ export class ClientTurns {
     this.#unfinished.delete(who)
   }
 
-  /** Names of the waiting requests in the order of the clients; a second request of the same client is `alice#2`. */
+  /**
+   * Clients with a waiting request, in the order of the clients. A second waiting request of one client has a name such
+   * as `alice#2`.
+   */
   get names(): readonly string[] {
     return this.#clients.flatMap((who) =>
       this.#waiting.filter((one) => one.who === who).map((_, at) => (at === 0 ? who : `${who}#${at + 1}`)),
@@ -79,7 +81,7 @@ export class ClientTurns {
   /**
    * Admits a waiting request.
    * @param name one of `names`
-   * @returns the position in its pipeline, such as `pipeline 1/2: `; empty for other requests
+   * @returns the position in its pipeline, such as `pipeline 1/2: `, or empty for other requests
    */
   letThrough(name: string): string {
     const [who, nth = '1'] = name.split('#')
@@ -89,7 +91,6 @@ export class ClientTurns {
     return waiting.part
   }
 
-  /** Admits all requests from now on. */
   open(): void {
     this.#isOpen = true
     for (const { go } of this.#waiting) go()
@@ -97,8 +98,8 @@ export class ClientTurns {
   }
 
   /**
-   * Waits until the clients have ended, have sent a request, or wait for time.
-   * @param counts returns whether to wait for a client
+   * Waits until every client has ended, has sent a request, or waits for a timer.
+   * @param counts returns whether to wait for this client
    */
   async quiet(counts: (who: string) => boolean = () => true): Promise<void> {
     const from = hostTime()
@@ -116,7 +117,7 @@ export class ClientTurns {
     return clock.running.length === 0 && clock.pending.some(({ background }) => !background)
   }
 
-  /** Moves time until a client sends a request. @returns whether there is a timer or a client to wait for */
+  /** Moves time until a client sends a request or ends. @returns false if no timer is pending */
   async moveTime(): Promise<boolean> {
     const { clock } = this.#sandbox
     if (!this.#waitsForTime) return false
@@ -126,7 +127,7 @@ export class ClientTurns {
   }
 }
 
-/** Returns the commands of a pipeline with two or more commands; `undefined` for all other requests. */
+/** Returns the commands of a pipeline that has at least two commands. Returns `undefined` for other requests. */
 function rowsOf(call: RawRequest, body: Bytes, store: string): readonly unknown[] | undefined {
   if (!call.url.startsWith(`${store}/pipeline`)) return undefined
   if (call.headers.some(([, value]) => value === 'resp2')) return undefined

@@ -15,11 +15,12 @@ interface Choice {
 }
 
 /**
- * Admits one request at a time: whenever everything has settled, one of the waiting requests continues. A list of picks
- * decides which one; `next()` returns the list for the next untried order.
+ * Admits the requests of concurrent deliveries one by one. When nothing else runs, one of the waiting requests
+ * continues. A list of indexes, the picks, decides which request that is. `next()` returns the picks of an order that
+ * was not tried yet.
  */
 export class DeliveryGate {
-  /** Labels of the requests that were admitted while others were waiting too. */
+  /** Labels of the admitted requests, as far as other requests were waiting at the same time. */
   readonly order: string[] = []
   /** All requests in order, with their responses. */
   readonly steps: InterleavingStep[] = []
@@ -33,7 +34,7 @@ export class DeliveryGate {
     this.#picks = picks
   }
 
-  /** Makes each start of a handler, and each of its requests, wait until it is admitted. */
+  /** Lets each start of a handler, and each request of a handler, wait until it is admitted. */
   guard(sandbox: Sandbox): void {
     const { destinations, traffic } = sandbox
     const current = carrier<string>('exploreInterleavings()')
@@ -51,7 +52,7 @@ export class DeliveryGate {
     }) as typeof deliver
     const exchange = sandbox.exchange.bind(sandbox)
     sandbox.exchange = async (call) => {
-      // Without a delivery, the request comes from the scenario: nothing is concurrent, and the clock does not move.
+      // While no delivery runs, requests come from the scenario. They are not concurrent, and the clock does not move.
       if (this.#deliveries === 0) return exchange(call)
       const body = await call.body()
       const who = current.getStore() ?? 'a delivery'
@@ -66,8 +67,8 @@ export class DeliveryGate {
   }
 
   /**
-   * Waits until a request is admitted. The clock only wakes a request when nothing runs. At that instant, all requests
-   * that could continue are in `#waiting`.
+   * Waits until this request is admitted. The clock wakes a request only when nothing else runs. At that instant,
+   * `#waiting` contains all requests that could continue.
    */
   #pass({ clock }: Sandbox, label: string): Promise<void> {
     const me: Waiting = { label }
@@ -92,7 +93,7 @@ export class DeliveryGate {
     return chosen
   }
 
-  /** Returns picks for another order; `undefined` if all were tried. */
+  /** Returns the picks of another order, or `undefined` if all orders were tried. */
   next(): readonly number[] | undefined {
     const last = this.#choices.findLastIndex(({ picked, outOf }) => picked + 1 < outOf)
     if (last === -1) return undefined

@@ -4,9 +4,9 @@ import { hintsFor } from './flaws.js'
 import { anomalyWords, differenceText, flawText, stepRows } from './order-text.js'
 import type { ExplorationOutcome } from './outcome.js'
 
-// Texts about the failures of an exploration.
+// Texts about failures that an exploration found.
 
-/** Returns why an outcome does not hold: the anomaly and the differing values, then the failed expectation. */
+/** Returns why an outcome does not hold: first the anomaly with the differing values, then the failed expectation. */
 export function reasonOf({ reason: why, anomaly: flaw, differences = [] }: ExplorationOutcome): string {
   const told = differences.slice(0, 2).map(differenceText).join(', ')
   return [flaw === undefined ? told : `${anomalyWords(flaw)}: ${told}`, why].filter(Boolean).join('; ')
@@ -16,7 +16,7 @@ const maxRows = 8
 
 /**
  * Returns the data for the failure message of an exploration.
- * @param table the outcomes, one per line, then a line that counts them
+ * @param table the outcomes, one in each line, and a last line that counts them
  */
 export function explorationFailure(outcomes: readonly ExplorationOutcome[], table: string): FailureData {
   const lines = table.split('\n')

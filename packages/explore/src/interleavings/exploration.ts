@@ -29,7 +29,8 @@ import type { ExplorationOutcome } from './outcome.js'
 /** Options of `exploreInterleavings()` for a scenario. */
 export interface ExploreOptions extends PlayOptions {
   /**
-   * Checks the end state, in addition to the expectations of the scenario: returns false or throws if it does not hold.
+   * Returns whether a property holds in the end state. It may also throw. The expectations of the scenario are checked
+   * too.
    */
   readonly holds?: (sandbox: Sandbox) => unknown
   /** Maximum number of runs. Default 1000. */
@@ -38,9 +39,12 @@ export interface ExploreOptions extends PlayOptions {
 
 /** Options of `exploreFaults()`. */
 export interface FaultExplorationOptions extends ExploreOptions {
-  /** Faults to try. Each run injects one of them, exactly once. Default: a lost acknowledgement. */
+  /** Faults to inject. Each run injects one of them, once. Default: a lost acknowledgement. */
   readonly fault?: Fault | readonly Fault[]
-  /** Injection points, including those of workflow runs. Default `queue.delivery`. */
+  /**
+   * Injection points at which the faults are injected. Points of workflow runs are possible too. Default
+   * `queue.delivery`.
+   */
   readonly on?: InjectionPoint | readonly InjectionPoint[]
 }
 
@@ -48,16 +52,16 @@ export interface FaultExplorationOptions extends ExploreOptions {
 export interface Exploration {
   /** Outcomes in the order in which they first occurred. For interleavings, equal outcomes are combined. */
   readonly outcomes: readonly ExplorationOutcome[]
-  /** Whether every possibility was tried, and `maxRuns` excluded none. */
+  /** Whether all runs were played. False if `maxRuns` excluded some. */
   readonly complete: boolean
   /** Number of runs. For `exploreFaults()`, it includes the run without a fault. */
   readonly runs: number
   /** Whether all outcomes hold. */
   readonly holds: boolean
-  /** For `exploreFaults()`: which faults were injected in which states, and which were not. */
+  /** Only for `exploreFaults()`: faults that were injected, by state, and faults that were not. */
   readonly coverage?: Coverage
   /**
-   * Returns the outcomes as text, one per line.
+   * Returns a text with one line for each outcome.
    * @example
    * const tried = await exploreInterleavings(scenarios.flappingDestination)
    * console.log(tried.table())
@@ -113,7 +117,8 @@ export async function exploreFaults(given: Scenario, options: FaultExplorationOp
       for (const [skip, where] of moments.entries()) {
         complete &&= outcomes.length < bound
         if (!complete) break
-        // The rule is evaluated before the scenario's own rules; otherwise their faults would change its count.
+        // The added rule must be evaluated before the scenario's own rules. If one of those injected a fault first,
+        // `skip` would count wrong.
         const rule = { on: point, ...(skip > 0 && { skip }), times: 1, fault: each } as FaultRule
         const run = await play({ ...scenario, faults: [rule, ...(scenario.faults ?? [])] }, options)
         coverage.note(run.sandbox)
@@ -179,7 +184,7 @@ export async function interleaveDeliveries(given: Scenario, options: ExploreOpti
   )
 }
 
-/** Returns the effects of a run, including the requests that external hosts handled. */
+/** Returns the effects of a run. They include the requests that reached external hosts. */
 function leftBy({ sandbox, holds }: Verdict): SerialEnding {
   return { clients: [], holds, ending: endingOf({ sandbox, results: new Map() }, handledOutboundOf(sandbox)) }
 }
@@ -199,7 +204,7 @@ function outcomeOf({ times, turnstile, verdict, found }: Ended, right: readonly 
   return { ...outcome, differences, anomaly: flawIn(steps, new Set(differences.map(({ subject: what }) => what))) }
 }
 
-/** Returns whether the requests of each delivery were consecutive. */
+/** Returns whether each delivery sent all its requests before another delivery continued. */
 function isOneByOne(steps: readonly InterleavingStep[]): boolean {
   return steps.filter(({ client: who }, at) => who !== steps[at - 1]?.client).length === namesIn(steps).length
 }
@@ -209,7 +214,7 @@ function namesIn(steps: readonly InterleavingStep[]): readonly string[] {
 }
 
 function play(scenario: Scenario, options: ExploreOptions): Promise<PlayResult> {
-  // The added fault may prevent a fault of the scenario, which would then be reported as unused.
+  // The added fault can prevent a fault of the scenario. A strict play would then report the scenario's rule as unused.
   return playScenario(scenario, { strict: false, ...playOptionsOf(options) })
 }
 

@@ -1,16 +1,16 @@
 import { type TurnPicker, Unplayable } from './client-run.js'
 import type { Touched } from './touched.js'
 
-// Orders that are known in advance.
+// Orders of clients that are known before the run.
 
-/** Returns the order in which each client finishes before the next one starts. */
+/** Returns an order in which each client ends before the next one starts. */
 export function oneByOne(clients: readonly string[]): TurnPicker {
   const rank = new Map(clients.map((name, at) => [name, at]))
   const place = (name: string): number => rank.get(name.split('#')[0]!)!
   return { choose: (waiting) => [...waiting].sort((a, b) => place(a) - place(b))[0]!, executed() {} }
 }
 
-/** Returns the order in which the clients alternate, one request each. */
+/** Returns an order in which each client sends one request in turn. */
 export function inTurn(clients: readonly string[]): TurnPicker {
   let last = -1
   return {
@@ -27,7 +27,7 @@ export function inTurn(clients: readonly string[]): TurnPicker {
   }
 }
 
-/** The order that a failure has printed. After its end, the clients continue one by one. */
+/** The order of the option `replay`. When it ends, the clients run one after the other. */
 export class FixedOrder implements TurnPicker {
   readonly #names: readonly string[]
   #at = 0
@@ -63,7 +63,9 @@ export class FixedOrder implements TurnPicker {
   }
 }
 
-/** An order that is played as far as possible. A client that sends no request is skipped until it does. */
+/**
+ * An order that is followed as far as possible. If the next client has no waiting request, another client goes first.
+ */
 export class WantedOrder implements TurnPicker {
   readonly #names: string[]
 

@@ -2,8 +2,8 @@ import { plainText } from '../../../../src/report/safe-text.js'
 import type { InterleavingStep } from './client-run.js'
 import { keysUsed } from './touched.js'
 
-// Anomalies of several clients that use the same keys, by their names in the literature. [Berenson and others: A
-// critique of ANSI SQL isolation levels, 1995; Adya: Weak consistency, 1999]
+// Finds anomalies between clients that use the same keys. Their names are those of the literature. [Berenson and
+// others: A critique of ANSI SQL isolation levels, 1995; Adya: Weak consistency, 1999]
 
 /** The name of an isolation failure, such as `lost-update`. */
 export type AnomalyName =
@@ -19,13 +19,13 @@ export type AnomalyName =
   | 'not-serializable'
   | 'none'
 
-/** An isolation failure that an interleaving shows. */
+/** An isolation failure of one order. */
 export interface Anomaly {
   /** Name of the isolation failure. `none` if no anomaly between the clients was found. */
   readonly name: AnomalyName
-  /** What happened, with the numbers of steps from 1. */
+  /** Description of the anomaly. It contains the numbers of the steps. */
   readonly sentence: string
-  /** Numbers of the steps that cause it, from 1. */
+  /** Numbers of the steps that cause the anomaly, counted from 1. */
   readonly steps: readonly number[]
   /** Keys that the steps use. For a published message, the URL of its destination. */
   readonly keys: readonly string[]
@@ -45,7 +45,7 @@ const advice: Readonly<Partial<Record<AnomalyName, string>>> = {
   'read-skew': atomicRead,
 }
 
-/** Returns how to prevent an anomaly, as hints of a failure. */
+/** Returns advice on how to prevent an anomaly. */
 export function hintsFor({ name }: Pick<Anomaly, 'name'>): string[] {
   const hint = advice[name]
   return hint === undefined ? [] : [hint]
@@ -62,18 +62,18 @@ interface Use {
   readonly words: readonly string[]
 }
 
-/** Commands that change a value by an amount or by one element, and keep the changes of other clients. */
+/** Commands that add or remove an amount or an element. They do not overwrite the changes of other clients. */
 const adding =
   /^(?:INCR|DECR|INCRBY|DECRBY|INCRBYFLOAT|HINCRBY|HINCRBYFLOAT|ZINCRBY|APPEND|[LR]PUSHX?|[LR]POP|SADD|SREM|SPOP|ZADD|ZREM|ZPOPM(?:IN|AX)|XADD|XDEL|LREM|JSON\.NUMINCRBY|JSON\.ARRAPPEND)$/
-/** Those of the `adding` commands that take an amount or an element away. */
+/** The commands of `adding` that remove an amount or an element. */
 const taking = /^(?:DECR|DECRBY|[LR]POP|SREM|SPOP|ZREM|ZPOPM(?:IN|AX)|LREM)$/
-/** Publishing changes no key, but the effect may depend on a key. */
+/** Publishing changes no key. It counts as a change, because a client may publish only if a key has a certain value. */
 const publishing = 'PUBLISH to the queue'
 
-/** Maximum number of uses, because quadruples of them are compared. */
+/** Maximum number of uses. The search compares all quadruples of uses, so more would take too long. */
 const maxUses = 40
 
-/** Returns the uses of keys in the order of the steps, as far as they had an effect. */
+/** Returns the keys that the steps used, in order. Commands that failed are left out. */
 function usesOf(steps: readonly InterleavingStep[]): Use[] {
   const uses = steps.flatMap(({ client: who, entries }, index) =>
     entries.flatMap((entry): Use[] => {
@@ -104,7 +104,10 @@ type Finder = (uses: readonly Use[]) => Generator<Anomaly, void>
 
 const looksOnly = ({ reads, writes }: Use): boolean => reads && !writes
 
-/** Yields lost updates: a client read a key, another one changed it, and the first one acted on the old value. */
+/**
+ * Yields lost updates: a client reads a key, another client changes it, and the first client writes based on the old
+ * value.
+ */
 function* overwritten(uses: readonly Use[]): Generator<Anomaly, void> {
   for (const [look, change, act] of triples(uses)) {
     if (!looksOnly(look) || !change.writes || !act.writes) continue
@@ -144,7 +147,7 @@ function* overwritten(uses: readonly Use[]): Generator<Anomaly, void> {
   }
 }
 
-/** Yields write skews: each client read what the other one changed afterwards. */
+/** Yields write skews: two clients each read a key that the other one changes afterwards. */
 function* skewed(uses: readonly Use[]): Generator<Anomaly, void> {
   const rivals = [...pairs(uses)].filter(
     ([look, change]) => looksOnly(look) && change.writes && look.key === change.key && look.who !== change.who,
@@ -159,7 +162,7 @@ function* skewed(uses: readonly Use[]): Generator<Anomaly, void> {
   }
 }
 
-/** Yields deletions of a value that another client has written since. */
+/** Yields deletions of a key whose value another client has written in the meantime. */
 function* deleted(uses: readonly Use[]): Generator<Anomaly, void> {
   for (const [own, other, gone] of triples(uses)) {
     if (!/^(?:DEL|UNLINK)$/.test(gone.command) || own.key !== other.key || other.key !== gone.key) continue
@@ -175,7 +178,7 @@ function* deleted(uses: readonly Use[]): Generator<Anomaly, void> {
   }
 }
 
-/** Yields reads of another client's partial changes. */
+/** Yields reads that see only some of another client's changes. */
 function* between(uses: readonly Use[]): Generator<Anomaly, void> {
   for (const [first, middle, last] of triples(uses)) {
     if (first.who !== last.who || middle.who === first.who) continue
@@ -206,7 +209,8 @@ function* between(uses: readonly Use[]): Generator<Anomaly, void> {
     const keys = [first.key, third.key]
     if (first.key === third.key) continue
     const steps = [...new Set([first.at, second.at, third.at, fourth.at])].sort((a, b) => a - b)
-    // One client uses the first key, then the other client uses both keys, then the first client uses the second key.
+    // The first client uses the first key, the other client uses both keys, and then the first client uses the second
+    // key.
     const [own, others] = [first.who === fourth.who, second.who === third.who && second.who !== first.who]
     if (own && others && first.key === second.key && third.key === fourth.key) {
       if (first.writes && fourth.writes && looksOnly(second) && looksOnly(third))
@@ -248,8 +252,8 @@ const precedence: readonly AnomalyName[] = [
 ]
 
 /**
- * Returns the anomaly in an order.
- * @param differing keys with values that no serial order produces. Anomalies of these keys come first.
+ * Returns the most important anomaly of an order.
+ * @param differing keys whose values occur in no serial order. Anomalies of these keys are preferred.
  */
 export function flawIn(steps: readonly InterleavingStep[], differing: ReadonlySet<string>): Anomaly {
   const uses = usesOf(steps)
@@ -282,7 +286,9 @@ function* triples(uses: readonly Use[]): Generator<readonly [Use, Use, Use], voi
   for (const [one, two] of pairs(uses)) for (const three of uses) if (three.at > two.at) yield [one, two, three]
 }
 
-/** Yields quadruples. The second and the third use may belong to one step: a transaction. */
+/**
+ * Yields quadruples of uses. The second and the third use may belong to one step, because a transaction is one step.
+ */
 function* quadruples(uses: readonly Use[]): Generator<readonly [Use, Use, Use, Use], void> {
   for (const [one, two] of pairs(uses))
     for (const three of uses)

@@ -24,36 +24,42 @@ import { type InterleavingExploration, TriedInterleavings } from './tried-orders
 
 /** Options of `exploreInterleavings()` for clients. */
 export interface InterleavingOptions {
-  /** Concurrent clients: functions by name, or a list of them (`client-1`, `client-2` …). Two to five. */
+  /**
+   * Two to five concurrent clients: functions by name, or a list of functions, which get the names `client-1`,
+   * `client-2` and so on.
+   */
   readonly clients: Readonly<Record<string, ConcurrentClient>> | readonly ConcurrentClient[]
-  /** Creates the initial state; called in each sandbox. */
+  /** Creates the initial state. Called in the sandbox of each order. */
   readonly setup?: (sandbox: Sandbox) => unknown
   /**
-   * Checks the end state: returns false, or throws as an assertion does, if the property does not hold. Default: the
-   * outcome must equal the outcome of a serial order of the clients.
+   * Returns whether the property holds in the end state. It may also throw, as an assertion does. Default: the outcome
+   * must be the same as in an order without concurrency.
    */
   readonly holds?: (sandbox: Sandbox, results: Readonly<Record<string, ClientOutcome>>) => unknown
   /** Whether the search stops at the first failing order. Default false: failing orders are counted. */
   readonly stopOnFirstFailure?: boolean
-  /** Only this order, as a failure prints it: `alice bob alice bob`. */
+  /** Runs only this order. Copy it from a failure: `alice bob alice bob`. */
   readonly replay?: string
   /** Maximum number of orders. Default 10,000. */
   readonly maxRuns?: number
-  /** Maximum host time; choose less than the timeout of the test. Default 4 s. */
+  /** Maximum host time of the search. It must be shorter than the timeout of the test. Default 4 s. */
   readonly timeBudget?: Duration
-  /** Whether orders are skipped that only swap requests without a common key. Default true. */
+  /**
+   * Whether to skip orders that are equivalent to a tried order, because they only swap requests without a common key.
+   * Default true.
+   */
   readonly skipEquivalent?: boolean
-  /** Options of each order's sandbox, as for the fixture. */
+  /** Options of the sandbox that is created for each order, as for the fixture. */
   readonly sandbox?: FixtureOptions
   /** Moves time after all clients have ended. Default `clock.drain({ maxTimers: 20_000 })`. */
   readonly drain?: (sandbox: Sandbox) => unknown
-  /** Seed of time and randomness in the clients. Default 1. */
+  /** Seed from which the time and the random numbers in clients are derived. Default 1. */
   readonly seed?: number
 }
 
 const maxClients = 5
 
-/** Tries the orders of the clients' requests. */
+/** Runs the clients in different orders, and reports the outcomes. */
 export async function interleaveClients(options: InterleavingOptions): Promise<InterleavingExploration> {
   checkOptionNames('exploreInterleavings()', options, {
     clients: true,
@@ -81,7 +87,10 @@ export async function interleaveClients(options: InterleavingOptions): Promise<I
   )
 }
 
-/** Runs `work` with a search. Time and randomness in the clients are derived from the seed. */
+/**
+ * Creates a search and passes it to `work`. Until that ends, time and random numbers in clients are derived from the
+ * seed.
+ */
 async function searching<T>(options: InterleavingOptions, work: (search: ClientSearch) => Promise<T>): Promise<T> {
   const clients = clientsOf(options)
   const names = carrier<string>('exploreInterleavings()')
@@ -98,7 +107,7 @@ async function searching<T>(options: InterleavingOptions, work: (search: ClientS
   })
 }
 
-/** Tries orders until all are tried or a limit is reached. */
+/** Tries orders until all were tried or a limit was reached. */
 class ClientSearch {
   readonly #subject: ClientSubject
   readonly #options: InterleavingOptions
@@ -127,7 +136,8 @@ class ClientSearch {
       usher.check()
       return this.#orders.tried({ complete: true, isReplay: true })
     }
-    // First the clients take turns, one request each. Anomalies of any two clients already show in these orders.
+    // Begin with orders in which each client sends one request in turn. Many anomalies between two clients already
+    // appear in these orders.
     for (const [at] of names.entries()) {
       if (this.#isEnough) return this.#orders.tried({ complete: false, isEarly: this.#isEarly })
       await this.#judged(await this.#run(inTurn([...names.slice(at), ...names.slice(0, at)])))
@@ -145,7 +155,7 @@ class ClientSearch {
     }
   }
 
-  /** Returns the largest number of requests that each client makes in a serial order. */
+  /** Returns the maximum number of requests of each client in the serial orders. */
   async plan(): Promise<ReadonlyMap<string, number>> {
     const names = [...this.#subject.clients.keys()]
     const turns = new Map<string, number>()
@@ -157,7 +167,7 @@ class ClientSearch {
     return turns
   }
 
-  /** Tries the given orders. @param orders receives the number of requests of each client, and returns the orders */
+  /** Tries orders. @param orders gets the number of requests of each client, and returns the orders to try */
   async attempt(
     orders: (turns: ReadonlyMap<string, number>) => Iterable<readonly string[]>,
     ended: OrderEnded,
@@ -179,7 +189,7 @@ class ClientSearch {
     return this.#isEarly || this.#orders.size >= bound || hostTime() >= this.#deadline
   }
 
-  /** Plays the serial orders, whose outcomes are correct by definition. */
+  /** Plays the orders in which the clients run one after the other. Their outcomes are correct by definition. */
   async #oneAfterTheOther(names: readonly string[]): Promise<readonly OrderRun[]> {
     const runs: OrderRun[] = []
     for (const clients of permutations(names)) {
@@ -190,7 +200,7 @@ class ClientSearch {
     }
     if (runs.every(({ steps }) => steps.length === 0))
       throw new TypeError(
-        "exploreInterleavings(): no client has sent a request. Send requests to the data store or the queue with sandbox.fetch or an SDK, and create the SDK's client inside of the client: it reads the sandbox's URLs from the environment. Calls of sandbox.store and sandbox.queue cannot be interleaved.",
+        "exploreInterleavings(): no client has sent a request. Send requests to the data store or the queue with sandbox.fetch or an SDK. Create the SDK's client in the function of the client, because it reads the sandbox's URLs from the environment. Calls of sandbox.store and sandbox.queue cannot be interleaved.",
       )
     for (const name of names) {
       const results = runs.map((run) => run.results.get(name))

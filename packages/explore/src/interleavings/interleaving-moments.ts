@@ -7,11 +7,12 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type PlayOptions, playOptionsOf, playScenario } from '../../../../src/scenarios/play-scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 
-// Finds the occurrences of injection points in a scenario, with a rule at each point that counts and injects nothing.
+// Finds the injection points that occur in a scenario. A rule at each injection point counts occurrences and injects
+// nothing.
 
 /**
- * An injection point, the faults that are possible there, and its occurrences as text, in the order in which rules are
- * evaluated.
+ * An injection point with the faults that are possible there. `moments` describes its occurrences in a scenario, in
+ * order.
  */
 export interface Places {
   readonly point: InjectionPoint
@@ -86,7 +87,7 @@ function momentText(point: InjectionPoint, facts: FaultFacts, nth: number): stri
   if (isDelivery(point))
     return `${point === 'workflow.call' ? 'call' : 'delivery'} ${nth}: attempt ${attempt} to ${url}${ofStep}`
   if (argv !== undefined) return `command ${nth}: ${argv.slice(0, 3).join(' ')}`
-  if (point === 'schedule.fire') return `slot ${nth} of schedule ${scheduleId}, to ${url ?? urlGroup ?? queue}`
+  if (point === 'schedule.fire') return `fire time ${nth} of schedule ${scheduleId}, to ${url ?? urlGroup ?? queue}`
   if (method !== undefined) return `request ${nth}: ${method} ${url}${ofStep}`
   return `event ${nth}: ${keys.join(' ')}`
 }

@@ -5,8 +5,8 @@ import { type InterleavingOptions, interleaveClients } from './interleave-client
 import type { InterleavingExploration } from './tried-orders.js'
 
 /**
- * Runs concurrent clients of the data store and the queue, and tries the orders of their requests.
- * An outcome is correct if `holds` accepts it. Without `holds`, it must equal the outcome of a serial order.
+ * Runs concurrent clients of the data store and the queue, each time with another order of their requests. The outcome
+ * of an order is correct if `holds` accepts it. Without `holds`, it must equal the outcome of a serial order.
  * @example
  * const tried = await exploreInterleavings({
  *   setup: ({ store }) => void store.run('SET', 'stock', 2),
@@ -18,9 +18,8 @@ import type { InterleavingExploration } from './tried-orders.js'
  */
 export function exploreInterleavings(options: InterleavingOptions): Promise<InterleavingExploration>
 /**
- * Plays a scenario in every order in which concurrent deliveries can take turns.
- * Each start of a handler, and each of its requests to the sandbox, waits until it is admitted. Equal outcomes are
- * reported once.
+ * Plays a scenario in every possible order of the requests that concurrent deliveries send. Each start of a handler,
+ * and each request of a handler to the sandbox, waits until it is admitted. Equal outcomes are reported once.
  * @example
  * const tried = await exploreInterleavings(scenarios.flappingDestination, {
  *   setup: ({ destinations }) => void destinations.on('https://shop.test/orders', ordersRoute),
@@ -42,6 +41,6 @@ function isClients(given: InterleavingOptions | Scenario): given is Interleaving
   return typeof given === 'object' && given !== null && 'clients' in given
 }
 
-// The orders of a scenario are only known by playing it, so a worker could not begin in the middle of them.
+// The orders of a scenario only become known while they are played, so a worker cannot begin with a later order.
 const noClients =
   'exploreInterleavings(): a campaign cannot explore a scenario, because its orders are not known in advance. Pass { clients }, or explore the scenario in a test.'

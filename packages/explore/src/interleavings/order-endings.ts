@@ -4,18 +4,18 @@ import { effectsOf } from '../delivery/delivery-effects.js'
 import type { HandledOutbound } from '../delivery/handled-outbound.js'
 import type { ClientOutcome, OrderRun } from './client-run.js'
 
-/** Effects of an order, by their name in a report: keys of the store, messages, return values of clients. */
+/** Effects of an order. The key is the name in a report: a key of the store, a message, or `what alice returned`. */
 export type Ending = ReadonlyMap<string, string>
 
-/** A value that differs from its value in the serial orders. */
+/** An effect that differs from the same effect in the serial orders. */
 export interface SerialDifference {
-  /** A key of the data store, `what alice returned`, or a message. */
+  /** Name of the effect: a key of the data store, a message, or `what alice returned`. */
   readonly subject: string
   /** The value in this run, as text. `not there` if it is missing. */
   readonly actual: string
-  /** The value in the serial order with the most similar outcome. */
+  /** Value of the effect in the serial order whose effects are most similar. */
   readonly expected: string
-  /** The serial order of `expected`: names of the clients. */
+  /** Names of the clients in that serial order. */
   readonly serial: readonly string[]
 }
 
@@ -36,7 +36,8 @@ export function endingOf(
   calls: readonly HandledOutbound[] = [],
 ): Ending {
   const ids = new Set(sandbox.traffic.ofType('published').map(({ messageId }) => messageId))
-  // Message IDs depend on the order of the clients, because they are drawn from one random source. Ignore them.
+  // Message IDs depend on the order of the publishes, because one random source generates all of them. Do not compare
+  // them.
   const plain = (given: string): string =>
     ids.size === 0 ? given : given.replace(/msg_[\w-]+/g, (id) => (ids.has(id) ? 'msg_…' : id))
   const { store, outgoing } = effectsOf({ sandbox, calls: [], given: new Set() })
@@ -66,8 +67,8 @@ export function messageOf(error: unknown): string {
 }
 
 /**
- * Returns the differences from the most similar serial order. Keys of the store and messages come before return values
- * of clients.
+ * Returns the differences from the serial order with the most similar effects. Differing keys and messages come before
+ * return values of clients.
  */
 export function differencesFrom(serials: readonly SerialEnding[], ending: Ending): readonly SerialDifference[] {
   const all = serials.map(({ clients, ending: expected }) => {

@@ -2,7 +2,7 @@ import { lineOf } from '../campaign/failure-line.js'
 import type { FailedRun, IndexSpace } from '../campaign/index-space.js'
 import type { InterleavingExploration } from './tried-orders.js'
 
-/** Receives the failure of an order, and the order in which the clients really ran. */
+/** Called after each order. It gets the failure, if there is one, and the order in which the clients ran. */
 export type OrderEnded = (broken: string | undefined, order: readonly string[]) => void
 
 type Turns = ReadonlyMap<string, number>
@@ -15,8 +15,9 @@ interface OrderWork {
 }
 
 /**
- * Returns all orders of the clients' requests as runs, in lexicographic order, so that a worker can begin at any index.
- * Equivalent orders are not skipped. If there are more orders than runs, the runs are spread evenly over all orders.
+ * Returns the orders of the clients' requests as numbered runs. The orders are sorted lexicographically, so a worker
+ * can compute the order of any run. Equivalent orders are not skipped. If there are more orders than runs, the runs are
+ * spread evenly over all orders.
  */
 export function orderSpace(runs: number, work: OrderWork): IndexSpace {
   const sizeOf = (turns: Turns): number => {
@@ -60,14 +61,14 @@ export function orderSpace(runs: number, work: OrderWork): IndexSpace {
   }
 }
 
-/** Returns the number of orders of the requests. @param turns number of requests of each client */
+/** Returns how many orders of the requests are possible. @param turns number of requests of each client */
 function allOrders(turns: readonly number[]): bigint {
   let [count, place] = [1n, 0n]
   for (const each of turns) for (let turn = 1n; turn <= each; turn++) count = (count * ++place) / turn
   return count
 }
 
-/** Returns an order by its index. In the first orders, the clients run in the order of their names. */
+/** Returns the order with this index. Index 0 is the order in which the clients run one after the other. */
 function orderAt(rank: bigint, turns: Turns): readonly string[] {
   const left = new Map(turns)
   const order: string[] = []

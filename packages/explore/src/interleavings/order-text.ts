@@ -7,7 +7,10 @@ import type { SerialDifference } from './order-endings.js'
 const maxRows = 6
 const widest = 60
 
-/** Returns the requests and responses in order; of a long order, the steps of the anomaly and the first other steps. */
+/**
+ * Returns a line for each request, with its response. A long order is shortened to the steps of the anomaly and the
+ * first other steps.
+ */
 export function stepRows(steps: readonly InterleavingStep[], { steps: telling }: Pick<Anomaly, 'steps'>): string[] {
   const shown = chosen(steps.length, telling)
   const rows = shown.map((at) => {
@@ -22,7 +25,6 @@ export function stepRows(steps: readonly InterleavingStep[], { steps: telling }:
   return left === 0 ? lines : [...lines, `    … and ${plural(left, 'more step')}`]
 }
 
-/** Returns the indexes of the steps that are shown. */
 function chosen(length: number, telling: readonly number[]): readonly number[] {
   const all = Array.from({ length }, (_, index) => index + 1)
   if (length <= maxRows) return all

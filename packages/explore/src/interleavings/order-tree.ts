@@ -2,11 +2,11 @@ import { Unplayable } from './client-run.js'
 import { commute, type Touched } from './touched.js'
 
 interface Node {
-  /** Clients whose request is waiting at this step. */
+  /** Clients that have a waiting request at this step. */
   readonly enabled: readonly string[]
-  /** Clients that must be tried at this step. */
+  /** Clients with which the search must continue at this step. */
   readonly wanted: Set<string>
-  /** Clients that need not be tried at this step, because an equivalent order was tried. */
+  /** Clients with which the search need not continue at this step, because it already tried an equivalent order. */
   readonly asleep: Map<string, Touched>
   readonly done: Set<string>
   picked: string
@@ -24,11 +24,11 @@ interface Step {
  * model checking software, 2005]
  */
 export class OrderTree {
-  /** Whether a client had two requests in flight at the same time. Such orders cannot be reduced. */
+  /** Whether a client had two requests in flight at the same time. The search then cannot skip equivalent orders. */
   isAmbiguous = false
   readonly #path: Node[] = []
   #trace: Step[] = []
-  /** Whether the run continues only as an equivalent order that was tried. */
+  /** Whether the run can only continue in an order that is equivalent to a tried one. */
   #isKnown = false
 
   constructor(readonly reduces: boolean) {}
@@ -41,7 +41,8 @@ export class OrderTree {
 
   /**
    * Returns the client that sends the next request.
-   * @param waiting names of the clients whose request is waiting, the preferred first; `alice#2` is a second request
+   * @param waiting names of the clients with a waiting request, the preferred client first. `alice#2` is a second
+   * request of `alice`
    */
   choose(waiting: readonly string[]): string {
     const node = this.#path[this.#trace.length]
@@ -71,13 +72,13 @@ export class OrderTree {
   /** Records which keys the request of the chosen client has used. */
   executed(touched: Touched): void {
     const node = this.#path[this.#trace.length]
-    // The run repeats an equivalent order, so its remaining steps are not explored.
+    // The run continues in an order that is equivalent to a tried one, so its steps are not recorded.
     if (node === undefined) return
     node.touched = touched
     this.#trace.push({ who: node.picked, touched })
   }
 
-  /** Continues with an untried order. @returns whether there is one */
+  /** Selects an order that was not tried yet. @returns whether there is one */
   next(): boolean {
     if (this.reduces) this.#findRaces()
     for (let node = this.#path.at(-1); node !== undefined; node = this.#path.at(-1)) {
@@ -94,7 +95,7 @@ export class OrderTree {
     return false
   }
 
-  /** Plans the reverse order for each pair of dependent steps. */
+  /** For each pair of steps that use a common key, plans an order with the two steps reversed. */
   #findRaces(): void {
     const clocks: ReadonlyMap<string, number>[] = []
     const latest = new Map<string, number>()
@@ -122,7 +123,7 @@ export class OrderTree {
     }
   }
 
-  /** Estimated share of the orders that were tried, from 0 to 1; valid after `next()`. */
+  /** Estimated part of all orders that was tried, from 0 to 1. Valid after `next()`. */
   get share(): number {
     let weight = 1
     let share = 0
@@ -135,8 +136,8 @@ export class OrderTree {
   }
 
   /**
-   * Returns the untried orders that remain after `next()`, as prefixes, the shortest first: the clients of the prefix,
-   * and the clients that would continue.
+   * Returns the orders that were not tried, the shortest prefix first. `after` contains the clients of the prefix,
+   * `next` the clients that can continue after it. Valid after `next()`.
    */
   left(): readonly { readonly after: readonly string[]; readonly next: readonly string[] }[] {
     return this.#path.flatMap(({ wanted, done, asleep, picked }, at) => {

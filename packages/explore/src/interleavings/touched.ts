@@ -2,19 +2,20 @@ import { type Bytes, text } from '../../../../src/kernel/bytes.js'
 import type { Entry } from '../../../../src/kernel/traffic-log.js'
 import { commandTable } from '../../../../src/store/commands/index.js'
 
-// The keys that a request reads and changes. Two requests without a conflict have the same effects in either order.
+// Determines the keys that a request reads and writes. If two requests have no key in common that one of them writes,
+// their order has no effect.
 
-/** Keys that a request read and changed; with `all`, it may depend on any other request. */
+/** Keys that a request reads and writes. With `all`, its order relative to any other request may have an effect. */
 export interface Touched {
   readonly reads: ReadonlySet<string>
   readonly writes: ReadonlySet<string>
   readonly all: boolean
 }
 
-/** One use of one key by a command that ran. */
+/** A key that a command used. */
 export interface KeyUsed {
   readonly key: string
-  /** Name in upper case. */
+  /** Name of the command in upper case. */
   readonly command: string
   readonly reads: boolean
   readonly writes: boolean
@@ -22,15 +23,20 @@ export interface KeyUsed {
 
 export const everything: Touched = { reads: new Set(), writes: new Set(), all: true }
 
-/** Represents the whole queue. Message IDs are drawn in order, so the order of two publishes always has an effect. */
+/**
+ * Key that represents the whole queue. Message IDs are drawn in order, so two publishes always write to the same key.
+ */
 const queueKey = '\0queue'
 
-/** Command groups whose commands read and change only the keys in their arguments, as the command table states. */
+/** Groups of commands that use only the keys in their arguments, as the command table states. */
 const dataGroups = new Set('string bitmap hash list set sorted-set geo hyperloglog stream json generic'.split(' '))
-/** Commands that draw from a random source that all keys share. */
+/** Commands that draw random numbers. They share one random source, so their order always has an effect. */
 const byChance = /^(?:SPOP|SRANDMEMBER|HRANDFIELD|ZRANDMEMBER)$/
 
-/** Returns the keys that a request used. @param entries its entry in the traffic log, and those that it caused */
+/**
+ * Returns the keys that a request used.
+ * @param entries the request's entry in the traffic log, and the entries that the request caused
+ */
 export function touchedBy(entries: readonly Entry[]): Touched {
   const reads = new Set<string>()
   const writes = new Set<string>()
@@ -52,13 +58,13 @@ export function touchedBy(entries: readonly Entry[]): Touched {
     else if (entry.type === 'fault') return everything
   }
   const [request] = entries
-  // A subscription, for example, receives everything that other clients do.
+  // The request ran no command. It may be a subscription, which receives what all other clients publish.
   if (commands === 0 && request?.type === 'request' && request.service === 'store' && request.response?.status === 200)
     return everything
   return { reads, writes, all: false }
 }
 
-/** Returns the used keys; `undefined` if the arguments of the command do not show them. */
+/** Returns the keys that a command used, or `undefined` if its arguments do not show them. */
 export function keysUsed(argv: readonly Bytes[]): readonly KeyUsed[] | undefined {
   const command = argv.length === 0 ? undefined : commandTable.find(argv)
   if (command === undefined) return []
@@ -74,7 +80,7 @@ export function keysUsed(argv: readonly Bytes[]): readonly KeyUsed[] | undefined
   return command.writes && !used.some(({ writes }) => writes) ? undefined : used
 }
 
-/** Returns whether two requests have the same effects in either order. */
+/** Returns whether the order of two requests has no effect. */
 export function commute(one: Touched, other: Touched): boolean {
   if (one.all || other.all) return false
   const meets = (keys: ReadonlySet<string>, others: ReadonlySet<string>): boolean => {

@@ -10,13 +10,13 @@ import { anomalyWords, differenceText, flawText, namesList, stepRows } from './o
 import type { OrderTree } from './order-tree.js'
 import type { ExplorationOutcome } from './outcome.js'
 
-/** One outcome of the tried orders. */
+/** An outcome that one or more of the tried orders have. */
 export interface InterleavingOutcome extends ExplorationOutcome {
-  /** Requests and responses of the order that is the easiest to follow. */
+  /** Requests and responses of one order with this outcome, the one that is easiest to follow. */
   readonly steps: readonly InterleavingStep[]
   /** The order of `steps`, for the option `replay`: `alice bob alice bob`. */
   readonly replay: string
-  /** The anomaly, if there is one. */
+  /** The anomaly of the order, if there is one. */
   readonly anomaly?: Anomaly
   /** Differences from the serial orders. */
   readonly differences: readonly SerialDifference[]
@@ -28,9 +28,9 @@ export interface InterleavingExploration extends Exploration {
   readonly outcomes: readonly InterleavingOutcome[]
   /** Outcomes that do not hold. */
   readonly failures: readonly InterleavingOutcome[]
-  /** Estimated number of all orders; exact if all were tried. */
+  /** Estimated number of all orders. The number is exact if all orders were tried. */
   readonly estimatedTotal: number
-  /** Orders that were not tried, as text; `''` if all were tried. */
+  /** Orders that were not tried, as text, or `''` if all orders were tried. */
   readonly notTried: string
   /**
    * Returns the failure as text with its timeline; `''` if all orders hold.
@@ -93,7 +93,7 @@ export class TriedInterleavings {
   /**
    * Counts an order.
    * @param said reason why the order fails, from an error or from `holds`
-   * @param isClaimed whether `holds` decides; otherwise the outcome must equal that of a serial order
+   * @param isClaimed whether `holds` decides. If false, a serial order must have the same outcome
    */
   add(run: OrderRun, said: string | undefined, isClaimed: boolean): void {
     this.#seen.add(run.order.join(' '))
@@ -111,7 +111,7 @@ export class TriedInterleavings {
     }
   }
 
-  /** Returns why an order does not hold; `undefined` if it holds. The parameters are those of `add()`. */
+  /** Returns why an order does not hold, or `undefined` if it holds. `add()` describes the parameters. */
   complaintOf(run: OrderRun, said: string | undefined, isClaimed: boolean): string | undefined {
     this.#expected ??= new Set(this.#serial.map(({ ending }) => textOf(ending)))
     const isSerial = isClaimed || this.#expected.has(endingText(run))
@@ -165,7 +165,10 @@ export class TriedInterleavings {
     return { ...base, differences, anomaly: flawIn(steps, new Set(differences.map(({ subject: what }) => what))) }
   }
 
-  /** Returns the total number of orders: exact without reduction, else an estimate from the tree. */
+  /**
+   * Returns the total number of orders. The number is exact if no orders are skipped, otherwise an estimate from the
+   * tree.
+   */
   #about({ tree, runs = 0 }: Progress, all: number): number {
     const promised = tree === undefined || tree.share <= 0 || runs < 3 ? all : runs / tree.share
     return Math.max(this.size + 1, rounded(Math.min(all, promised)))
@@ -195,7 +198,7 @@ export class TriedInterleavings {
     if (isEarly) return `${verdict} The search stopped at the first failure, of about ${number(about)} orders.`
     if (!complete) return `${verdict} Tried ${size} of about ${number(about)} orders; not tried: ${untried}.`
     if (!tree?.reduces || all <= this.size) return `${verdict} All were tried.`
-    return `${verdict} They represent all ${number(all)}: the others only swap requests that do not affect each other.`
+    return `${verdict} They represent all ${number(all)} orders, because the others only swap requests that do not affect each other.`
   }
 }
 
@@ -211,7 +214,7 @@ interface Found {
   readonly untried: string
 }
 
-/** Returns a failure without an anomaly between clients. */
+/** Returns the `anomaly` of a failure without an anomaly between clients. */
 function noFlaw(isBroken: boolean): Anomaly {
   const sentence = isBroken ? 'The order was not played to its end.' : 'The serial orders of the clients fail too.'
   return { name: 'none', steps: [], keys: [], sentence }
@@ -225,12 +228,15 @@ function textOf(ending: ReadonlyMap<string, string>): string {
   return JSON.stringify([...ending].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** Compares by the number of switches between clients, then by length: fewer are easier to follow. */
+/**
+ * Returns a rank by which the order that is easiest to follow comes first: few switches between clients, then few
+ * requests.
+ */
 function simplicity({ order }: OrderRun): number {
   return order.filter((who, at) => who !== order[at - 1]).length * 1000 + order.length
 }
 
-/** Returns the number of orders of the requests. @param turns number of requests of each client */
+/** Returns how many orders of the requests are possible. @param turns number of requests of each client */
 function ordersOf(turns: readonly number[]): number {
   let count = 1
   let place = 0
@@ -252,7 +258,7 @@ function row({ holds, count: times, anomaly: flaw, replay, differences, reason: 
 
 const maxDifferences = 2
 
-/** Returns at most thirteen lines, then the timeline. */
+/** Returns the data of a failure: at most thirteen lines of text, and the timeline. */
 function ordersFailure(failures: readonly InterleavingOutcome[], summary: string): FailureData {
   const [first, ...others] = failures
   const { anomaly: flaw = noFlaw(false), steps, differences, reason: why, replay, sandbox } = first!

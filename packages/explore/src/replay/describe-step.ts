@@ -1,9 +1,9 @@
 import type { StepIdentity } from '../../../../src/workflow/run-history.js'
 import type { DeliveryResult } from './replay-delivery.js'
 
-// Texts of a replay report. Texts of the SDK are included unchanged.
+// Texts of a replay report. Error messages of the SDK are quoted unchanged.
 
-/** Describes the next step. Parallel steps are a set, because their order has no meaning. */
+/** Describes the submitted steps. Parallel steps are sorted, because their order has no meaning. */
 export function describeStep(done: DeliveryResult): string {
   if (done === 'end') return 'the end of the run'
   if (done === 'nothing' || done.length === 0) return 'nothing'
@@ -16,7 +16,7 @@ export function describeStep(done: DeliveryResult): string {
     .join(', ')
 }
 
-/** Describes the point of a run that a list of steps leads to. @param step last step of the list */
+/** Describes the point of a workflow run after a list of steps. @param step last step of the list */
 export function placeOf(step: StepIdentity | undefined): string {
   if (step === undefined) return 'At its beginning'
   const isPlan = step.targetStep !== undefined
@@ -40,14 +40,17 @@ const refusals: readonly (readonly [RegExp, (code: string, history: string) => s
 ]
 
 /**
- * Returns the name of the step in the code, from the SDK's error about another step in the list; `undefined` for other
- * errors.
+ * Returns the step name that the code has, from the SDK's error message about a different name in the list. Returns
+ * `undefined` for other messages.
  */
 export function nameExpected(refusal: string): string | undefined {
   return refusals[0]![0].exec(refusal)?.[1]
 }
 
-/** Explains an error of the SDK; `undefined` if the error is not about a difference between list and code. */
+/**
+ * Explains an error message of the SDK about a difference between the list and the code. Returns `undefined` for other
+ * messages.
+ */
 export function meaningOf(refusal: string): string | undefined {
   for (const [pattern, words] of refusals) {
     const found = pattern.exec(refusal)

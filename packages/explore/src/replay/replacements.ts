@@ -4,12 +4,15 @@ import { stepOfEntry } from '../../../../src/workflow/history-file.js'
 import type { RunHistoryEntry, StepIdentity } from '../../../../src/workflow/run-history.js'
 
 /**
- * JSON values that are tried in place of a value that a history lacks. Code that does not use the value does the same
- * with each of them.
+ * JSON values that replace a value which the history does not contain. If the code does not use the value, it continues
+ * in the same way with each of them.
  */
 export const replacements: readonly string[] = ['{}', 'null', 'true', '0', '1', '"x"', '[]']
 
-/** Returns an entry with `standIn`, a JSON text, as its value if the history lacks the value. */
+/**
+ * Returns an entry whose unknown value is replaced. An entry with a known value is returned unchanged.
+ * @param standIn replacement as JSON
+ */
 export function withStandIn(entry: RunHistoryEntry, at: number, standIn: string): RunHistoryEntry {
   if (entry.unknown === undefined) return entry
   if (at === 0) return { ...entry, body: toBase64(utf8(standIn)) }
@@ -19,13 +22,13 @@ export function withStandIn(entry: RunHistoryEntry, at: number, standIn: string)
   return { ...entry, body: toBase64(utf8(JSON.stringify({ ...given, out: outOf(step.stepType, standIn) }))) }
 }
 
-/** Returns an entry with a step that no workflow has. */
+/** Returns an entry with a step name that no workflow contains. The SDK then reports the name that the code has. */
 export function probeOf(step: StepIdentity): RunHistoryEntry {
   const body = JSON.stringify({ ...step, stepName: 'stuntdouble asks which step is next', out: 'null' })
   return { messageId: 'msg_probe', body: toBase64(utf8(body)), callType: 'step' }
 }
 
-/** Formats a result in the form in which a step of this type submits it. [workflow.md 5 to 9] */
+/** Formats a replacement as the result of a step of this type. [workflow.md 5 to 9] */
 function outOf(stepType: string, standIn: string): string {
   const value = JSON.parse(standIn) as unknown
   const asText = typeof value === 'string' ? value : standIn

@@ -12,7 +12,7 @@ import { headerEndingIn, stepsIn } from '../crash/run-delivery.js'
 import { callWith, isOfRun, pretended } from '../crash/run-requests.js'
 import { silence } from '../crash/step-chance.js'
 
-/** Result of delivering a list of steps: the submitted steps, the end of the run, or nothing. */
+/** What the code did with a list of steps: it submitted steps, ended the workflow run, or did nothing. */
 export type DeliveryResult = readonly StepIdentity[] | 'end' | 'nothing'
 
 export interface Delivered {
@@ -24,14 +24,14 @@ export interface Delivered {
 /** A function that serves the workflow in a sandbox. */
 export type ReplayedApp = (sandbox: Sandbox) => unknown
 
-/** Virtual time that the app may take for a delivery. */
+/** Virtual time that a delivery may take. */
 const longest = '15m'
 /**
- * The timeout is counted in slices of this many milliseconds. Code that blocks the event loop uses only one slice at a
- * time.
+ * The timeout is measured with timers of this many milliseconds. If the code blocks the event loop, this uses up only
+ * one timer, not the whole timeout.
  */
 const slice = 50
-/** Factor for the timeout of the setup, in which modules are loaded. */
+/** The setup loads modules, so its timeout is longer by this factor. */
 const setUpFactor = 10
 
 /**
@@ -53,7 +53,7 @@ export async function deliver(
   })
   const host = globalThis.fetch
   globalThis.fetch = () => Promise.reject(unreachable())
-  // Databases and clients over node:http do not use `fetch`.
+  // Databases, and clients that use `node:http`, do not use `fetch`. Make their DNS queries fail.
   const allowLookups = refuseLookups(unreachable)
   const restore = connect(sandbox, { realHosts: 'allow', intercept: 'fetch' })
   globalThis.fetch = withRealQueue(sandbox, globalThis.fetch)
@@ -101,7 +101,11 @@ function unreachable(): Error {
   )
 }
 
-/** Waits until the work has ended, or until a timeout in milliseconds. @returns whether the work has ended */
+/**
+ * Waits until the work has ended or the timeout has passed.
+ * @param patience timeout in milliseconds
+ * @returns whether the work has ended
+ */
 async function within(patience: number, work: Promise<unknown>): Promise<boolean> {
   let timer: ReturnType<typeof hostSetTimeout> | undefined
   const over = new Promise<false>((resolve) => {
@@ -110,7 +114,7 @@ async function within(patience: number, work: Promise<unknown>): Promise<boolean
     }
     wait(patience)
   })
-  // The work may fail after the timeout, when no code awaits it.
+  // After the timeout, no code awaits the work. Ignore an error that it throws then.
   work.catch(() => {})
   try {
     return await Promise.race([work.then(() => true), over])
@@ -120,8 +124,8 @@ async function within(patience: number, work: Promise<unknown>): Promise<boolean
 }
 
 /**
- * Redirects requests for the vendor's queue to the sandbox. They come from clients that were created before the sandbox
- * set the environment.
+ * Redirects requests for the vendor's queue to the sandbox. A client that was created before the sandbox set the
+ * environment still has the vendor's URL.
  */
 function withRealQueue(sandbox: Sandbox, inner: typeof globalThis.fetch): typeof globalThis.fetch {
   return (input, init) => {
@@ -144,10 +148,7 @@ function headersOf({ runId, url, createdAt = 0, headers }: RunHistory, isFirst: 
   }
 }
 
-/**
- * Returns the identity of a step that code submits. For a call of an external host, the identity is in the headers of
- * its callback.
- */
+/** Returns the identity of a submitted step. The identity of a call is in the headers for its callback. */
 function identityOf({
   stepId,
   stepName,
@@ -159,7 +160,8 @@ function identityOf({
   const headers = Object.entries((item as { headers?: Record<string, string> } | undefined)?.headers ?? {})
   const told = (name: string): string | undefined => headerEndingIn(headers, name)
   const called = told('forward-upstash-workflow-stepname')
-  // Without these headers, the request is not a call. The body of a call could look like a step too.
+  // Without these headers, the request is not a call. Check the headers first, because the body of a call could look
+  // like a step.
   if (called === undefined) return { stepId, stepName, stepType, concurrent, targetStep } as StepIdentity
   return {
     stepId: Number(told('forward-upstash-workflow-stepid')),
@@ -169,13 +171,13 @@ function identityOf({
   }
 }
 
-/** Returns why a list was rejected, from the response. */
+/** Returns the error message with which the SDK rejected a list. */
 export function messageOf({ body, error, note }: AttemptOutcome): string {
   const { message } = (parsedJson(text(body)) ?? {}) as { message?: unknown }
   return typeof message === 'string' ? message : (note ?? error ?? text(body))
 }
 
-/** Returns a list of steps as JSON, in the form in which the queue delivers it. */
+/** Formats a list of steps as the JSON that the queue delivers. */
 export function listOf(entries: readonly { messageId: string; body: string; callType: string }[]): string {
   return JSON.stringify(entries.map(({ messageId, body, callType }) => ({ messageId, body, callType })))
 }

@@ -13,17 +13,17 @@ import { probeOf, replacements, withStandIn } from './replacements.js'
 import { type Delivered, type DeliveryResult, deliver, listOf, messageOf, type ReplayedApp } from './replay-delivery.js'
 import type { RecordedSteps } from './replayed-history.js'
 
-/** Difference between what the code does with a list of steps and what the history recorded. */
+/** Difference between the recorded history and what the code does after a list of steps. */
 export interface PrefixDifference {
   readonly expected: string
   readonly actual: string
   readonly sentence: string
-  /** The SDK's own text, if it rejects the list. */
+  /** Error message of the SDK, if the SDK rejects the list. */
   readonly refusal?: string
   readonly kind: 'refused' | 'failed' | 'ended' | 'other' | 'hung'
 }
 
-/** Verdict about one list: as recorded, different, or different perhaps only because the history lacks a value. */
+/** Verdict about one list. `unchecked` means that the code differs, perhaps only because the history lacks a value. */
 export type PrefixVerdict =
   | { readonly is: 'same' }
   | { readonly is: 'different'; readonly difference: PrefixDifference }
@@ -31,7 +31,7 @@ export type PrefixVerdict =
 
 const same: PrefixVerdict = { is: 'same' }
 
-/** A replay: the history, the app, and the timeout of a delivery. */
+/** What a replay needs: the history, the app, and the timeout of a delivery. */
 export interface PrefixTrial {
   readonly history: RunHistory
   readonly steps: RecordedSteps
@@ -40,12 +40,14 @@ export interface PrefixTrial {
   readonly patience: number
 }
 
-/** The list of steps up to one entry of the history, and its variants with other values in place of missing values. */
+/**
+ * The steps of the history up to one entry. They are delivered as a list, and if necessary again with replaced values.
+ */
 export class Prefix {
   readonly #trial: PrefixTrial
   readonly #at: number
   readonly #expected: DeliveryResult | undefined
-  /** Whether the handler or the body of a step did not end. */
+  /** Whether a delivery did not end, because of the handler or the body of a step. */
   hasHung = false
 
   constructor(trial: PrefixTrial, at: number) {
@@ -70,9 +72,9 @@ export class Prefix {
   }
 
   /**
-   * Delivers the list with other values in place of the missing ones, and returns a verdict if these explain the
-   * difference. If the missing values may have been undefined, one value that changes the result makes the list
-   * unchecked.
+   * Delivers the list again, with replacements for the values that the history lacks. Returns a verdict if the
+   * replacements explain the difference. A value that may have been undefined makes the list `unchecked` if any
+   * replacement changes the result.
    */
   async #withOthers(
     entries: readonly RunHistoryEntry[],
@@ -101,16 +103,16 @@ export class Prefix {
   }
 
   /**
-   * Returns whether the difference is only in the body of a step. The body may need data that is missing in a replay,
-   * and code around it may hide its failure. With a list that ends with an unknown step, no body runs, and the error of
-   * the SDK names the step in the code.
+   * Returns whether only the body of a step fails. The body may need data that a replay does not have, and the code
+   * around it may hide the error. So this delivers a list that ends with an unknown step. No body runs then, and the
+   * SDK's error names the step in the code.
    */
   async #isOnlyBody(entries: readonly RunHistoryEntry[], { done, outcome }: Delivered): Promise<boolean> {
     if (outcome !== undefined && refusalOf(outcome) !== undefined) return false
     const expected = this.#expected
     if (expected === 'nothing') return false
     if (!Array.isArray(expected)) {
-      // The code may do anything after the end of the history, but it must reach that point.
+      // After the end of the history any step is correct, but the code must reach that point.
       const { steps } = this.#trial
       const next = { stepId: steps.highest(this.#at) + 1, stepName: '', stepType: 'Run', concurrent: 1 }
       return (await this.#nameAt([...entries, probeOf(next)])) !== undefined
@@ -124,7 +126,10 @@ export class Prefix {
     return (await this.#nameAt(asked)) === step!.stepName
   }
 
-  /** Delivers a list that ends with an unknown step. @returns the name of the step in the code, from the SDK's error */
+  /**
+   * Delivers a list whose last step is unknown.
+   * @returns the step name that the code has, from the SDK's error message
+   */
   async #nameAt(entries: readonly RunHistoryEntry[]): Promise<string | undefined> {
     const { outcome } = await this.#deliver(entries)
     return outcome === undefined ? undefined : nameExpected(messageOf(outcome))
@@ -145,7 +150,7 @@ export class Prefix {
       return { ...this.#told(actual, 'the code does not respond'), kind: 'hung' }
     }
     if (outcome.status !== 200) return this.#refused(outcome)
-    // Steps after the end of the history are not a difference.
+    // After the end of the history, any step is correct.
     if (this.#expected === undefined || this.#expected === 'end' || describeStep(this.#expected) === describeStep(done))
       return undefined
     const kind = done === 'end' ? 'ended' : 'other'
@@ -160,10 +165,10 @@ export class Prefix {
     return { ...this.#told(actual, meaningOf(messageOf(outcome)) ?? `the code ${actual}`), refusal, kind: 'refused' }
   }
 
-  /** Returns whether the error comes from the body of the recorded step, which may need data that no history has. */
+  /** Returns whether the body of the recorded step threw the error. The body may need data that no history contains. */
   #isOfBody({ headers }: AttemptOutcome): boolean {
     const expected = this.#expected
-    // A run that failed in production failed after its last list, so it may fail there again.
+    // The run also failed in production, after the last list of its history.
     if (expected === undefined && this.#trial.history.state === 'RUN_FAILED') return true
     const step = headerEndingIn(headers, 'error-step-name')
     if (step === undefined) return false
@@ -186,7 +191,7 @@ function unchecked({ sentence }: PrefixDifference, why: string): PrefixVerdict {
   return { is: 'unchecked', reason: `${sentence} It may depend on ${why}.` }
 }
 
-/** Formats a name as the SDK writes it into a header. */
+/** Formats a step name as the SDK writes it into a header. */
 function headerText(stepName: string): string {
   return stepName.replace(/[\x00-\x1f\x7f]+/g, ' ').trim()
 }

@@ -6,21 +6,21 @@ import type { ReplayedApp } from './replay-delivery.js'
 import { Prefix, type PrefixDifference, type PrefixTrial } from './replay-prefix.js'
 import { RecordedSteps } from './replayed-history.js'
 
-/** A point at which a workflow run in progress could not continue with today's code. */
+/** A point of the history at which today's code continues differently, so a run in progress could not continue. */
 export interface Incompatibility {
-  /** Number of entries of the delivered list. */
+  /** Number of entries in the delivered list of steps. */
   readonly prefix: number
-  /** The next step according to the history. */
+  /** Next step that the history recorded. */
   readonly expected: string
   /** What the code did instead. */
   readonly actual: string
-  /** Message with the point in the run, the recorded step and the step of the code. */
+  /** Message that names the point in the workflow run, the recorded step, and the step of the code. */
   readonly message: string
-  /** The SDK's own text, if it rejects the list. */
+  /** Error message of the SDK, if the SDK rejects the list. */
   readonly sdkError?: string
 }
 
-/** A list of steps after which the code differs, perhaps only because the history or the sandbox lacks data. */
+/** A list of steps without a clear result: the code continues differently, but perhaps only because data is missing. */
 export interface InconclusivePrefix {
   /** Number of entries of the delivered list. */
   readonly prefix: number
@@ -30,33 +30,39 @@ export interface InconclusivePrefix {
 
 /** The result of `replay()`. */
 export interface ReplayResult {
-  /** Number of lists that were delivered. */
+  /** Number of delivered lists. */
   readonly prefixes: number
   /** Points at which a workflow run in progress could not continue with today's code. */
   readonly incompatible: readonly Incompatibility[]
-  /** Lists for which the history has too little data. */
+  /** Lists for which the history or the sandbox lacks data. */
   readonly unchecked: readonly InconclusivePrefix[]
 }
 
 /** Options of `replay()`. */
 export interface ReplayOptions {
-  /** Host time that the app may take for one delivery. Default 2 s. */
+  /** Timeout of one delivery, as host time. Default 2 s. */
   readonly timeout?: Duration
 }
 
-/** Number of lists without a response after which a replay ends. One may hang only because data is missing. */
+/**
+ * A replay ends after this many lists without a response. It continues after the first one, because that may hang only
+ * because data is missing.
+ */
 const maxHung = 2
 
-/** The last replay. Replays run one after another, because each replaces `fetch`, the environment and the console. */
+/**
+ * End of the last replay. Replays run one after another, because each one replaces `fetch`, the environment and the
+ * console.
+ */
 let turn: Promise<unknown> = Promise.resolve()
 
 /**
- * Delivers every prefix of a run history to today's code, and reports where the code continues differently.
- * Nothing that the code submits is accepted, and only hosts that the app registers in the sandbox are reachable.
+ * Delivers every prefix of a run history to today's code, as a list of steps, and reports where the code continues
+ * differently. The sandbox accepts no submission. Only hosts that the app registers in the sandbox are reachable.
  * Concurrent replays run one after another.
  * @param app serves the workflow in a sandbox, at the URL of the history
- * @throws TypeError if the history is invalid, or if nothing is served at its URL; also throws errors of the app's
- * setup
+ * @throws TypeError if the history is invalid, or if the app serves nothing at its URL. Errors of the app's setup are
+ * thrown unchanged
  * @example
  * const { incompatible } = await replay(history, ({ destinations }) => {
  *   destinations.on('https://shop.test/api/order', POST)

@@ -2,10 +2,10 @@ import { stepOfEntry } from '../../../../src/workflow/history-file.js'
 import type { RunHistory, StepIdentity } from '../../../../src/workflow/run-history.js'
 import type { StepBody } from '../../../../src/workflow/step.js'
 
-/** The steps of a run in its history, for each prefix of the list. */
+/** The steps of a history, and what followed after each of them. */
 export class RecordedSteps {
   readonly #history: RunHistory
-  /** The first entry of each step. The SDK ignores later entries of the same step. */
+  /** The first entry of each step. The SDK ignores further entries of the same step. */
   readonly #steps: readonly { readonly at: number; readonly step: StepBody }[]
   readonly #duplicates: ReadonlySet<number>
 
@@ -27,17 +27,17 @@ export class RecordedSteps {
     this.#duplicates = duplicates
   }
 
-  /** Returns the step that an entry carries. */
+  /** Returns the step in the entry with this index. */
   at(at: number): StepBody | undefined {
     return this.#steps.find((one) => one.at === at)?.step
   }
 
-  /** Returns the highest ID of a step up to an entry. */
+  /** Returns the highest step ID in the entries up to this index. */
   highest(at: number): number {
     return this.#steps.reduce((most, one) => (one.at <= at ? Math.max(most, idOf(one.step)) : most), 0)
   }
 
-  /** Returns what followed the delivery of the list up to an entry; `undefined` if the history ends before that. */
+  /** Returns what the code did with the steps up to this entry, or `undefined` if the history ends there. */
   followers(at: number): readonly StepIdentity[] | 'end' | 'nothing' | undefined {
     if (this.#duplicates.has(at)) return 'nothing'
     const before = this.#steps.filter((one) => one.at <= at).map(({ step }) => step)
@@ -61,7 +61,7 @@ export class RecordedSteps {
     return state === 'RUN_SUCCESS' ? 'end' : undefined
   }
 
-  /** Returns whether a result is the last one of its parallel branches: all the others have their results. */
+  /** Returns whether this result is the last one of a group of parallel branches. */
   #isLast({ stepId, concurrent }: StepBody, before: readonly StepBody[]): boolean {
     const plans = this.#steps.flatMap(({ step }) => (step.targetStep === undefined ? [] : [step]))
     const own = plans.findIndex(({ targetStep }) => targetStep === stepId)
@@ -72,7 +72,10 @@ export class RecordedSteps {
   }
 }
 
-/** Returns the plans of the parallel branches around `own`, which arrive together. Each plan states their number. */
+/**
+ * Returns the plans of all parallel branches to which the plan `own` belongs. They are consecutive, and `concurrent` of
+ * each is their number.
+ */
 function groupOf(plans: readonly StepBody[], own: number): readonly StepBody[] {
   for (let from = 0; from < plans.length; ) {
     const to = from + Math.max(1, Math.trunc(plans[from]!.concurrent) || 1)

@@ -7,19 +7,22 @@ import { texts, wordOf } from './command-words.js'
 
 /** Options of `arb.command()`. */
 export interface CommandOptions {
-  /** Value of the policy `commands`, which decides the commands that a store has. Default `documented`. */
+  /** Commands that the store has: value of the policy `commands`. Default `documented`. */
   readonly commands?: Policy['commands'] | undefined
-  /** Chooses commands by name and group. Default: all. */
+  /** Returns whether to generate this command. Default: all commands are generated. */
   readonly only?: (name: string, group: string) => boolean
-  /** Relative frequency of a command. Default 1. */
+  /** Relative frequency of a command. Default 1 for each command. */
   readonly weight?: (name: string) => number
-  /** Whether some commands have arguments that are missing, superfluous or misplaced. Default false. */
+  /** Whether arguments of some commands are missing, superfluous or in the wrong position. Default false. */
   readonly mistakes?: boolean
 }
 
 const commandChoices: readonly unknown[] = ['all', 'documented']
 
-/** Random draws for one command. They shrink to zeros, which give the simplest form of the command. */
+/**
+ * Random numbers from which one command is generated. They shrink to zeros, which generate the simplest form of the
+ * command.
+ */
 const entropy = fc.array(fc.nat({ max: 0xffff }), { minLength: 16, maxLength: 24, size: 'max' })
 
 /**

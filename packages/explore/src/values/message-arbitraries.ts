@@ -4,7 +4,7 @@ import { type Instant, instant, iso } from '../../../../src/kernel/instant.js'
 import { checkOptionNames, didYouMean } from '../../../../src/kernel/nearest-name.js'
 import { defaultStart } from '../../../../src/sandbox/sandbox.js'
 
-/** A message as `queue.publish()` and the step `publish` of a scenario take it. */
+/** A message that `queue.publish()` and the scenario step `publish` accept. */
 export type GeneratedMessage = {
   /** URL, or name of a URL group. */
   readonly to: string
@@ -71,21 +71,21 @@ export type GeneratedMessage = {
   readonly redactFields?: string
 }
 
-/** A schedule as the step `schedule` of a scenario takes it. */
+/** A schedule that the scenario step `schedule` accepts. */
 export type GeneratedSchedule = Omit<GeneratedMessage, 'notBefore'> & {
   /** ID of the schedule. */
   readonly id: string
-  /** Five fields, optionally after a time zone. */
+  /** Cron expression of five fields. A time zone can precede the fields. */
   readonly cron: string
 }
 
-/** Options of `arb.message()` and `arb.schedule()`. */
+/** Options of `arb.message()` and `arb.schedule()`, which generate messages and schedules. */
 export interface MessageArbitraryOptions {
   /** URLs or names of URL groups. Default: three routes of `https://shop.test`. */
   readonly to?: readonly string[]
-  /** Options that occur, by name. Default: all. */
+  /** Names of the options that generated messages can have. Default: all options. */
   readonly only?: readonly (keyof GeneratedMessage)[]
-  /** Virtual time around which `notBefore` lies. Default `2030-01-01T00:00:00Z`. */
+  /** Virtual time near which generated values of `notBefore` are. Default `2030-01-01T00:00:00Z`. */
   readonly now?: Instant
 }
 
@@ -110,7 +110,7 @@ function callbackModel(name: 'callback' | 'failureCallback'): Record<string, fc.
   ])
 }
 
-/** Returns an arbitrary for each message option in the table of publish options. */
+/** Returns an arbitrary for each option of a message. */
 function messageModel({
   to = shop,
   now = defaultStart,
@@ -146,7 +146,7 @@ function messageModel({
 }
 
 /**
- * Generates messages with any of the options of a publish; they shrink to a message without options.
+ * Generates messages with any options. Failures shrink to a message without options.
  * @example
  * fc.assert(
  *   fc.property(arb.message(), (message) => {
@@ -193,7 +193,7 @@ function chosen(
   )
 }
 
-/** Removes limits without a key, and options of a callback without a callback. */
+/** Removes options that have no effect: limits without a flow-control key, and callback options without a callback. */
 function whole(message: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(message).filter(([name]) => {
@@ -205,7 +205,8 @@ function whole(message: Record<string, unknown>): Record<string, unknown> {
 }
 
 /**
- * Generates cron expressions of five fields, some with a time zone; they shrink to one that fires every minute.
+ * Generates cron expressions of five fields, some with a time zone. Failures shrink to an expression that fires every
+ * minute.
  * @example fc.assert(fc.property(arb.cron(), (cron) => cron.split(' ').length >= 5))
  */
 export function cron(): fc.Arbitrary<string> {
@@ -226,8 +227,8 @@ export function cron(): fc.Arbitrary<string> {
 }
 
 /**
- * Generates moves of time, as the step `advance` of a scenario takes them: milliseconds, at most `maxLength`. Default:
- * one day.
+ * Generates moves of time, as in the scenario step `advance`. The unit is milliseconds, and the maximum is `maxLength`,
+ * by default one day.
  * @example
  * await fc.assert(
  *   fc.asyncProperty(arb.clockMove({ maxLength: '1h' }), async ({ advance }) => {

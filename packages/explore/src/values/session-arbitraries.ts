@@ -3,13 +3,13 @@ import { checkOptionNames } from '../../../../src/kernel/nearest-name.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { type CommandOptions, command } from './arbitraries.js'
 
-/** One request of one client of the data store. */
+/** One request to the data store, and the client that sends it. */
 export interface StoreRequest {
   /** Name of the client, such as `client 1`. */
   readonly client: string
   /**
-   * `command`: a single command. `pipeline`: several commands, between which commands of other requests may run.
-   * `transaction`: several commands that run without others in between.
+   * `command`: one command. `pipeline`: several commands, and commands of other requests may run between them.
+   * `transaction`: several commands without other commands between them.
    */
   readonly form: 'command' | 'pipeline' | 'transaction'
   /** Commands of the request, each as its name and its arguments. */
@@ -27,8 +27,8 @@ export interface StoreRequestOptions extends CommandOptions {
 }
 
 /**
- * Generates requests of several clients in their order of arrival: one interleaving. Failures shrink to fewer requests,
- * shorter requests, and single commands.
+ * Generates requests of several clients, in the order in which they arrive. Failures shrink to fewer requests, shorter
+ * requests, and single commands.
  * @example
  * await fc.assert(
  *   fc.asyncProperty(arb.storeRequests({ clients: 2, maxRequests: 3 }), async (requests) => {

@@ -9,9 +9,9 @@ import type { Question, SignedDelivery } from './verification-cases.js'
 import type { AppUnderTest, VerificationOptions } from './verification-options.js'
 import { isElsewhere } from './verification-options.js'
 
-/** Reaction of an app to one delivery. */
+/** What an app did with one delivery. */
 export interface Reaction {
-  /** Whether it responded with 2xx. */
+  /** Whether the app responded with 2xx. */
   readonly accepted: boolean
   readonly attempt: EntryOf<'attempt'>
   readonly sandbox: Sandbox
@@ -22,12 +22,12 @@ export interface VerificationAnswer extends Reaction {
   readonly question: Question
 }
 
-/** A delivery to an app, and its options. */
+/** Options of the check, with a URL for the delivery. */
 export interface VerificationRequest extends VerificationOptions {
   readonly to: string
 }
 
-/** An app and its sandbox, without the deliveries. */
+/** The app under test, and the options of the sandbox in which it runs. */
 export interface VerificationSandbox extends Omit<DeliveryUnderTest, 'handler' | 'publish'> {
   readonly sandbox: FixtureOptions
   readonly app: AppUnderTest
@@ -61,7 +61,8 @@ export async function ask(
   const run = await runDelivery({ ...taking(world, delivery), publish: deliver }, wrong)
   run.end()
   const [attempt] = run.sandbox.traffic.ofType('attempt')
-  // An assertion that fails inside of a handler rejects the delivery, as any other error does.
+  // Returns the app as the handler of a delivery. If the delivery must be unsigned, the app gets it without the
+  // signature.
   if (run.error !== undefined && attempt?.outcome === undefined) throw run.error
   if (attempt === undefined)
     throw new TypeError('assertVerifiesSignatures(): nothing was delivered. Move time in `drain`.')

@@ -1,20 +1,20 @@
 import { parsedJson } from '../../../../src/kernel/parsed-json.js'
 import { type SignatureFlaw, signatureFlaws } from '../../../../src/queue/signing/signature-lab.js'
 
-// Deliveries to an app that should verify signatures: correct ones in all variants that it must accept, and wrong ones
-// in all variants that it must reject.
+// Deliveries to an app that should verify signatures. Correct deliveries have every variant that the app must accept,
+// and wrong deliveries every variant that it must reject.
 
-/** Correct signatures that every app must accept: by the key, and by the formatting of the body. */
+/** Correctly signed deliveries. They differ in the signing key and in the formatting of the body. */
 export const rightSignatures = ['current', 'next', 'indented', 'tabs', 'spaced', 'escaped'] as const
 export const otherSpellings: readonly VerificationCase[] = rightSignatures.slice(2)
 type RightSignature = (typeof rightSignatures)[number]
 
-/** One delivery of the check: the name of a flaw, of a key, or of a formatting of the body. */
+/** Name of a delivery: a flaw of the signature, a key, or a formatting of the body. */
 export type VerificationCase = RightSignature | 'unsigned' | SignatureFlaw
 
 export interface SignedDelivery {
   readonly body: string
-  /** Flaw of the signature; absent if the delivery is correctly signed with the current key. */
+  /** Flaw of the signature. Absent for a correct signature with the current key. */
   readonly flaw?: SignatureFlaw | 'rotated'
   /** Whether the delivery arrives without a signature. */
   readonly unsigned?: boolean
@@ -23,9 +23,9 @@ export interface SignedDelivery {
 export interface Question {
   readonly name: VerificationCase
   readonly wanted: 'accepted' | 'refused'
-  /** What distinguishes the delivery, as a phrase. */
+  /** Short description of the delivery. */
   readonly what: string
-  /** Probable defect of an app that responds differently. */
+  /** Probable defect of the app if it does not respond as wanted. */
   readonly because: string
   readonly deliveries: readonly SignedDelivery[]
 }
@@ -35,18 +35,18 @@ export const unknownKey = 'the current key is not known'
 const reserialises =
   'the body is parsed and serialized again before it is verified. Verify the raw text: await request.text()'
 
-/** Probable defect of an app that accepts a wrong delivery. */
+/** Probable defect of an app that accepts a delivery with this flaw. */
 export const causes: Readonly<Record<SignatureFlaw | 'unsigned', string>> = {
   unsigned: 'the signature is only checked if there is one. Reject a request without a signature',
-  url: "claim sub is not compared with the app's own URL, so a delivery that was signed for another route is accepted here. The SDK's Receiver compares it when verify() is given { url }; the SDK's wrappers (verifySignatureAppRouter and others) never do",
-  body: 'claim body is not compared with the hash of the body: an attacker with one signed delivery can send any body',
+  url: "the claim `sub` is not compared with the app's own URL, so a delivery that was signed for another URL is accepted. The SDK's Receiver compares `sub` if verify() gets { url }. The SDK's wrappers, such as verifySignatureAppRouter, never compare it",
+  body: 'the claim `body` is not compared with the hash of the body: an attacker with one signed delivery can send any body',
   reserialized: reserialises,
-  expired: 'claim exp is not compared with the time: an old delivery can be sent again forever',
-  'not-yet-valid': 'claim nbf is not compared with the time',
-  issuer: 'claim iss is not compared',
+  expired: 'the claim `exp` is not compared with the time: an old delivery can be sent again forever',
+  'not-yet-valid': 'the claim `nbf` is not compared with the time',
+  issuer: 'the claim `iss` is not compared with the expected issuer',
   'rotated-once': 'a rotated key is still accepted. Accept the current and the next key, nothing else',
   'rotated-twice': 'a key that was rotated twice is still accepted. Accept the current and the next key, nothing else',
-  key: 'the signature itself is not verified: anyone can forge one. Decoding a token proves nothing',
+  key: 'the signature itself is not verified: anyone can forge a signature. Decoding a token proves nothing',
   tampered: 'the signature itself is not verified: the claims can be changed. Decoding a token proves nothing',
 }
 
@@ -69,7 +69,7 @@ function rightOnes(body: string): Question[] {
       wanted: 'accepted',
       what: 'signed with the next key',
       because:
-        'only the current key is known: every delivery is rejected after the keys are rotated. If it fails, try the next one',
+        'only the current key is known: every delivery is rejected after the keys are rotated. If verification with the current key fails, verify with the next key',
       deliveries: [{ body, flaw: 'rotated' }],
     },
   ]
@@ -92,7 +92,7 @@ function wrongOnes(body: string): Question[] {
     const deliveries: SignedDelivery[] = [{ body, flaw }]
     if (flaw === 'reserialized') {
       if (indented === undefined) return []
-      // An app that serializes the body again can produce either form, so both are signed.
+      // An app that serializes the body again could produce either formatting. Send one delivery with each.
       deliveries.push({ body: indented, flaw })
     }
     return [{ name: flaw, wanted: 'refused', what: signatureFlaws[flaw], because: causes[flaw], deliveries }]
@@ -102,7 +102,7 @@ function wrongOnes(body: string): Question[] {
 
 type Spelling = readonly [name: RightSignature, what: string, text: string]
 
-/** Returns the same JSON in other formatting; an empty list for a body that is not JSON. */
+/** Returns the body as JSON in other formattings, or an empty list if the body is not JSON. */
 function spellingsOf(body: string): readonly Spelling[] {
   const value = parsedJson(body)
   if (value === undefined) return []

@@ -15,23 +15,28 @@ export function isElsewhere(app: AppUnderTest): app is string | URL {
 export interface VerificationOptions extends Omit<DeliveryUnderTest, 'handler' | 'publish'>, EffectOptions {
   /** Destination of the deliveries. Default: the URL that is passed instead of a handler, or `https://app.test/`. */
   readonly to?: string
-  /** A text, or a value that is sent as JSON, that the app can handle. Default `{"id":1}`. */
+  /** Body that the app can handle: a text, or a value that is sent as JSON. Default `{"id":1}`. */
   readonly body?: unknown
   /** Headers of the deliveries, in addition to `content-type: application/json`. */
   readonly headers?: Readonly<Record<string, string>>
   /** HTTP method. Default `POST`. */
   readonly method?: string
-  /** The keys that the app knows. Default: the keys of the sandbox, in the environment during the check. */
+  /**
+   * Signing keys that the app knows. Default: the keys of the sandbox, which are in the environment during the check.
+   */
   readonly keys?: ReceiverKeys
-  /** Deliveries that the app may accept or reject, such as `url` for a wrapper of the vendor's SDK. */
+  /**
+   * Deliveries that the check leaves out, such as `url` for a wrapper of the vendor's SDK. The app may accept or reject
+   * them.
+   */
   readonly except?: readonly VerificationCase[]
-  /** The only deliveries that are tried. */
+  /** Tries only these deliveries. */
   readonly only?: readonly VerificationCase[]
-  /** Hosts other than this machine that deliveries may reach, for an app that is passed as a URL. */
+  /** Hosts that deliveries may reach if the app is passed as a URL. This machine is always allowed. */
   readonly hosts?: readonly string[]
 }
 
-/** Receiver of the deliveries: a handler, handlers by URL, or the URL of an app that runs elsewhere. */
+/** The app that receives the deliveries: a handler, handlers by URL, or the URL of a running app. */
 export type AppUnderTest = DeliveryHandler | Readonly<Record<string, DeliveryHandler>> | string | URL
 
 const cases: readonly string[] = [...rightSignatures, 'unsigned', ...Object.keys(signatureFlaws)]
@@ -77,7 +82,7 @@ function checkCases(option: 'only' | 'except', given: unknown): void {
   )
 }
 
-/** Returns the deliveries that the options select. */
+/** Returns the deliveries that `only` and `except` select. */
 export function asked(questions: readonly Question[], options: VerificationOptions): readonly Question[] {
   const { only, except = [] } = options
   return questions.filter(({ name }) => (only === undefined || only.includes(name)) && !except.includes(name))

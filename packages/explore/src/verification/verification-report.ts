@@ -10,26 +10,26 @@ import { literal } from '../delivery/rule-literal.js'
 import type { Reaction, VerificationAnswer } from './verification-app.js'
 import { causes, otherSpellings, type Question, unknownKey, type VerificationCase } from './verification-cases.js'
 
-/** Wrong reactions with the same probable cause. */
+/** Wrong responses that have the same probable cause. */
 interface Group {
   readonly because: string
   readonly answers: VerificationAnswer[]
-  /** Effects of a rejected delivery. */
+  /** Effects of deliveries that the app rejected. */
   readonly work: readonly string[]
 }
 
-/** Maximum number of groups that are printed with several lines each. With more groups, each has one line. */
+/** Maximum number of groups that get several lines. If there are more groups, each gets one line. */
 const fewGroups = 5
 
 interface Case {
   readonly to: string
-  /** The dialect in which the app would have accepted a correct delivery. */
+  /** Another dialect in which the app accepts the correct delivery, or `undefined` if there is none. */
   readonly words: string | undefined
 }
 
 /**
- * Returns an error for wrong responses of an app; `undefined` if there are none.
- * @param right the reaction to a normal delivery
+ * Returns an error that lists the wrong responses of an app, or `undefined` if there are none.
+ * @param right response to the correct delivery
  */
 export function notVerified(
   answers: readonly VerificationAnswer[],
@@ -78,15 +78,16 @@ function grouped(answers: readonly VerificationAnswer[], right: Reaction): reado
   return [...groups.values()]
 }
 
-/** Returns why a response is wrong, given the other accepted deliveries. */
+/** Returns the probable cause of a wrong response. It depends on the other deliveries that the app accepted. */
 function causeOf({ name, wanted, because }: Question, taken: ReadonlySet<VerificationCase>): string {
   if (wanted === 'accepted') {
     const isWrittenAgain = otherSpellings.some((spelling) => taken.has(spelling))
     if (isWrittenAgain && !taken.has('current')) return causes.reserialized
-    // All formattings are signed with the current key.
+    // The deliveries with other formattings are signed with the current key.
     return otherSpellings.includes(name) && !taken.has('current') ? unknownKey : because
   }
-  // An app that accepts any key or any body also accepts the other wrong keys or bodies. Report that one cause.
+  // An app that accepts any key also accepts rotated keys and tampered signatures. An app that accepts any body also
+  // accepts a body that was serialized again. Report only the one cause.
   if (taken.has('key') && (name.startsWith('rotated') || name === 'tampered')) return causes.key
   return name === 'reserialized' && taken.has('body') ? causes.body : because
 }
@@ -94,7 +95,7 @@ function causeOf({ name, wanted, because }: Question, taken: ReadonlySet<Verific
 const tooLate =
   'the delivery is rejected only after the work was done. Verify the signature first, or exclude other effects: ignoreKeys, ignoreOutbound'
 
-/** Returns the effects of a rejected delivery that an accepted one also has. */
+/** Returns the effects that a rejected delivery and the accepted delivery have in common. */
 function inCommon(now: Effects, right: Effects): readonly string[] {
   const keys = [...now.store.keys()].filter((key) => right.store.has(key))
   const sent = now.outgoing.filter((call) => right.outgoing.includes(call))

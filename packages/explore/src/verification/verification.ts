@@ -12,10 +12,10 @@ import {
 import { notVerified } from './verification-report.js'
 
 /**
- * Fails unless an app rejects every delivery that is signed wrongly, and accepts every one that is signed correctly.
- * Correct deliveries have the current and the next key, and JSON in several formattings. Wrong ones have each of
- * `signatureFlaws`, or no signature. Each delivery has its own sandbox. A 2xx response accepts; any other response or a
- * thrown error rejects, unless the app has done its work nevertheless. [queue.md 9]
+ * Fails unless an app accepts every correctly signed delivery and rejects every wrongly signed one. Correct deliveries
+ * are signed with the current or the next key, and their JSON has several formattings. Wrong deliveries have one of
+ * `signatureFlaws`, or no signature. Each delivery has its own sandbox. A 2xx response accepts a delivery. Any other
+ * response, or a thrown error, rejects it, unless the app has done its work before. [queue.md 9]
  * @throws Error `NotVerified`, which lists the wrongly accepted deliveries and the probable defects of the app
  * @example await assertVerifiesSignatures(verifyingRoute, { to: 'https://shop.test/orders' })
  */
@@ -33,7 +33,7 @@ async function verify(subject: AppUnderTest, options: VerificationRequest): Prom
   const simple = questions[0]!.deliveries[0]!
   const answers: VerificationAnswer[] = []
   const right = await inEnvironment(world, async () => {
-    // The effects of an accepted delivery are the work that a rejected one must not do.
+    // The effects of an accepted delivery show the work of the app. A rejected delivery must not have these effects.
     const accepted = await ask(world, simple, options)
     for (const question of asked(questions, options))
       for (const delivery of question.deliveries) answers.push({ question, ...(await ask(world, delivery, options)) })
@@ -43,7 +43,7 @@ async function verify(subject: AppUnderTest, options: VerificationRequest): Prom
   if (failed !== undefined) throw failed
 
   /**
-   * Returns `auto` if the app would have accepted the delivery in the dialect `auto`, which has the spellings of all
+   * Returns `auto` if the app accepts the correct delivery in the dialect `auto`, which contains the spellings of all
    * dialects.
    */
   async function otherWords(): Promise<string | undefined> {

@@ -4,8 +4,8 @@ import type { CoverageRow } from '../campaign/coverage-rows.js'
 import type { Merged } from '../campaign/merge.js'
 
 /**
- * Formats the report of a campaign for a terminal or a CI log. Files of shards come from other jobs, so each of their
- * texts stays on one line, and no line is a command to the CI.
+ * Formats the report of a campaign for a terminal or a CI log. Report files of other jobs are not trusted. Each of
+ * their texts is printed on one line, and never as a command for the CI.
  */
 export function printedReport(merged: Merged, story?: ShrunkFailure): string {
   const { campaign, first, notRun, coverage, notes } = merged

@@ -1,12 +1,12 @@
 import { hostTime } from '../../../../src/kernel/host.js'
 import type { ShardProgress } from './shard-run.js'
 
-/** Host time between two prints of the progress, in milliseconds: on a terminal, and in a file or pipe. */
+/** Milliseconds of host time between two progress lines, on a terminal and in a file or pipe. */
 const everyMs = { terminal: 500, pipe: 10_000 } as const
-/** Host time, in milliseconds, after which a campaign counts as stalled if no run has ended. */
+/** If no run ends for this many milliseconds of host time, the campaign counts as stalled. */
 const stillAfter = 30_000
 
-/** Prints the progress of a campaign on standard error. @returns a function that stops printing */
+/** Prints progress lines on standard error. @returns a function that stops printing */
 export function showProgress(progress: () => ShardProgress): () => void {
   const { stderr } = process
   const isTerminal = stderr.isTTY === true
@@ -30,7 +30,7 @@ export function showProgress(progress: () => ShardProgress): () => void {
   }
 }
 
-/** Cuts a line to the width of the terminal. A longer line could not be overwritten by the next one. */
+/** Cuts a line to the width of the terminal. The next line could not overwrite a longer line. */
 function cut(line: string, columns: number): string {
   return line.length < columns ? line : `${line.slice(0, columns - 2)}…`
 }
@@ -38,7 +38,7 @@ function cut(line: string, columns: number): string {
 /**
  * Formats the progress as one line.
  * @param elapsed host time since the start, in milliseconds
- * @param still host time since the last run ended, in milliseconds; 0 unless the campaign counts as stalled
+ * @param still host time since the last run ended, in milliseconds. 0 if the campaign is not stalled
  */
 export function progressLine(
   { runs, of, failed, reached, possible, underWay }: ShardProgress,

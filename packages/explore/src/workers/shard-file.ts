@@ -10,7 +10,7 @@ export interface ShardFileWriter {
   soon(): void
 }
 
-/** Writes the file of a shard regularly, so that a valid file exists even if the process dies. */
+/** Writes the report file of a shard regularly. If the process dies, a valid file exists. */
 export function keeper(out: string | undefined, report: () => ShardReport): ShardFileWriter {
   let timer: NodeJS.Timeout | undefined
   let writing = Promise.resolve()
@@ -19,7 +19,7 @@ export function keeper(out: string | undefined, report: () => ShardReport): Shar
     const text = `${JSON.stringify(report())}\n`
     try {
       const there = await stat(out).catch(() => undefined)
-      // A device or a pipe must not be replaced by a file.
+      // Never replace a device or a pipe by a file.
       if (there !== undefined && !there.isFile()) throw new Error('it exists and is not a file')
       await writeWhole(out, Buffer.from(text), 0o666)
     } catch (error) {

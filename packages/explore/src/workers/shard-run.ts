@@ -5,13 +5,13 @@ import { type BlockReport, type CountedCheck, maxNotes, type ShardReport } from 
 import { newSlot, slotOf } from './job.js'
 import { JobFailed, type WorkerPool } from './workers.js'
 
-/** Options of a shard's run. */
+/** Options for running a shard. */
 export type ShardOptions = Omit<ShardReport, 'counted' | 'blocks' | 'notRun' | 'coverage' | 'notes'>
 
 /** Progress of a shard. */
 export interface ShardProgress {
   readonly runs: number
-  /** Number of all runs; `undefined` while they are counted. */
+  /** Number of all runs, or `undefined` while they are counted. */
   readonly of: number | undefined
   readonly failed: number
   readonly reached: number
@@ -22,7 +22,7 @@ export interface ShardProgress {
 
 const notYet = 'it was not run yet'
 
-/** The blocks of one shard, tried by workers. Its report is valid at any time. */
+/** Runs the blocks of one shard in workers. `report()` returns a valid report at any time. */
 export class ShardRun {
   readonly #orders: ShardOptions
   readonly #workers: WorkerPool
@@ -33,7 +33,7 @@ export class ShardRun {
   readonly #slots = new Map<number, Int32Array>()
   #coverage: readonly CoverageRow[] = []
   readonly #notes = new Set<string>()
-  /** Why no block could be run. */
+  /** Reason why no block was run. */
   #why: string | undefined = notYet
 
   constructor(orders: ShardOptions, workers: WorkerPool) {
@@ -64,7 +64,7 @@ export class ShardRun {
     }
   }
 
-  /** Tries all blocks, and continues if one fails. @param changed is called when a block has ended */
+  /** Runs all blocks, and continues after a failing block. @param changed called when a block has ended */
   async play(changed: () => void): Promise<void> {
     await Promise.all(
       this.#owned.map(async (block) => {
@@ -87,7 +87,7 @@ export class ShardRun {
     )
   }
 
-  /** Stops the run: blocks that are not finished stay unfinished. */
+  /** Stops the run. Blocks that have not finished stay unfinished. */
   stop(why: string): void {
     if (this.#counted === undefined) this.#why = why
     for (const [block, known] of this.#left) if (known === notYet || known === stopped) this.#left.set(block, why)

@@ -3,8 +3,7 @@ import { multiLine } from '../../../../src/report/safe-text.js'
 import { type CampaignInternals, campaignInternals, type IndexResult, type IndexTask } from '../campaign/index-space.js'
 import { slotOf, type WorkerJob } from './job.js'
 
-// Runs in its own thread. The code of a campaign may block the event loop forever, and the program must still react to
-// Ctrl-C.
+// Code of a worker thread. A campaign can block its event loop forever, and the main thread must still react to Ctrl-C.
 
 /** Result of a job. */
 export type JobResult = { readonly answer: IndexResult } | { readonly broken: string }
@@ -24,14 +23,14 @@ export async function perform({ file, given, task, slot }: WorkerJob): Promise<J
   }
 }
 
-/** Redirects the output of a campaign to standard error, and prevents the campaign from ending the program. */
+/** Redirects the output of a campaign to standard error, and prevents the campaign from ending the process. */
 function leaveTheReportAlone(): void {
   process.stdout.write = process.stderr.write.bind(process.stderr)
   const { exit } = process
   process.exit = (code) => {
     throw new Error(`The code under test called process.exit(${code ?? ''}).`)
   }
-  // If this listener exists, Node.js ends a thread after an uncaught error.
+  // Node.js must be able to end the thread after an uncaught error. Restore `process.exit`.
   process.on('uncaughtExceptionMonitor', () => {
     if (process.listenerCount('uncaughtException') === 0) process.exit = exit
   })
@@ -46,7 +45,7 @@ function campaignIn(file: string): Promise<CampaignInternals> {
 
 async function load(file: string): Promise<CampaignInternals> {
   const { default: campaign } = (await import(file)) as { default?: unknown }
-  // A CommonJS file has its exports in the default export.
+  // The default export of an imported CommonJS file contains all its exports.
   const candidates = [campaign, (campaign as { default?: unknown } | undefined)?.default]
   const found = candidates.map(campaignInternals.find).find((one) => one !== undefined)
   if (found !== undefined) return found
@@ -77,7 +76,7 @@ function told(error: unknown): string {
     return 'It is an ES module, but its package.json has "type": "commonjs" or no type. Name it campaign.mts, or set "type": "module".'
   if (!(error instanceof Error)) return multiLine(`It throws ${String(error)}.`)
   if (error instanceof TypeError && ours.test(error.message)) return multiLine(error.message)
-  // Keeps the stack lines of the code under test and drops those of the runner.
+  // Keep the stack lines of the code under test, and drop those of Node.js and of the worker pool.
   const lines = (error.stack ?? error.message)
     .split('\n')
     .filter((line) => !/^ +at .*(?:node:internal|tinypool)/.test(line))
@@ -86,6 +85,6 @@ function told(error: unknown): string {
 
 export const maxLines = 12
 
-/** Messages of this package that state what to do. They are reported without a stack, which would not help. */
+/** Error messages of this package that say what to do. They are reported without a stack trace. */
 const ours =
   /^(?:assert(?:Resilient|CrashSafe)|explore(?:Faults|Interleavings)|defineCampaign|playScenario)\(\)|^Its default export/

@@ -3,12 +3,12 @@ import type { CampaignOptions, IndexResult } from '../campaign/index-space.js'
 import { newSlot, slotOf, type WorkerJob } from './job.js'
 import type { JobResult } from './worker.js'
 
-/** Thrown if a job has no result. The message is the reason, or the stack of the job's error. */
+/** Thrown if a job has no result. The message is the reason, or the stack trace of the job's error. */
 export class JobFailed extends Error {}
 
 /** Performs the jobs of a campaign. */
 export interface WorkerPool {
-  /** @param slot shared memory for the progress of the job @throws JobFailed */
+  /** @param slot shared memory for the progress of the job @throws JobFailed if the job has no result */
   perform(task: WorkerJob['task'], slot?: Int32Array): Promise<IndexResult>
 }
 
@@ -34,10 +34,11 @@ export class Workers implements WorkerPool {
       runtime: 'worker_threads',
       minThreads: 1,
       maxThreads: jobs,
-      // Lets code under test continue between two jobs.
+      // With atomics, the thread would be blocked between two jobs, and code under test that still runs could not
+      // continue.
       useAtomics: false,
     })
-    // If a worker ends while it has no job, the pool replaces it when the next job arrives. Ignore the error.
+    // A worker can end while it has no job. The pool replaces it for the next job, so ignore the error.
     this.#pool.on('error', () => {})
   }
 
@@ -64,7 +65,7 @@ export class Workers implements WorkerPool {
     })
   }
 
-  /** Fails the jobs of a thread that ends. The pool does not notice such a thread. */
+  /** Rejects the running jobs of a thread that ends. The pool does not notice that a thread ended. */
   #watch(): void {
     for (const thread of this.#pool.threads) {
       if (this.#watched.has(thread)) continue

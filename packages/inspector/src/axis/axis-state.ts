@@ -3,14 +3,14 @@ import type { PageView } from '../view.js'
 import { type Marks, marksOf, type PlacedMarks, placed } from './marks.js'
 import { type Scale, type ScaleKind, scaleOf } from './scale.js'
 
-/** Visible part of the axis, in positions of the scale. */
+/** Visible part of the axis. 0 is the beginning of the scale and 1 its end. */
 export interface Sight {
   readonly from: number
   readonly to: number
 }
 
 const everything: Sight = { from: 0, to: 1 }
-/** Minimum width of the visible part; below it, floating-point precision is not sufficient. */
+/** Minimum width of the visible part. A smaller width would exceed the precision of floating-point numbers. */
 const nearest = 1e-9
 
 /** The time axis: its marks, its scale, and the visible part. */
@@ -20,7 +20,10 @@ export class AxisState {
   readonly marks: ReadonlySignal<Marks>
   readonly scale: ReadonlySignal<Scale>
   readonly placed: ReadonlySignal<PlacedMarks>
-  /** Virtual time of the present, limited to the axis. The axis may end later, because waits end later. */
+  /**
+   * Virtual time of the sandbox, but not after the end of the axis. The axis can end later, because it shows waits that
+   * end in the future.
+   */
   readonly now: ReadonlySignal<number>
 
   constructor(readonly view: PageView) {
@@ -38,7 +41,7 @@ export class AxisState {
     })
   }
 
-  /** Moves the view to an instant, or to the present if the instant is later. */
+  /** Shows the sandbox at this instant. A future instant shows the present. */
   lookAt(at: number): void {
     const instant = Math.round(at)
     this.view.instant.value = instant < this.now.value ? instant : undefined
@@ -50,7 +53,10 @@ export class AxisState {
     this.#look(from + (to - from) * around - size * around, size)
   }
 
-  /** Scrolls the axis. @param by distance as a fraction of the visible part; negative for earlier */
+  /**
+   * Scrolls the axis.
+   * @param by distance as a fraction of the visible part. A negative value scrolls to earlier instants
+   */
   pan(by: number): void {
     const { from, to } = this.sight.value
     this.#look(from + by * (to - from), to - from)
@@ -60,14 +66,14 @@ export class AxisState {
     this.sight.value = everything
   }
 
-  /** Scrolls to an instant if it is not visible. */
+  /** Scrolls to this instant if it is not visible. */
   show(at: number): void {
     const place = this.scale.value.place(at)
     const { from, to } = this.sight.value
     if (place < from || place > to) this.#look(place - (to - from) / 2, to - from)
   }
 
-  /** Zooms to a range of time, with a margin. */
+  /** Zooms to this range of time, plus a margin. */
   showRange(from: number, to: number): void {
     const scale = this.scale.value
     const [left, right] = [scale.place(from), scale.place(to)]

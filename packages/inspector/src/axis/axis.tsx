@@ -15,7 +15,7 @@ interface AxisProps {
   readonly axis: AxisState
 }
 
-/** Shows everything over time: four lanes, the current instant, and the selected range. */
+/** Shows the entries over time in four lanes, with the current instant and the selected range. */
 export function Axis({ view, axis }: AxisProps): JSX.Element {
   return (
     <section class="axis" aria-labelledby="axis-title">
@@ -189,12 +189,14 @@ function sized(canvas: HTMLCanvasElement, width: number, ratio: number): void {
   canvas.style.height = `${pictureHeight}px`
 }
 
-/** Shows the selection as elements above the picture, so that moving it repaints nothing. */
+/**
+ * Shows the selection as elements above the canvas. When the selection changes, the canvas need not be painted again.
+ */
 function Overlay({ view, axis, width }: AxisProps & { readonly width: number }): JSX.Element {
   const { from, to } = axis.sight.value
   const scale = axis.scale.value
   const x = (at: number): number => ((scale.place(at) - from) / (to - from)) * width
-  /** Without the limit, the line of the last instant would be just outside the picture. */
+  /** Keeps the line of the last instant visible. Without this limit, it would be drawn just right of the canvas. */
   const line = (at: number): number => (x(at) > width ? x(at) : Math.min(x(at), width - 2))
   const range = view.range.value
   const selected = view.entry(view.selectedSeq.value)
@@ -216,10 +218,13 @@ function Overlay({ view, axis, width }: AxisProps & { readonly width: number }):
   )
 }
 
-/** Maximum number of pixels that a pointer may move within a click. */
+/** If the pointer moves more than this many pixels, it is a drag and not a click. */
 const still = 4
 
-/** Handles the pointer: above the lanes it moves the instant; in the lanes it selects an entry or drags a range. */
+/**
+ * Handles the pointer. Above the lanes, it sets the instant. In the lanes, a click selects an entry, and a drag selects
+ * a range.
+ */
 function usePointer({ view, axis, width }: AxisProps & { readonly width: number }): HTMLAttributes<HTMLDivElement> {
   const drag = useRef<{ x: number; isTime: boolean; hasMoved: boolean } | undefined>(undefined)
   const at = (x: number): number => {

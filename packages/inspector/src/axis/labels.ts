@@ -5,40 +5,48 @@ export interface Label {
   /** Left edge in pixels. */
   readonly left: number
   readonly width: number
-  /** Position of its tick. */
+  /** Position of the tick that the label belongs to. */
   readonly x: number
   readonly text: string
 }
 
 export interface Labels {
   readonly times: readonly Label[]
-  /** Dates below the times: for the first time, and for each time on another day than the previous time. */
+  /**
+   * Dates, in a line below the times. The first time has a date, and so has each time whose day differs from the day of
+   * the previous time.
+   */
   readonly dates: readonly Label[]
 }
 
 interface LabelBox {
   readonly scale: Scale
-  /** Visible part, in positions of the scale. */
+  /** Beginning of the visible part. 0 is the beginning of the scale and 1 its end. */
   readonly from: number
   readonly to: number
   readonly width: number
-  /** Returns the width of a text in pixels. */
+  /** Returns the width of a text, in pixels. */
   readonly measure: (text: string) => number
 }
 
-/** Pixels between two labels. */
+/** Minimum distance of two labels, in pixels. */
 const gap = 12
 
-/** Numbers of characters of a time: `09:00`, `09:00:12` or `09:00:12.000`. */
+/** Possible lengths of a time, in characters: `09:00`, `09:00:12` and `09:00:12.000`. */
 const precisions = [5, 8, 12]
 
-/** Returns the labels of the axis. Labels of a line never overlap, and never extend beyond the axis, at any width. */
+/**
+ * Returns the labels of the axis. At any width, labels in one line do not overlap and do not extend beyond the axis.
+ */
 export function labelsOf(place: LabelBox): Labels {
   const found = precisions.map((precision) => labeled(place, precision))
   return found.find(({ isTelling }) => isTelling) ?? found.at(-1)!
 }
 
-/** Returns labels with this precision. @returns `isTelling`: whether no two adjacent times have the same text */
+/**
+ * Returns labels whose times have this many characters.
+ * @returns `isTelling`: whether adjacent times always have different texts
+ */
 function labeled({ scale, from, to, width, measure }: LabelBox, precision: number): Labels & { isTelling: boolean } {
   const times: Label[] = []
   const dates: Label[] = []
@@ -46,7 +54,7 @@ function labeled({ scale, from, to, width, measure }: LabelBox, precision: numbe
   let date = ''
   let before = Number.NaN
   let isTelling = true
-  // If there is only one instant, all positions have the same time, so only its own position is labeled.
+  // If the axis has only one instant, label only its position. All other positions would get the same time.
   const isOne = scale.first === scale.last
   for (let step = 0; step <= (isOne ? 0 : count); step++) {
     const part = isOne ? (scale.place(scale.first) - from) / (to - from) : step / count
@@ -55,7 +63,7 @@ function labeled({ scale, from, to, width, measure }: LabelBox, precision: numbe
     const time = labelAt(x, shownTime(at).slice(0, precision), width, measure)
     if (!fits(times, time, width)) continue
     const today = shownDate(at)
-    // Without its date, the time would be read as one of the day before.
+    // A time on a new day needs a date. If the date does not fit, omit the time too.
     const label = today === date ? undefined : labelAt(x, today, width, measure)
     if (label !== undefined && !fits(dates, label, width)) continue
     if (label === undefined && times.at(-1)?.text === time.text && at !== before) isTelling = false

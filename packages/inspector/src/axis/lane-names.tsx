@@ -26,7 +26,7 @@ function add(sum: Sum, from: number, to: number): void {
 
 const shortNames = ['Requests', 'Messages', 'Store', 'Faults'] as const
 
-/** Shows the names of the lanes with their content as text: for screen readers, and as a summary. */
+/** Shows the name of each lane, and a summary of its entries as text, which screen readers can read. */
 export function LaneNames({ view, heights, top }: LaneNamesProps): JSX.Element {
   const sums = useComputed(() => {
     const range = view.range.value

@@ -12,7 +12,7 @@ import {
 } from '../entry-kinds.js'
 import { distinct, type Scale } from './scale.js'
 
-/** Number of lines of all lanes. */
+/** Number of lines in all lanes together. */
 export const lines: number = axisRows.reduce((sum, { rows }) => sum + rows, 0)
 
 /** Index of the first line of each lane. */
@@ -20,7 +20,10 @@ export const firstLines: readonly number[] = axisRows.map((_, lane) =>
   axisRows.slice(0, lane).reduce((sum, { rows }) => sum + rows, 0),
 )
 
-/** The marks as columns of numbers, because 100,000 marks are processed for every picture. */
+/**
+ * The marks of the axis, stored as columns of numbers. Painting processes up to 100,000 marks, for which objects would
+ * be too slow.
+ */
 export interface Marks {
   readonly size: number
   /** Index of the mark's entry. */
@@ -29,9 +32,9 @@ export interface Marks {
   readonly tone: Uint8Array
   readonly from: Float64Array
   readonly to: Float64Array
-  /** End of the wait; equal to `to` without a wait. */
+  /** End of the wait after the mark. Equal to `to` if there is no wait. */
   readonly until: Float64Array
-  /** Instants with an entry, ascending, without duplicates. */
+  /** Instants at which an entry or a wait begins or ends, ascending, without duplicates. */
   readonly instants: Float64Array
 }
 
@@ -41,7 +44,7 @@ const fault = tones.indexOf('fault')
 
 /**
  * Returns the marks of the entries.
- * @param changed `seq` of the entries that changed the store; if it is empty, each command counts as a change
+ * @param changed `seq` of each entry that changed the store. If it is empty, each command counts as a change.
  */
 export function marksOf(entries: readonly TraceEntry[], changed: ReadonlySet<number>): Marks {
   const most = entries.length + entries.filter(isInjectedByScript).length
@@ -97,7 +100,7 @@ function set(
   marks.until[at] = span.until ?? span.to
 }
 
-/** Returns the same line for all entries of one message or run. */
+/** Returns the line of an entry. All entries of one message or workflow run are in the same line. */
 function lineIn(entry: TraceEntry, lane: number, place: number): number {
   const { rows } = axisRows[lane]!
   const { messageId, runId, sourceMessageId } = entry as Record<string, unknown>
@@ -116,7 +119,7 @@ function toneIn(entry: TraceEntry, changed: ReadonlySet<number>): number {
   return isReading ? soft : tones.indexOf(toneOf(entry))
 }
 
-/** The marks in positions of a scale, for one kind of scale. */
+/** Marks whose instants are converted to positions of a scale. */
 export interface PlacedMarks extends Marks {
   readonly left: Float64Array
   readonly right: Float64Array
@@ -132,18 +135,18 @@ export function placed(marks: Marks, scale: Scale): PlacedMarks {
   return { ...marks, left: along(marks.from), right: along(marks.to), waits: along(marks.until) }
 }
 
-/** Width of a mark at the right edge, where the line of the present covers one pixel of it. */
+/** Width of a mark at the right edge of the axis. The line of the present covers one pixel of such a mark. */
 const widthAtEdge = 4
 
 /**
- * Computes which pixels of each line have which tone. It counts the begin and the end of each mark, so that a million
- * marks take linear time.
+ * Computes for each line which pixels have which tone. It only counts where marks begin and end, so the time is linear
+ * even for a million marks.
  */
 export class AxisCoverage {
   #width = 0
   #edges = new Int32Array(0)
 
-  /** @param width pixels for everything between `from` and `to` */
+  /** @param width number of pixels between `from` and `to` */
   fill(marks: PlacedMarks, from: number, to: number, width: number): void {
     const row = width + 2
     if (this.#width !== width) {
@@ -173,7 +176,7 @@ export class AxisCoverage {
     }
   }
 
-  /** Calls `draw` for each continuous stretch of pixels of a line and a tone. */
+  /** Calls `draw` for each group of adjacent pixels with the same tone in a line. */
   each(line: number, tone: number, draw: (left: number, width: number) => void): void {
     const base = (line * tones.length + tone) * (this.#width + 2)
     let depth = 0
@@ -188,7 +191,7 @@ export class AxisCoverage {
   }
 }
 
-/** Returns the mark that is nearest to a point, within a distance in pixels. @returns index of its entry */
+/** Returns the mark that is nearest to a point, if the distance is not too large. @returns index of the mark's entry */
 export function nearestMark(
   marks: PlacedMarks,
   {

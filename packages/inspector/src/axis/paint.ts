@@ -10,14 +10,14 @@ const lanePadding = 3
 const leastLane = 20
 
 const heights = axisRows.map(({ rows }) => Math.max(leastLane, rows * lineHeight + 2 * lanePadding))
-/** Top of each lane, in pixels from the top of the picture. */
+/** Top edge of each lane, in pixels from the top of the canvas. */
 const laneTops: readonly number[] = heights.map((_, lane) =>
   heights.slice(0, lane).reduce((sum, height) => sum + height, labelHeight),
 )
 export const rowHeights: readonly number[] = heights
 export const pictureHeight: number = heights.reduce((sum, height) => sum + height, labelHeight)
 
-/** Returns the line at a height, for a pointer. */
+/** Returns the line at a pointer's vertical position. */
 export function lineAt(y: number): number {
   const lane = Math.max(
     0,
@@ -29,7 +29,7 @@ export function lineAt(y: number): number {
 
 export type Colours = Readonly<Record<Tone | 'paper' | 'shade' | 'line' | 'ink' | 'quiet', string>>
 
-/** Returns the colors of the style, as a canvas takes them. */
+/** Returns the colors of the style sheet in a format that a canvas accepts. */
 export function coloursOf(element: HTMLElement): Colours {
   const probe = document.createElement('span')
   probe.hidden = true
@@ -55,7 +55,7 @@ interface Picture {
   readonly colours: Colours
 }
 
-/** Draws everything that does not move with the pointer. @returns the labels, for screen readers */
+/** Paints everything that does not depend on the pointer. @returns the labels, for screen readers */
 export function paint(picture: Picture): Labels {
   const { pen, marks, coverage, scale, from, to, width, ratio, colours } = picture
   pen.setTransform(ratio, 0, 0, ratio, 0, 0)
@@ -88,7 +88,7 @@ function paintLane(lane: number, { pen, coverage, colours }: Picture): void {
   for (let row = 0; row < rows; row++) {
     const middle = laneTops[lane]! + free + (row + 0.5) * lineHeight
     tones.forEach((tone, index) => {
-      // Waits are thin. Failures differ by more than their color.
+      // Waits are thin. Failures are high, because readers who do not distinguish colors must see them too.
       const height = tone === 'wait' ? 2 : tone === 'soft' ? 3 : tone === 'bad' || tone === 'fault' ? 9 : 5
       pen.fillStyle = colours[tone]
       coverage.each(firstLines[lane]! + row, index, (left, width) => {

@@ -1,13 +1,13 @@
 /**
- * Maps instants to positions between 0 and 1 and back. The kind `time` is proportional to time, so that days without
- * entries take up space. With the kind `steps`, all adjacent instants are equally far apart.
+ * Converts instants to positions from 0 to 1, and back. With the kind `time`, distances are proportional to time, so
+ * days without entries take up space. With the kind `steps`, adjacent instants always have the same distance.
  */
 export interface Scale {
   readonly first: number
   readonly last: number
   place(at: number): number
   at(place: number): number
-  /** Returns the next instant with an entry in a direction. */
+  /** Returns the nearest instant with an entry after `at`, or before it if the direction is -1. */
   neighbor(at: number, direction: 1 | -1): number
 }
 
@@ -52,7 +52,7 @@ export function scaleOf(kind: ScaleKind, instants: Float64Array): Scale {
   }
 }
 
-/** Counts the instants before another one. */
+/** Counts the instants that are earlier than `at`. */
 function countBefore(instants: Float64Array, at: number): number {
   let low = 0
   let high = instants.length
@@ -64,7 +64,6 @@ function countBefore(instants: Float64Array, at: number): number {
   return low
 }
 
-/** Sorts instants and removes duplicates. */
 export function distinct(instants: Float64Array): Float64Array {
   instants.sort()
   let size = 0

@@ -9,7 +9,10 @@ interface ScrubberProps {
   readonly width: number
 }
 
-/** A slider for the current instant: dragged, or moved with the arrow keys from one instant to the next. */
+/**
+ * A slider that sets the current instant. It can be dragged. The arrow keys move it to the next or previous instant
+ * with an entry.
+ */
 export function Scrubber({ view, axis, width }: ScrubberProps): JSX.Element {
   const scale = axis.scale.value
   const { from, to } = axis.sight.value

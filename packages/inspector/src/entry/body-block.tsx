@@ -6,13 +6,13 @@ import { hexLines, laidOut, type PortableBody, readBody } from '../readable-byte
 interface BodyBlockProps {
   readonly title: string
   readonly body: PortableBody
-  /** Text in place of a missing body. */
+  /** Text that is shown if there is no body. */
   readonly absent?: string
 }
 
 type Form = 'As JSON' | 'As text' | 'Hex'
 
-/** Maximum number of characters that are drawn, because longer texts are not readable in a page. */
+/** Maximum number of characters that are shown. A reader could not read more on a page. */
 const maxChars = 200_000
 const maxBytes = 16_384
 

@@ -7,7 +7,7 @@ import { shownDate, shownTime } from '../shown-dates.js'
 export interface EntryField {
   readonly name: string
   readonly text: string
-  /** Number of the entry to which the field links. */
+  /** `seq` of an entry to which the field links. */
   readonly seq?: number
 }
 
@@ -21,7 +21,7 @@ const list: Reader = (value) =>
   Array.isArray(value) ? value.map((item) => plain(item, none)).join(', ') : plain(value, none)
 const none = {} as TraceEntry
 
-/** Labels of fields, with functions that format their values; `null` for fields that are shown elsewhere. */
+/** Label of each field, and a function that formats its value. `null`: another part of the panel shows the field. */
 const named: Readonly<Record<string, readonly [name: string, read?: Reader] | null>> = {
   ...{ type: null, seq: null, at: null, cause: null, headers: null, body: null, response: null, outcome: null },
   ...{ store: null, note: null, redact: null, argv: null, reply: null, error: null, waitReason: null, waitedMs: null },
@@ -62,7 +62,7 @@ const named: Readonly<Record<string, readonly [name: string, read?: Reader] | nu
   kept: ['Kept for later', yes],
   until: ['Until', instant],
   handlerRuns: ['Times the handler ran'],
-  possibleCauses: ['Made by one of the attempts', list],
+  possibleCauses: ['Caused by one of', list],
   endedAfterSeq: ['Last entry before its end'],
   state: ['State'],
   reason: ['Reason'],
@@ -73,7 +73,7 @@ const named: Readonly<Record<string, readonly [name: string, read?: Reader] | nu
   resource: ['Setting of'],
   name: ['Name'],
   change: ['Change'],
-  value: ['In force from now on'],
+  value: ['New value'],
   point: ['Injection point'],
   fault: ['Fault'],
   target: ['Target'],
@@ -86,13 +86,13 @@ const named: Readonly<Record<string, readonly [name: string, read?: Reader] | nu
   unit: ['Limit counts'],
 }
 
-/** Fields with another meaning in entries of one type. */
+/** Fields that have another meaning or another label in one entry type. */
 const namedOfType: Readonly<Record<string, (typeof named)[string]>> = {
   'attempt.reason': null,
   'clock.count': ['Moves'],
 }
 
-/** Returns the fields of an entry with their labels, except those that are shown elsewhere. */
+/** Returns the labeled fields of an entry, without those that another part of the panel shows. */
 export function fieldsOf(entry: TraceEntry): readonly EntryField[] {
   const fields: EntryField[] = [
     { name: 'What', text: kindOf(entry).name },

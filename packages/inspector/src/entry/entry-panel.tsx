@@ -67,7 +67,7 @@ function Detail({ page, entry }: EntryPanelProps & { readonly entry: TraceEntry 
   )
 }
 
-/** Shows the command, headers and bodies, the request first. */
+/** Shows the command, the headers and the bodies of an entry. The request precedes the response. */
 function Content({ entry }: { readonly entry: TraceEntry }): JSX.Element {
   const end = (entry.response ?? entry.outcome) as
     | { headers?: unknown; body?: PortableBody; error?: string }
@@ -176,7 +176,7 @@ function Named({ name, children }: { readonly name: string; readonly children: C
 interface EntryButtonProps {
   readonly page: PageState
   readonly seq: number
-  /** Whether the text of the entry is shown in addition to its number. */
+  /** Whether the button shows the text of the entry, not only its number. */
   readonly told?: boolean
   readonly children?: ComponentChildren
 }

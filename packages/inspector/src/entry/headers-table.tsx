@@ -6,7 +6,7 @@ interface HeadersTableProps {
   readonly headers: unknown
 }
 
-/** Maximum number of shown characters of a value, enough to distinguish long signatures. */
+/** Maximum number of characters that are shown of a value. Long signatures must still be distinguishable. */
 const longest = 600
 
 export function HeadersTable({ title, headers }: HeadersTableProps): JSX.Element | null {

@@ -1,19 +1,19 @@
 import type { TraceEntry } from '../../../../src/report/trace.js'
 
-/** Numbers of related entries. */
+/** `seq` of each entry that is related to the selected one. */
 export interface Relations {
   readonly cause?: number
   readonly effects: readonly number[]
-  /** Number of effects beyond those listed. */
+  /** Number of effects that `effects` does not contain. */
   readonly more: number
-  /** The previous and the next entry about the same message or run. */
+  /** `seq` of the previous and of the next entry about the same message or workflow run. */
   readonly before?: number
   readonly behind?: number
 }
 
 const maxEffects = 30
 
-/** Returns the related entries. It scans all entries once, which is fast enough for one selected entry. */
+/** Returns the related entries. It reads all entries once. For a single selected entry, this is fast enough. */
 export function relationsOf(entries: readonly TraceEntry[], entry: TraceEntry): Relations {
   const { messageId, runId } = entry as Record<string, unknown>
   const effects: number[] = []

@@ -3,7 +3,7 @@ import { plainText } from '../../../../src/report/safe-text.js'
 import type { TraceEntry } from '../../../../src/report/trace.js'
 import { type Claim, signaturesOf } from './signature-check.js'
 
-/** Shows signatures with their claims, and which claims are correct. */
+/** Shows the signatures of a delivery with their claims, and marks each claim as correct or wrong. */
 export function SignatureBlock({ entry }: { readonly entry: TraceEntry }): JSX.Element | null {
   const signatures = signaturesOf(entry)
   if (signatures.length === 0) return null

@@ -5,13 +5,13 @@ import type { TraceEntry } from '../../../../src/report/trace.js'
 import { type PortableBody, readBody } from '../readable-bytes.js'
 import { shownDate, shownTime } from '../shown-dates.js'
 
-/** One claim of a signature, and whether it is correct. */
+/** A claim of a signature. */
 export interface Claim {
   readonly name: string
   readonly text: string
-  /** Absent if the page cannot check it. */
+  /** Whether the claim is correct. Absent if the page cannot check the claim. */
   readonly holds?: boolean
-  /** Why the claim cannot be checked, or why it is wrong. */
+  /** Reason why the claim is wrong or cannot be checked. */
   readonly because?: string
 }
 
@@ -19,13 +19,16 @@ export interface Signature {
   readonly header: string
   readonly algorithm: string
   readonly claims: readonly Claim[]
-  /** Why the page does not check the signature itself. */
+  /** Reason why the page does not check the last part, the signature itself. */
   readonly seal: string
 }
 
 type Headers = readonly (readonly [name: string, value: string])[]
 
-/** Returns the signatures of a delivery with their claims. The page gets them with their last part redacted. */
+/**
+ * Returns the signatures of a delivery with their claims. The log redacts the last part of each signature, so the page
+ * cannot check that part.
+ */
 export function signaturesOf(entry: TraceEntry): readonly Signature[] {
   const headers = Array.isArray(entry.headers) ? (entry.headers as Headers) : []
   return headers.flatMap(([name, value]) => {

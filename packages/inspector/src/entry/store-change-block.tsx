@@ -16,7 +16,7 @@ interface Key {
 
 const most = 50
 
-/** Shows what a delivery changed in the data store, if `recordStoreChanges()` was active. */
+/** Shows the changes that a delivery made in the data store, if `recordStoreChanges()` was active. */
 export function StoreChangeBlock({ change }: { readonly change: unknown }): JSX.Element | null {
   if (typeof change !== 'object' || change === null) return null
   const { added = [], removed = [], changed = [] } = change as Change

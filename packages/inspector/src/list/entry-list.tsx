@@ -15,12 +15,15 @@ interface ListProps {
   readonly rows: ReadonlySignal<Rows>
 }
 
-/** Number of lines that are drawn above and below the visible ones, so that scrolling finds them. */
+/**
+ * Number of additional lines that are drawn above and below the visible part. They appear immediately when the list is
+ * scrolled.
+ */
 const margin = 8
-/** Number of row elements, more than the lines of the tallest screen. */
+/** Number of row elements. No screen shows as many lines. */
 const elements = 256
 
-/** Shows the entries as lines with bars. Only visible lines are drawn. */
+/** Shows the entries as lines with time bars. Only the visible lines are drawn. */
 export function List({ view, axis, filter, rows }: ListProps): JSX.Element {
   const all = view.entries.value.length
   const { count } = rows.value
@@ -67,7 +70,8 @@ function Lines({ view, axis, rows }: Omit<ListProps, 'filter'>): JSX.Element {
     const kind = lines.kind(row)
     drawn.push(
       <ListRow
-        // Elements that leave at one end are reused at the other, so that scrolling creates none.
+        // A line that leaves the visible part and a line that enters it share a key. Its element is reused, so
+        // scrolling creates no elements.
         key={row % elements}
         row={row}
         kind={kind}
@@ -103,7 +107,7 @@ function Lines({ view, axis, rows }: Omit<ListProps, 'filter'>): JSX.Element {
   )
 }
 
-/** Scrolls to the selected entry after each selection. The entry of a link may arrive later. */
+/** Scrolls to the selected entry, once for each selection. An entry that a link selects may arrive later. */
 function useFollowing(view: PageView, rows: ReadonlySignal<Rows>, box: { readonly current: HTMLElement | null }): void {
   const followed = useRef<number | undefined>(undefined)
   useSignalEffect(() => {
@@ -114,7 +118,7 @@ function useFollowing(view: PageView, rows: ReadonlySignal<Rows>, box: { readonl
     const row = lines.rowOf(seq)
     if (row >= lines.length || lines.entry(row).seq !== seq) return
     followed.current = seq
-    // The list must have its height before it can scroll.
+    // The list can scroll only after its new height is applied.
     requestAnimationFrame(() => scrollTo(element, row * rowHeight))
   })
 }
@@ -126,13 +130,13 @@ function scrollTo(element: HTMLElement, top: number): void {
   }
 }
 
-/** Selects the entry a number of lines away from the selected one. */
+/** Moves the selection by this many lines. Lines without an entry are skipped. */
 export function moveSelection(view: PageView, lines: Rows, by: number): void {
   if (lines.count === 0) return
   const { value: seq } = view.selectedSeq
   const direction = by < 0 ? -1 : 1
   let row = seq === undefined ? (by < 0 ? lines.length : -1) : lines.rowOf(seq)
-  // An entry that is not in the list is between two lines.
+  // An entry that the filter hides has no line of its own. `rowOf()` returns the line after it.
   if (seq !== undefined && by > 0 && (row >= lines.length || lines.entry(row).seq !== seq)) row--
   row = Math.min(lines.length - 1, Math.max(0, row + by))
   while (lines.kind(row) !== 'entry' && row + direction >= 0 && row + direction < lines.length) row += direction

@@ -5,18 +5,20 @@ import { entryText, lineOf, waitText } from '../entry-text.js'
 import { day } from '../shown-dates.js'
 import { type PageView, placeOf, type TimeRange } from '../view.js'
 
-/** What a line of the list shows: an entry, a wait after it, or the beginning of a day. */
+/** Kind of a line in the list: an entry, a wait after an entry, or the beginning of a day. */
 export type RowKind = 'entry' | 'wait' | 'day'
 const rowKinds: readonly RowKind[] = ['entry', 'wait', 'day']
 
-/** Lines of the list, each as one number. Objects for 100,000 entries would take too much memory. */
+/**
+ * Lines of the list. Each line is stored as one number, because objects for 100,000 entries would take too much memory.
+ */
 export class Rows {
   readonly #codes: readonly number[]
 
   constructor(
     readonly entries: readonly TraceEntry[],
     codes: readonly number[],
-    /** Number of entries among the lines. */
+    /** Number of lines that show an entry. */
     readonly count: number,
   ) {
     this.#codes = codes
@@ -34,14 +36,14 @@ export class Rows {
     return this.entries[Math.floor(this.#codes[row]! / 3)]!
   }
 
-  /** Returns the line of an entry, or where it would be; lines for days and waits of adjacent entries do not count. */
+  /** Returns the line of an entry. If the entry has no line, returns the line before which it would be inserted. */
   rowOf(seq: number): number {
     const wanted = placeOf(this.entries, seq) * 3
     let low = 0
     let high = this.#codes.length
     while (low < high) {
       const middle = (low + high) >> 1
-      // The line of a day precedes its entry and has the same index.
+      // The line of a day has the same index as its entry, but is before it.
       const code = this.#codes[middle]!
       const order = code % 3 === 2 ? code - 2.5 : code
       if (order < wanted) low = middle + 1
@@ -55,7 +57,7 @@ export class Rows {
 export class ListFilter {
   readonly words: Signal<string> = signal('')
   readonly groups: Signal<ReadonlySet<EntryGroup>> = signal(new Set(groups))
-  /** Whether key events that repeat their commands are listed. */
+  /** Whether the list contains key events that only repeat their command. */
   readonly echoes: Signal<boolean> = signal(false)
 
   clear(): void {
@@ -80,7 +82,7 @@ export function rowsOf(view: PageView, filter: ListFilter): ReadonlySignal<Rows>
 
 export interface Narrowing {
   readonly range?: TimeRange | undefined
-  /** Words in lower case, all of which an entry must contain. */
+  /** Search words in lower case. An entry must contain all of them. */
   readonly words?: readonly string[]
   readonly groups?: ReadonlySet<EntryGroup>
   readonly echoes?: boolean
@@ -112,7 +114,7 @@ export function listed(entries: readonly TraceEntry[], narrowing: Narrowing): Ro
 
 const texts = new WeakMap<TraceEntry, string>()
 
-/** Returns the text of an entry that can be searched. */
+/** Returns the text in which the search looks for words. */
 function textOf(entry: TraceEntry): string {
   let text = texts.get(entry)
   if (text === undefined) {

@@ -9,7 +9,7 @@ interface ListToolsProps {
   readonly filter: ListFilter
 }
 
-/** Filters the list by text and by kinds of entries. */
+/** Input fields that filter the list by text and by kinds of entries. */
 export function ListTools({ view, filter }: ListToolsProps): JSX.Element {
   const counts = useComputed(() => {
     const found = new Map<EntryGroup, number>()

@@ -7,7 +7,7 @@ import { type EntryText, entryText, waitText } from '../entry-text.js'
 import { shownDate, shownTime } from '../shown-dates.js'
 import type { RowKind } from './list-rows.js'
 
-/** Height of a line in pixels, equal to the height in the style sheet. */
+/** Height of a line in pixels. The style sheet has the same value. */
 export const rowHeight = 26
 
 interface RowProps {
@@ -20,7 +20,7 @@ interface RowProps {
   readonly sight: Sight
 }
 
-/** One line of the list, which is only redrawn if its content changes. */
+/** One line of the list. It is redrawn only if its content changes. */
 export class ListRow extends Component<RowProps> {
   override shouldComponentUpdate(next: RowProps): boolean {
     return (Object.keys(next) as (keyof RowProps)[]).some((name) => next[name] !== this.props[name])
@@ -68,7 +68,7 @@ function line(props: RowProps): JSX.Element {
   )
 }
 
-/** Shows the text of an entry. In a narrow line, the beginning of the URL is cut, and the end stays visible. */
+/** Shows the text of an entry. If the line is narrow, the beginning of the URL is cut, and its end stays visible. */
 function Words({ told: { head, url, end } }: { readonly told: EntryText }): JSX.Element {
   return (
     <span class="row-text">
@@ -83,7 +83,7 @@ function Words({ told: { head, url, end } }: { readonly told: EntryText }): JSX.
   )
 }
 
-/** Shows the time of the entry, along the visible part of the axis. */
+/** Shows when the entry ran, as a bar. The width of the line represents the visible part of the axis. */
 function Bar({ entry, kind, scale, sight }: RowProps): JSX.Element | null {
   const { from, to, until = to } = spanOf(entry)
   const part = (at: number): number =>
@@ -94,7 +94,7 @@ function Bar({ entry, kind, scale, sight }: RowProps): JSX.Element | null {
     <span class="row-bar" aria-hidden="true">
       <span
         class={kind === 'wait' ? 'bar bar-wait' : 'bar'}
-        // A bar at the right edge is drawn inside of it, with its minimum width.
+        // A bar has a minimum width. At the right edge, it must not extend beyond the line.
         style={{ left: `min(${left * 100}%, 100% - 2px)`, width: `${Math.max(0, right - left) * 100}%` }}
       />
     </span>

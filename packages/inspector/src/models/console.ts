@@ -2,9 +2,9 @@ import { type Bytes, isUtf8, text, toBase64, utf8 } from '../../../../src/kernel
 import type { PortableString } from '../../../../src/kernel/portable.js'
 import type { ControlReply } from './control-values.js'
 
-// A console of the store: parses typed commands, and formats replies as redis-cli does.
+// Console of the store. It parses typed commands, and formats replies like redis-cli.
 
-/** A row of the command reference. */
+/** Description of a command in the command reference. */
 export interface CommandHelp {
   readonly name: string
   readonly usage: string
@@ -18,9 +18,9 @@ const inDouble = /\\x([\da-f]{2})|\\(.)|([^"\\]+)/giy
 const inSingle = /\\'|[^']/gy
 
 /**
- * Parses the arguments of a line, with or without quotes. Quoted arguments are read as redis-cli does: `"\xff\n"` and
+ * Splits a line into arguments, which can be quoted. Escapes in quotes are those of redis-cli: `"\xff\n"` and
  * `'it\'s'`.
- * @returns `undefined` if a quote is open, or if text follows a closing quote
+ * @returns `undefined` if a closing quote is missing, or if other text directly follows it
  */
 export function wordsOf(line: string): readonly PortableString[] | undefined {
   const words: Bytes[] = []
@@ -80,12 +80,10 @@ function portable(bytes: Bytes): PortableString {
   return isUtf8(bytes) ? text(bytes) : { base64: toBase64(bytes) }
 }
 
-/** Replies that are shown without quotes, by command. */
+/** Commands whose reply is a text without quotes, and the pattern of that reply. */
 const bareAnswers: Readonly<Record<string, RegExp>> = { TYPE: /./s, PING: /^PONG$/ }
 
-/**
- * Returns whether a reply is a status of the protocol rather than a value. The wire format does not distinguish them.
- */
+/** Returns whether a reply is a status, such as `OK`, and not a value. In the wire format both are texts. */
 export function isStatus(
   reply: ControlReply,
   [name = '', ...rest]: readonly PortableString[],
@@ -97,7 +95,6 @@ export function isStatus(
   return reply === 'OK' && !(row?.flags.includes('read') ?? false)
 }
 
-/** Formats a reply as redis-cli does. */
 export function replyText(reply: ControlReply, isBare = false, indent = ''): string {
   if (reply === null) return '(nil)'
   if (typeof reply === 'number') return `(integer) ${reply}`
@@ -129,7 +126,10 @@ function quoted(bytes: string): string {
   return `"${shown}"`
 }
 
-/** Returns the row of the command with which a line begins; the longest name, because some names have two parts. */
+/**
+ * Returns the description of the command at the beginning of a line. Some names have two parts, so the longest matching
+ * name is used.
+ */
 export function rowOf(rows: readonly CommandHelp[], line: string): CommandHelp | undefined {
   const upper = `${line.trim().toUpperCase().replace(/\s+/g, ' ')} `
   let found: CommandHelp | undefined
@@ -138,7 +138,7 @@ export function rowOf(rows: readonly CommandHelp[], line: string): CommandHelp |
   return found
 }
 
-/** Returns commands that complete a line, up to a maximum. */
+/** Returns commands whose name begins with the typed line. @param most maximum number of commands */
 export function completions(rows: readonly CommandHelp[], line: string, most = 8): readonly CommandHelp[] {
   const upper = line.trimStart().toUpperCase().replace(/\s+/g, ' ')
   if (upper === '') return []

@@ -1,7 +1,7 @@
 import type { PortableString } from '../../../../src/kernel/portable.js'
 
-/** An argument of a command as the control API takes it. */
+/** Argument of a command in a request to the control API. */
 export type ControlArg = PortableString | number
 
-/** The reply of a command. Integers that JSON would round are texts. */
+/** Reply of a command in a response of the control API. An integer that JSON would round is a text in an object. */
 export type ControlReply = null | string | number | { readonly integer: string } | readonly ControlReply[]

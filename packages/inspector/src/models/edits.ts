@@ -2,7 +2,8 @@ import type { PortableString } from '../../../../src/kernel/portable.js'
 import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
 import type { ControlArg } from './control-values.js'
 
-// How a value of each type is shown as rows, and which commands change it. The commands run one after the other.
+// Shows the value of a key as rows, and returns the commands that change a row. There is one definition for each type.
+// The commands run one after the other.
 
 export type CommandLine = readonly ControlArg[]
 /** The cells of a row. */
@@ -11,15 +12,15 @@ export type Cells = readonly PortableString[]
 export interface RowEditing<K extends DumpedKey = DumpedKey> {
   /** Titles of the columns. */
   readonly columns: readonly string[]
-  /** Number of cells at the start of a row that cannot be changed, such as its index or its ID. */
+  /** Number of cells that cannot be changed, at the beginning of each row, such as the index or the ID. */
   readonly fixed: number
   rows(value: K): readonly Cells[]
-  /** Expiration of a row in virtual milliseconds. */
+  /** Returns the expiration of a row, in milliseconds of virtual time. */
   deadline?(value: K, row: number): number | undefined
-  /** Absent if a row cannot be changed. */
+  /** Returns the commands that change a row. Absent if the rows of this type cannot be changed. */
   change?(key: PortableString, before: Cells, after: Cells): readonly CommandLine[]
   remove(key: PortableString, row: Cells): readonly CommandLine[]
-  /** Titles of the cells of a new row, without those that the store sets. */
+  /** Titles of the cells that a user types for a new row. The store sets the other cells. */
   readonly fresh: readonly string[]
   add(key: PortableString, cells: Cells): readonly CommandLine[]
 }
@@ -31,12 +32,12 @@ function editing<T extends DumpedKey['type']>(row: RowEditing<Typed<T>>): RowEdi
 }
 
 /**
- * A text that no element of a list has. An element is set to it before its removal, because LREM finds values and not
- * indexes.
+ * Replaces a list element that is to be removed. LREM finds an element by its value, so the element first gets a value
+ * that no other element has.
  */
 const removed = 'stuntdouble: this element is removed'
 
-/** Types that are shown as rows. Strings and documents are shown as text. */
+/** Definitions for the types that are shown as rows. Strings and JSON documents are shown as text. */
 export const rowEditing: Readonly<Partial<Record<DumpedKey['type'], RowEditing>>> = {
   list: editing<'list'>({
     columns: ['index', 'element'],
@@ -66,7 +67,7 @@ export const rowEditing: Readonly<Partial<Record<DumpedKey['type'], RowEditing>>
     columns: ['member', 'score'],
     fixed: 0,
     rows: ({ members }) => members,
-    // The command that the store may reject comes first, because the typed score may be invalid.
+    // ZADD comes first, because the store rejects it if the typed score is invalid. The old member is then not removed.
     change: (key, [before = ''], [after = '', score = '']) => [
       ['ZADD', key, score, after],
       ...(isSame(before, after) ? [] : [['ZREM', key, before]]),
@@ -107,17 +108,19 @@ function pairsOf(words: readonly PortableString[]): string {
   return shown.flatMap((word, at) => (at % 2 === 0 ? [`${word}: ${shown[at + 1] ?? ''}`] : [])).join(', ')
 }
 
-/** Returns the command that replaces a text and keeps its expiration. */
+/** Returns a command that sets the value of a string or a JSON document, without changing its expiration. */
 export function writing({ key, type }: DumpedKey, text: PortableString): CommandLine {
   return type === 'json' ? ['JSON.SET', key, '$', text] : ['SET', key, text, 'KEEPTTL']
 }
 
-/** Returns the command that sets an expiration in seconds, or removes it if the text is empty. */
+/**
+ * Returns a command that sets the expiration of a key. If the typed text is empty, the command removes the expiration.
+ */
 export function expiring(key: PortableString, seconds: string): CommandLine {
   return seconds.trim() === '' ? ['PERSIST', key] : ['PEXPIRE', key, String(Math.round(Number(seconds) * 1000))]
 }
 
-/** Commands that create a new key of each type with one element. */
+/** Returns a command that creates a key of this type with one element. */
 export const firstOf: Readonly<Record<DumpedKey['type'], (key: PortableString, value: string) => CommandLine>> = {
   string: (key, value) => ['SET', key, value],
   list: (key, value) => ['RPUSH', key, value],
@@ -129,7 +132,9 @@ export const firstOf: Readonly<Record<DumpedKey['type'], (key: PortableString, v
   search: (key, value) => ['SEARCH.CREATE', key, 'ON', 'JSON', 'PREFIX', '1', value, 'SCHEMA', 'name', 'TEXT'],
 }
 
-/** Converts typed hexadecimal digits, `ff 00`, to bytes in the wire format; `undefined` if they are invalid. */
+/**
+ * Converts typed hexadecimal digits, such as `ff 00`, to an argument. Returns `undefined` if the digits are invalid.
+ */
 export function bytesOfHex(digits: string): PortableString | undefined {
   const plain = digits.replace(/^0x|\s+/g, '')
   if (!/^(?:[\da-f]{2})*$/i.test(plain)) return undefined

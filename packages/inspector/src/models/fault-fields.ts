@@ -1,24 +1,24 @@
-/** A kind of fault in the catalog. */
+/** Description of a fault kind in the catalog. */
 export interface FaultKindInfo {
   readonly kind: string
   readonly summary: string
   readonly points: readonly string[]
   readonly fields: readonly FaultField[]
-  /** A fault of this kind. */
+  /** Example of a fault of this kind. */
   readonly example?: Readonly<Record<string, unknown>>
 }
 
 export interface FaultField {
   readonly name: string
-  /** `number`, `string`, `boolean`, or another type, whose value is typed as JSON. */
+  /** `number`, `string`, `boolean`, or another type. A value of another type is typed as JSON. */
   readonly type: string
-  /** Whether it may be omitted. */
+  /** Whether the field may be empty. */
   readonly optional?: boolean
   /** The only allowed values. */
   readonly values?: readonly (string | number)[]
 }
 
-/** Returns the initial texts of a fault's fields, from its example. */
+/** Returns the texts that the input fields first contain, from the example of the fault kind. */
 export function typedOf({ fields, example = {} }: FaultKindInfo): Readonly<Record<string, string>> {
   const typed = fields.flatMap(({ name }) => {
     const given = example[name]
@@ -27,10 +27,7 @@ export function typedOf({ fields, example = {} }: FaultKindInfo): Readonly<Recor
   return Object.fromEntries(typed)
 }
 
-/**
- * Converts the typed fields to a fault.
- * @throws Error that names the field if its text is invalid
- */
+/** Converts the texts of the input fields to a fault. @throws Error that names the field, if a text is invalid */
 export function faultOf(kind: FaultKindInfo, typed: Readonly<Record<string, string>>): Record<string, unknown> {
   const fault: Record<string, unknown> = { kind: kind.kind }
   for (const { name, type, optional, values } of kind.fields) {
@@ -55,7 +52,7 @@ function fieldOf(name: string, type: string, text: string): unknown {
     return JSON.parse(text)
   } catch {
     if (type === 'boolean') throw new Error(`${name} must be true or false.`)
-    // A field may accept values of several types, including a text.
+    // Some fields accept a text or a value of another type. Only a text that begins like JSON must be valid JSON.
     if (/^[[{"]/.test(text.trim())) throw new Error(`${name} must be valid JSON.`)
     return text
   }

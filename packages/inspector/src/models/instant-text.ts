@@ -3,7 +3,7 @@ import { iso } from '../../../../src/kernel/instant.js'
 
 /**
  * Parses a typed instant: a date with a time (in UTC by default), milliseconds, or a duration before now.
- * @returns `undefined` if it is invalid
+ * @returns milliseconds since the Unix epoch, or `undefined` if the text is invalid
  * @example instantOf('-5m', now), instantOf('2030-01-01 09:00', now)
  */
 export function instantOf(typed: string, now: number): number | undefined {

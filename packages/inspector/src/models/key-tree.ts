@@ -1,20 +1,21 @@
 import type { PortableString } from '../../../../src/kernel/portable.js'
 import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
 
-// Keys as a tree: `user:42:name` is `name` in `42` in `user`.
+// Shows keys as a tree. Colons separate the levels: the key `user:42:name` is the row `name` in the folder `42` in the
+// folder `user`.
 
-/** One row of a level: a key, or a folder of keys with the same prefix. */
+/** A row of the tree: a key, or a folder of the keys that have the same prefix. */
 export interface TreeRow {
-  /** Name within its level. */
+  /** Last part of the name, which is shown on this level. */
   readonly name: string
-  /** ID of the key, or the prefix of the folder including the colon. */
+  /** ID of the key. For a folder, its prefix, including the colon. */
   readonly path: string
   /** Number of keys in a folder. */
   readonly count?: number
   readonly key?: DumpedKey
 }
 
-/** Formats a key for a reader; bytes that are not text as hexadecimal digits. */
+/** Formats a key for a reader. Bytes that are not text become hexadecimal digits. */
 export function shownKey(key: PortableString): string {
   return typeof key === 'string' ? key : `0x${hexOf(key.base64)}`
 }
@@ -24,10 +25,9 @@ export function hexOf(base64: string): string {
 }
 
 /**
- * Returns one level of the tree, folders and keys by name. Only open levels are computed, each with one pass over the
- * keys.
- * @param beginning `''` for the top, else the prefix of the folder
- * @param wanted part of the names of keys that are shown
+ * Returns the rows of one level, sorted by name. It is called only for open levels, and reads all keys once.
+ * @param beginning prefix of the folder, or `''` for the top level
+ * @param wanted text that the name of a key must contain
  */
 export function levelOf(
   state: Iterable<readonly [id: string, key: DumpedKey]>,
@@ -52,7 +52,7 @@ export function levelOf(
   return rows.sort(byName)
 }
 
-/** Compares numbers by their value; with equal names the folder is first. */
+/** Compares names. Numbers in names are compared by value. If the names are equal, the folder is first. */
 function byName(one: TreeRow, other: TreeRow): number {
   return collator.compare(one.name, other.name) || (other.count ?? 0) - (one.count ?? 0)
 }

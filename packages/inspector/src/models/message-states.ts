@@ -2,9 +2,9 @@ import type { EntryOf } from '../../../../src/kernel/traffic-log.js'
 import type { TraceEntry } from '../../../../src/report/trace.js'
 import type { StoreInstant } from './store-model.js'
 
-// One message according to the log: its state at any instant.
+// The states of one message, computed from the entries of the log.
 
-/** `LOST`: a fault dropped it. */
+/** States of a message. `LOST` means that a fault dropped the message. */
 export type ShownMessageState =
   | 'CREATED'
   | 'ACTIVE'
@@ -22,21 +22,21 @@ export interface MessageAt {
   readonly state: ShownMessageState
   /** `seq` of the entry that set the state. */
   readonly seq: number
-  /** Number of attempts that had begun. */
+  /** Number of attempts that have begun. */
   readonly attempts: number
   /** Number of retries, including the next one. */
   readonly retried: number
-  /** Why the message waits, as far as the log contains the reason. */
+  /** Reason why the message waits, if the log contains it. */
   readonly why: string | undefined
   /** Time of the next attempt, if it is known. */
   readonly due: number | undefined
-  /** The flow-control key that holds the message; empty if the limit of the plan holds it. */
+  /** Flow-control key that holds back the message. Empty if the limit of the plan holds it back. */
   readonly heldBy: string | undefined
 }
 
 type Standing = { -readonly [K in keyof MessageAt]: MessageAt[K] }
 
-/** Effect of an entry on the state of a message. */
+/** Changes that an entry makes to the state of a message, by entry type. */
 const effects: Readonly<Record<string, (standing: Standing, entry: never, point: StoreInstant) => void>> = {
   published(standing, { notBefore, at }: EntryOf<'published'>) {
     standing.due = notBefore
@@ -48,7 +48,8 @@ const effects: Readonly<Record<string, (standing: Standing, entry: never, point:
     standing.retried = entry.retried
     const { outcome } = entry
     if (outcome === undefined || !hasEnded(entry, outcome.at, point)) return
-    // A message that is canceled during its attempt has another entry at its end.
+    // If a message is canceled during an attempt, it first has the state `CANCEL_REQUESTED`. A later entry sets the
+    // final state.
     if (outcome.state === 'CANCELLED') standing.state = 'CANCEL_REQUESTED'
     else standing.state = outcome.state
     if (outcome.state !== 'RETRY') return
@@ -58,9 +59,9 @@ const effects: Readonly<Record<string, (standing: Standing, entry: never, point:
   },
   message(standing, { state, reason, at }: EntryOf<'message'>) {
     standing.due = state === 'DELIVER_REQUESTED' ? at : undefined
-    // The reason from flow control is more specific.
+    // `heldBy` already describes why the message waits.
     if (standing.heldBy === undefined) standing.why = reason
-    // A delivered message stays delivered if its cancellation was requested during the attempt.
+    // If the cancellation was requested during an attempt that succeeded, the message stays delivered.
     const ends = state === 'CANCEL_REQUESTED' || state === 'CANCELLED'
     if (ends && !isOver(standing.state)) Object.assign(standing, { state, why: undefined, heldBy: undefined })
   },
@@ -79,7 +80,7 @@ const effects: Readonly<Record<string, (standing: Standing, entry: never, point:
   },
 }
 
-/** Returns whether the work of an entry had ended at a point. */
+/** Returns whether an entry had ended at this point of the log. */
 function hasEnded({ endedAfterSeq }: { endedAfterSeq?: number }, at: number, point: StoreInstant): boolean {
   return at <= point.at && (endedAfterSeq === undefined || endedAfterSeq <= point.seq)
 }
@@ -91,9 +92,9 @@ export function isOver(state: ShownMessageState): boolean {
 type Publication = Partial<EntryOf<'published'>>
 
 export class MessageStates {
-  /** Entries, oldest first; the first one is its publication unless that was dropped. */
+  /** Entries of the message, oldest first. The first entry is the publication, if the log still contains it. */
   readonly entries: TraceEntry[]
-  /** The state after the last known entry, and the point from which it applies. */
+  /** State after the last entry. It applies from the point `from` on. */
   #last: { readonly from: StoreInstant; readonly standing: MessageAt } | undefined
 
   constructor(
@@ -107,7 +108,7 @@ export class MessageStates {
     return this.entries[0]!
   }
 
-  /** Fields of the publication. For a message that is older than the log, these are fields of its first attempt. */
+  /** Fields of the publication. If the log does not contain the publication, they are those of the first attempt. */
   get said(): Publication & Pick<EntryOf<'published'>, 'kind' | 'url' | 'method' | 'maxRetries'> {
     return this.first as never
   }
@@ -116,7 +117,7 @@ export class MessageStates {
     return this.first.region as string | undefined
   }
 
-  /** Adds an entry, or a newer version of one. */
+  /** Adds an entry, or replaces an entry by its newer version. */
   add(entry: TraceEntry): void {
     let at = this.entries.length
     while (at > 0 && this.entries[at - 1]!.seq >= entry.seq) at--
@@ -124,7 +125,7 @@ export class MessageStates {
     this.#last = undefined
   }
 
-  /** Returns the state of the message at a point; `undefined` before its publication. */
+  /** Returns the state of the message at a point, or `undefined` before its publication. */
   at(point: StoreInstant): MessageAt | undefined {
     if (this.first.seq > point.seq || this.first.at > point.at) return undefined
     const last = this.#last ?? { from: this.#end(), standing: undefined }
@@ -134,7 +135,7 @@ export class MessageStates {
     return standing
   }
 
-  /** Returns the point of the last known change of the message. */
+  /** Returns the point of the log at which the message last changed. */
   #end(): StoreInstant {
     let { seq, at } = this.first
     for (const entry of this.entries) {

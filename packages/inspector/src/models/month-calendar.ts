@@ -1,30 +1,28 @@
 import { iso } from '../../../../src/kernel/instant.js'
 
-// Computes the weeks and the days of a month, in UTC.
-
 const day = 86_400_000
 
 export interface CalendarDay {
-  /** Midnight at its begin. */
+  /** Instant at which the day begins, in UTC. */
   readonly at: number
-  /** Number from 1 to 31. */
+  /** Day of the month, from 1. */
   readonly number: number
 }
 
-/** Returns midnight at the begin of the month of an instant. */
+/** Returns the instant at which the month of `at` begins. */
 export function monthOf(at: number): number {
   const midnight = at - modulo(at, day)
   return midnight - (numberOf(midnight) - 1) * day
 }
 
-/** Returns the first day of the month that is `count` months later, or earlier if negative. */
+/** Returns the beginning of a later month, or of an earlier one if `count` is negative. */
 export function monthAfter(month: number, count: number): number {
   let at = month
   for (let step = 0; step < Math.abs(count); step++) at = monthOf(count > 0 ? at + 32 * day : at - day)
   return at
 }
 
-/** Returns weeks from Monday to Sunday; days of other months are `undefined`. */
+/** Returns the weeks of a month, each from Monday to Sunday. A day of another month is `undefined`. */
 export function weeksOf(month: number): readonly (readonly (CalendarDay | undefined)[])[] {
   const next = monthAfter(month, 1)
   const days: (CalendarDay | undefined)[] = Array.from({ length: weekdayOf(month) })
@@ -42,7 +40,7 @@ function numberOf(midnight: number): number {
   return Number(iso(midnight).slice(-16, -14))
 }
 
-/** Returns days since Monday. The first of January 1970 was a Thursday. */
+/** Returns the number of days since Monday. The first of January 1970 was a Thursday. */
 function weekdayOf(midnight: number): number {
   return modulo(midnight / day + 3, 7)
 }

@@ -14,19 +14,19 @@ import {
 } from './queue-settings.js'
 import type { StoreInstant } from './store-model.js'
 
-// The queue as of any instant, from the entries of the log.
+// Computes the state of the queue at any instant from the entries of the log.
 
-/** A message that failed. */
+/** A dead letter. */
 export interface DeadLetterAt {
   readonly id: string
   readonly entry: EntryOf<'dead-letter'>
   readonly message: MessageAt | undefined
-  /** `seq` of the request that published the dead letter again or deleted it. */
+  /** `seq` of the request that removed the dead letter: it deleted the message or published it again. */
   readonly takenBy?: number
 }
 
 export interface QueueAt {
-  /** Known messages, oldest first. */
+  /** Messages in the log, oldest first. */
   readonly messages: readonly MessageAt[]
   readonly deadLetters: readonly DeadLetterAt[]
   readonly lanes: readonly FifoQueueAt[]
@@ -41,13 +41,13 @@ export class QueueModel {
   readonly #stories = new Map<string, MessageStates>()
   readonly #settings: Setting[] = []
   readonly #letters: EntryOf<'dead-letter'>[] = []
-  /** Requests that change dead letters. */
+  /** Requests that can remove dead letters, whether they succeeded or not. */
   readonly #taken: TraceEntry[] = []
-  /** Message ID of each entry about a message, by `seq`. */
+  /** Message ID of each entry that is about a message. The key is the `seq` of the entry. */
   readonly #owner = new Map<number, string>()
   #last: { readonly point: StoreInstant; readonly state: QueueAt } | undefined
 
-  /** Adds entries in the order of `seq`, and entries again that have ended since. */
+  /** Adds new entries, and newer versions of entries that have ended. Both are in the order of `seq`. */
   add(entries: Iterable<TraceEntry>): void {
     for (const entry of entries) this.#take(entry)
     this.#last = undefined
@@ -67,7 +67,8 @@ export class QueueModel {
   }
 
   #messageOf(entry: TraceEntry): string | undefined {
-    // The only other entry of a dropped message is its fault. A duplicate is not a message.
+    // The fault that dropped a message has no message ID, but its cause is an entry of that message. A deduplicated
+    // publish creates no message.
     if (entry.type === 'fault') return entry.fault === 'drop' ? this.#owner.get(entry.cause ?? 0) : undefined
     return entry.type === 'published' && entry.deduplicated === true
       ? undefined
@@ -78,7 +79,7 @@ export class QueueModel {
     return this.#stories.get(id)
   }
 
-  /** Returns the whole state at a point. */
+  /** Returns the state of the queue at this point of the log. */
   at(point: StoreInstant): QueueAt {
     if (this.#last?.point.seq === point.seq && this.#last.point.at === point.at) return this.#last.state
     const settings = this.#settings.filter(({ seq, at }) => seq <= point.seq && at <= point.at)
@@ -115,12 +116,12 @@ export class QueueModel {
   }
 }
 
-/** Returns whether the API of the queue lists a message. */
+/** Returns whether the API of the queue would list this message. */
 export function isLive({ state }: MessageAt): boolean {
   return !isOver(state) && state !== 'CANCEL_REQUESTED'
 }
 
-/** Returns why a message waits, as far as the log contains it, including its queue. */
+/** Returns why a message waits, if the log contains the reason. The reason can also be its FIFO queue. */
 export function reasonOf(
   { why, state, due = 0, story }: MessageAt,
   { lanes }: QueueAt,
@@ -132,7 +133,7 @@ export function reasonOf(
   return lane?.paused === true ? `queue ${queue} is paused` : `its turn in queue ${queue}`
 }
 
-/** Returns, by region, the `seq` of the last entry at which the queue was reset or loaded. */
+/** Returns the `seq` of the last reset or load of the queue, by region. */
 function beginnings(settings: readonly Setting[]): ReadonlyMap<string | undefined, number> {
   const began = new Map<string | undefined, number>()
   for (const { resource: of, seq, region } of settings) if (of === 'service') began.set(region, seq)
@@ -151,7 +152,7 @@ function changesDeadLetters({ service, method, url }: TraceEntry): boolean {
   return service === 'queue' && method !== 'GET' && ofDeadLetters.test(String(url))
 }
 
-/** Returns whether a request removed a dead letter: it succeeded and names it. */
+/** Returns whether this request removed the dead letter. The request must have succeeded and must contain its ID. */
 function takes({ url, body, response: answer }: TraceEntry, id: string): boolean {
   const { status = 0 } = (answer ?? {}) as { status?: number }
   return status >= 200 && status < 300 && (names(String(url), id) || names(JSON.stringify(body ?? ''), id))

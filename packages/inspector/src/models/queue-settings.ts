@@ -1,7 +1,8 @@
 import type { EntryOf } from '../../../../src/kernel/traffic-log.js'
 import type { MessageAt } from './message-states.js'
 
-// Settings of the queue that apply until they are changed: FIFO queues, flow-control keys, schedules, groups.
+// Computes settings of the queue from the log: FIFO queues, flow-control keys, schedules and URL groups. A setting
+// applies until an entry changes it.
 
 type Setting = EntryOf<'setting'>
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
@@ -12,11 +13,11 @@ export interface FifoQueueAt {
   readonly region?: string | undefined
   readonly parallelism: number
   readonly paused: boolean
-  /** Messages in it that have not ended. */
+  /** Messages of the FIFO queue that have not ended. */
   readonly messages: readonly MessageAt[]
 }
 
-/** A flow-control key with its limits at that time. */
+/** A flow-control key, with its limits at this instant. */
 export interface FlowKeyAt {
   readonly name: string
   readonly region?: string | undefined
@@ -36,15 +37,15 @@ export interface ScheduleAt {
   readonly cron: string
   readonly to: string
   readonly paused: boolean
-  /** Whether the schedule was loaded with a state, so that its earlier history is not in the log. */
+  /** Whether the schedule came from a loaded state. The log then does not contain its earlier history. */
   readonly imported?: true
-  /** Times at which it fired, oldest first. */
+  /** Instants at which the schedule fired, oldest first. */
   readonly fired: readonly number[]
-  /** Why its last firing published nothing. */
+  /** Reason why nothing was published at the last fire time. */
   readonly error?: string
 }
 
-/** A URL group, as far as messages name it. */
+/** A URL group. It contains only the endpoints to which messages in the log were sent. */
 export interface GroupAt {
   readonly name: string
   readonly endpoints: readonly string[]
@@ -75,7 +76,7 @@ export function fifoQueuesOf(
       Object.assign(opened(name, region), { parallelism, paused })
     } else opened(name, region).paused = change === 'paused'
   }
-  // A message creates the queue that it names.
+  // A message with a queue name creates a FIFO queue of that name.
   for (const { story } of messages) {
     const { queue } = story.said
     if (queue !== undefined && story.first.seq > (deleted.get(`${story.region ?? ''} ${queue}`) ?? 0))
@@ -123,10 +124,10 @@ export function flowKeysOf(
   return [...keys.values()]
 }
 
-/** Changes of a schedule that mean that it fired. */
+/** Values of `change` for which a schedule has fired. */
 export const triggers: ReadonlySet<string> = new Set(['fired', 'fired-late', 'fired-by-hand'])
 
-/** Returns the schedules. @param log settings, including those from before the last reset or load */
+/** Returns the schedules. @param log all settings, including those before the last reset or load */
 export function schedulesOf(settings: readonly Setting[], log: readonly Setting[]): readonly ScheduleAt[] {
   const schedules = new Map<string, Writable<ScheduleAt> & { readonly fired: number[] }>()
   const imports = importsIn(log)
@@ -152,8 +153,7 @@ export function schedulesOf(settings: readonly Setting[], log: readonly Setting[
 }
 
 /**
- * Returns the entries that a load wrote. The settings of a state follow the entry of the load immediately, and no
- * request caused them.
+ * Returns the settings that a load wrote. They directly follow the entry of the load, and no request is their cause.
  */
 function importsIn(settings: readonly Setting[]): ReadonlySet<number> {
   const found = new Set<number>()

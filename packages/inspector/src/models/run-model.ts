@@ -3,7 +3,7 @@ import type { TraceEntry } from '../../../../src/report/trace.js'
 import { isOf } from '../entry-kinds.js'
 import type { StoreInstant } from './store-model.js'
 
-// Workflow runs according to the log, at any instant.
+// Computes the state of workflow runs at any instant from the entries of the log.
 
 type ShownRunState = 'started' | 'success' | 'failed' | 'canceled'
 type ShownStepState = 'done' | 'planned' | 'waiting' | 'running' | 'failed'
@@ -11,12 +11,12 @@ type ShownStepState = 'done' | 'planned' | 'waiting' | 'running' | 'failed'
 export interface StepAt {
   readonly id: number
   readonly name: string
-  /** `Run`, `SleepFor`, `Call`, `Wait` … */
+  /** Type of the step: `Run`, `SleepFor`, `Call`, `Wait` … */
   readonly type: string
   readonly state: ShownStepState
   /** `seq` of the first entry about the step. */
   readonly seq: number
-  /** Number of deliveries that carry it. */
+  /** Number of deliveries of the step. */
   readonly attempts: number
   readonly wait?: { readonly eventId: string; readonly until: number; readonly notifiedBy?: number }
   readonly invokedRunId?: string
@@ -43,7 +43,7 @@ class Run {
   end: EntryOf<'workflow'> | undefined
   readonly steps: Step[] = []
   readonly attempts = new Map<string, Attempt[]>()
-  /** ID of the last message in the run's list of steps. */
+  /** ID of the message that carried the last step of the run. */
   latest: string | undefined
 
   constructor(readonly start: EntryOf<'workflow'>) {}
@@ -74,7 +74,7 @@ function endOf(attempt: Attempt | undefined, { seq, at }: StoreInstant): string 
   return outcome !== undefined && outcome.at <= at && endedAfterSeq <= seq ? outcome.state : undefined
 }
 
-/** Effect of an entry on a run. */
+/** Changes that an entry makes to a workflow run, by entry type. */
 const effects: Readonly<Record<string, (run: Run, entry: never) => void>> = {
   workflow(run, entry: EntryOf<'workflow'>) {
     if (entry.state !== 'RUN_STARTED') run.end = entry
@@ -107,7 +107,7 @@ const effects: Readonly<Record<string, (run: Run, entry: never) => void>> = {
   },
 }
 
-/** Returns the workflow runs at a point, oldest first. */
+/** Returns the workflow runs at this point of the log, oldest first. */
 export function runsAt(entries: readonly TraceEntry[], point: StoreInstant): readonly RunAt[] {
   const runs = new Map<string, Run>()
   for (const entry of entries) {

@@ -2,33 +2,34 @@ import type { PortableString } from '../../../../src/kernel/portable.js'
 import type { DumpedKey } from '../../../../src/store/dump/store-dump.js'
 import { appliedTo, type KeyChange } from '../../../../src/store/history/key-change.js'
 
-// The store as of any instant, from the value that each command left at each key.
+// Computes the state of the store at any instant. After each command, the log contains the new values of the changed
+// keys.
 
-/** A point in the log: everything up to an entry, with a time that determines what has expired. */
+/** A point in the log: all entries up to `seq`, and the time `at`, at which some keys have expired. */
 export interface StoreInstant {
-  /** `seq` of the last entry that counts. */
+  /** `seq` of the last entry before the point. */
   readonly seq: number
   /** Virtual time, milliseconds since the Unix epoch. */
   readonly at: number
 }
 
-/** The difference of one key. `before` is absent if it was added, `after` if it was removed. */
+/** A key that was added, changed or removed. `before` is absent for an added key, `after` for a removed key. */
 export interface KeyDifference {
   readonly key: PortableString
   readonly before?: DumpedKey
   readonly after?: DumpedKey
 }
 
-/** Returns a text for a key that identifies it in maps. */
+/** Returns a text that identifies a key in a `Map`. */
 export function idOf(key: PortableString): string {
   return typeof key === 'string' ? `t${key}` : `b${key.base64}`
 }
 
-/** Versions of one key; each change has the index of its step, from 0. */
+/** All versions of one key. A step is one change of any key. Steps are numbered from 0. */
 class KeyHistory {
   readonly #changes: KeyChange[] = []
   readonly #steps: number[] = []
-  /** The last computed value. Changes of a long collection contain only the differences. */
+  /** Last value that was computed. It is needed because a change of a long collection contains only the differences. */
   #known: { readonly index: number; readonly value: DumpedKey | undefined } | undefined
 
   add(step: number, change: KeyChange): void {
@@ -40,7 +41,7 @@ class KeyHistory {
     return this.#changes
   }
 
-  /** Returns the value after a number of steps, expired or not. */
+  /** Returns the value after this number of steps, even if it has expired. */
   after(count: number): DumpedKey | undefined {
     const latest = this.#steps.length - 1
     const isLatest = this.#steps[latest]! < count
@@ -61,12 +62,12 @@ class KeyHistory {
   }
 }
 
-/** Histories of all keys that ever existed. */
+/** Versions of each key that ever existed. */
 type Histories = ReadonlyMap<string, KeyHistory>
 
 /**
- * All states of a store. Nothing is copied: a state is only a number of steps, with which it finds the valid version of
- * each key. So every instant opens immediately, even with a long history.
+ * All states of a store. A state copies no values. It only contains a number of steps, and looks up each key's version
+ * after that step. Any instant opens quickly, even if the history is long.
  */
 export class StoreModel {
   readonly #steps: { readonly id: string; readonly change: KeyChange }[] = []
@@ -76,7 +77,7 @@ export class StoreModel {
     return this.#steps.length
   }
 
-  /** Adds changes in the order of `seq`. */
+  /** Adds changes, which must be in the order of `seq`. */
   add(changes: Iterable<KeyChange>): void {
     for (const change of changes) {
       const id = idOf(change.key)
@@ -95,7 +96,7 @@ export class StoreModel {
     return new StoredState(this.#histories, this.#countAt(point), point.at)
   }
 
-  /** Returns what differs between two points, the earlier one first. */
+  /** Returns the keys that differ between two points. */
   difference(from: StoreInstant, to: StoreInstant): readonly KeyDifference[] {
     const [before, after] = [this.at(from), this.at(to)]
     const touched = new Set<string>()
@@ -104,7 +105,6 @@ export class StoreModel {
     return [...touched].flatMap((id) => keyDifference(before.get(id), after.get(id)))
   }
 
-  /** Returns the changes of one key, oldest first. */
   changesOf(key: PortableString): readonly KeyChange[] {
     return this.#histories.get(idOf(key))?.changes ?? []
   }
@@ -113,13 +113,16 @@ export class StoreModel {
     return this.#steps[this.#countAt(point) - 1]?.change
   }
 
-  /** Counts the steps up to a point. */
+  /** Returns the number of steps up to this point. */
   #countAt({ seq, at }: StoreInstant): number {
     return firstWhere(this.#steps, ({ change }) => change.seq > seq || change.at > at)
   }
 }
 
-/** Counts the items before the first wanted item. All items after it must be wanted too. */
+/**
+ * Returns the index of the first item that is wanted. All items after it must be wanted too. If there is none, returns
+ * the number of items.
+ */
 function firstWhere<T>(items: readonly T[], isWanted: (item: T) => boolean): number {
   let [low, high] = [0, items.length]
   while (low < high) {
@@ -130,16 +133,16 @@ function firstWhere<T>(items: readonly T[], isWanted: (item: T) => boolean): num
   return low
 }
 
-/** A store at one instant. */
+/** The store at one point. */
 export class StoredState {
   readonly #histories: Histories
   readonly #count: number
 
   constructor(
     histories: Histories,
-    /** Number of steps up to this state. */
+    /** Number of steps up to this point. */
     count: number,
-    /** Virtual time that determines what has expired. */
+    /** Virtual time of the point. Keys that have expired by then are left out. */
     readonly at: number,
   ) {
     this.#histories = histories
@@ -159,7 +162,7 @@ export class StoredState {
     }
   }
 
-  /** Returns the keys that exist now and will have expired at a later time. */
+  /** Returns the keys that have not expired yet, but will expire by the instant `later`. */
   expiringBy(later: number): readonly string[] {
     const ids: string[] = []
     for (const [id, history] of this.#histories) {
@@ -170,14 +173,14 @@ export class StoredState {
   }
 }
 
-/** Returns the earliest expiration of a key or of its fields. */
+/** Returns the first instant at which the key or one of its fields expires. */
 function deadlineOf(key: DumpedKey): number {
   const { expiresAt = Number.POSITIVE_INFINITY } = key
   if (key.type !== 'hash') return expiresAt
   return key.fields.reduce((least, [, , at]) => (at !== undefined && at < least ? at : least), expiresAt)
 }
 
-/** Returns a key without fields that have expired at a time; `undefined` if the key has expired. */
+/** Returns a key without the fields that have expired, or `undefined` if the whole key has expired. */
 function presentAt(key: DumpedKey, now: number): DumpedKey | undefined {
   if (key.expiresAt !== undefined && key.expiresAt <= now) return undefined
   if (key.type !== 'hash' || !key.fields.some((field) => isOver(field, now))) return key
@@ -189,7 +192,7 @@ function isOver([, , expiresAt]: readonly [unknown, unknown, number?], now: numb
   return expiresAt !== undefined && expiresAt <= now
 }
 
-/** Returns the difference of one key: one item, or none. */
+/** Compares two versions of a key. Returns a list with one difference, or an empty list if they are equal. */
 export function keyDifference(before: DumpedKey | undefined, after: DumpedKey | undefined): readonly KeyDifference[] {
   const key = (before ?? after)?.key
   if (key === undefined || before === after) return []
@@ -198,7 +201,7 @@ export function keyDifference(before: DumpedKey | undefined, after: DumpedKey | 
   return contentOf(before) === contentOf(after) ? [] : [{ key, before, after }]
 }
 
-/** Returns equal texts for equal keys: the order of members of sets and fields of hashes does not count. */
+/** Returns a text by which keys are compared. The order of set members and of hash fields makes no difference. */
 function contentOf(key: DumpedKey): string {
   if (key.type === 'set') return JSON.stringify({ ...key, members: sorted(key.members) })
   if (key.type === 'hash') return JSON.stringify({ ...key, fields: sorted(key.fields) })

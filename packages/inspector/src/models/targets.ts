@@ -2,15 +2,15 @@ import type { PortableString } from '../../../../src/kernel/portable.js'
 import type { EntryOf, MessageKind } from '../../../../src/kernel/traffic-log.js'
 import type { TraceEntry } from '../../../../src/report/trace.js'
 
-/** Where a fault can be injected when the event of an entry happens again. */
+/** Injection point and match of a fault rule, for the event of an entry when it occurs again. */
 export interface FaultTarget {
-  /** Text for a reader. */
+  /** Description for a reader. */
   readonly label: string
   readonly on: string
   readonly match: Readonly<Record<string, string>>
 }
 
-/** Targets for an entry of each type. */
+/** Returns the targets of an entry, by entry type. */
 const targets: Readonly<Record<string, (entry: never) => readonly FaultTarget[]>> = {
   published: ofMessage,
   attempt: ofMessage,
@@ -67,7 +67,7 @@ function withoutQuery(url: string): string {
   return url.replace(/[?#].*$/s, '')
 }
 
-/** Returns where a fault can be injected because of an entry, the most specific first. */
+/** Returns targets for a fault rule, derived from an entry. The most specific target is first. */
 export function targetsOf(entry: TraceEntry | undefined): readonly FaultTarget[] {
   return entry === undefined ? [] : (targets[entry.type]?.(entry as never) ?? [])
 }

@@ -12,9 +12,9 @@ export interface ComingAt {
 }
 
 /**
- * Returns the timers at an instant: messages by their due time at that instant, and schedules by their next firing
- * according to the log.
- * @param entries the whole log, including later entries
+ * Returns the pending timers at an earlier instant: messages that had a due time, and the next fire time of each
+ * schedule.
+ * @param entries the whole log, because later entries contain the fire times
  */
 export function comingOf(queue: QueueAt, entries: readonly TraceEntry[], point: StoreInstant): readonly ComingAt[] {
   const coming: ComingAt[] = []
@@ -30,7 +30,7 @@ export function comingOf(queue: QueueAt, entries: readonly TraceEntry[], point: 
     const key = `${region ?? ''} ${name}`
     const schedule = schedules.get(key)
     if (schedule === undefined) continue
-    // A schedule that is fired by hand was not waiting.
+    // A schedule that a user fires by hand fires without a timer.
     if (change === 'fired-by-hand') continue
     schedules.delete(key)
     if (triggers.has(change)) coming.push({ id: key, at, what: `schedule ${name} to ${schedule.to}` })

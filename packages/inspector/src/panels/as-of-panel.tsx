@@ -3,7 +3,7 @@ import { modelsOf } from './models-of.js'
 import type { PanelProps } from './panel-view.js'
 import { Instant } from './parts.js'
 
-/** Shows the instant of a panel: now or an earlier one, with buttons to switch. */
+/** Shows the instant of a panel, which is now or an earlier one, and buttons to change it. */
 export function AsOf({ view }: PanelProps): JSX.Element {
   const { point, isPresent, present } = modelsOf(view)
   const selected = view.entry(view.selectedSeq.value)

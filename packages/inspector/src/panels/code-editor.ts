@@ -1,9 +1,9 @@
 import { json } from '@codemirror/lang-json'
 import { EditorView, minimalSetup } from 'codemirror'
 
-// A separate script, which is loaded when text is edited.
+// Built as a separate script. The page loads it when a text is edited.
 
-/** An editor with colors that replaces a text field. */
+/** Editor with syntax colors, in place of a plain text field. */
 export interface Editor {
   text: string
   focus(): void
@@ -18,8 +18,8 @@ export interface EditorOptions {
 }
 
 /**
- * Creates an editor in an element. The editor is in a shadow tree, because a script creates its styles, and the
- * content-security policy allows that only in a shadow tree.
+ * Creates an editor in an element. A script creates the styles of the editor. The content-security policy allows that
+ * only in a shadow tree, so the editor is in one.
  */
 export function edit(parent: HTMLElement, { text, isJson, label, onChange }: EditorOptions): Editor {
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' })

@@ -12,7 +12,7 @@ import { Sides } from './store-difference.js'
 interface WorldSummary {
   readonly now: number
   readonly keys: readonly DumpedKey[]
-  /** Number of messages by URL that have not ended. */
+  /** Number of unfinished messages, by URL. */
   readonly messages: Readonly<Record<string, number>>
   readonly deadLetters: number
 }
@@ -20,11 +20,11 @@ interface WorldSummary {
 interface ComparisonProps {
   readonly view: PageView
   readonly control: Control
-  /** Name of the other tenant. */
+  /** Name of the tenant with which the sandbox is compared. */
   readonly other: string
 }
 
-/** Shows two sandboxes side by side: their time, their messages, and the keys that differ. */
+/** Shows two sandboxes next to each other: the time, the messages, and the keys that differ. */
 export function Comparison({ view, control, other }: ComparisonProps): JSX.Element {
   const theirs = control.of(other).control!
   const asked = useControlQuery<readonly [WorldSummary, WorldSummary]>(
@@ -118,7 +118,7 @@ async function summaryOf(control: Control): Promise<WorldSummary> {
   return {
     now: clock.milliseconds,
     keys: store.keys,
-    // Assignment would fail for a URL such as __proto__.
+    // An assignment to a property such as `__proto__` would not add a key.
     messages: Object.fromEntries(counts),
     deadLetters: letters.length,
   }

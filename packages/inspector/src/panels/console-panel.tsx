@@ -14,10 +14,10 @@ interface Line {
   readonly kind: 'typed' | 'reply' | 'error'
 }
 
-/** Maximum number of lines that stay on the page. */
+/** Maximum number of lines in the console. Older lines are removed. */
 const maxLines = 400
 
-/** A console for commands of the store. It is absent in a recording, and changes the current sandbox. */
+/** Console for commands of the store. It changes the current sandbox, so a recording has no console. */
 export function Console({ view }: PanelProps): JSX.Element | null {
   const { control } = view.source
   return control === undefined ? null : <Prompt key={control.tenant} view={view} control={control} />
@@ -95,7 +95,7 @@ function Prompt({ view, control }: PanelProps & { readonly control: Control }): 
         value={line}
         onInput={(event) => (line.value = event.currentTarget.value)}
         onKeyDown={(event) => {
-          // Tab completes a command if possible, and otherwise moves the focus as usual.
+          // Tab completes a command. If there is no completion, Tab moves the focus as usual.
           const act =
             event.key === 'Tab' && !event.shiftKey && possible[0] ? () => complete(possible[0]!.name) : keys[event.key]
           if (act === undefined) return

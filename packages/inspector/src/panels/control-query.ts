@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-/** State of a request to the control API. */
+/** Response of a request to the control API, if it has arrived. */
 export interface ControlQuery<T> {
   readonly value: T | undefined
   readonly failure: string | undefined
@@ -9,8 +9,8 @@ export interface ControlQuery<T> {
 }
 
 /**
- * Sends a request, and again when `when` changes. Only one request runs at a time. If `when` changes during a request,
- * another request follows. Nothing is sent while `ask` is undefined.
+ * Sends a request to the control API, and sends it again when a value in `when` changes. Only one request runs at a
+ * time: a change during a request sends the next request later. If `ask` is undefined, nothing is sent.
  */
 export function useControlQuery<T>(
   ask: (() => Promise<unknown>) | undefined,

@@ -10,8 +10,8 @@ interface DeadLettersProps extends QueueProps {
 }
 
 /**
- * Messages that failed. The server reports which of them are still in the dead-letter queue, because a test can remove
- * one without an entry.
+ * Shows dead letters. The server reports which of them still exist, because a test can remove a dead letter without an
+ * entry in the log.
  */
 export function DeadLetters({ view, control, act, letters }: DeadLettersProps): JSX.Element {
   const regions = [...new Set(letters.map(({ message }) => message?.story.region))]

@@ -13,7 +13,7 @@ interface FaultFormProps {
   readonly onAdded: () => void
 }
 
-/** A form for a fault rule: the fault, and where to inject it. The selected entry suggests targets. */
+/** Form for a new fault rule, with its fault and its target. The selected entry suggests targets. */
 export function FaultForm({ view, control, onAdded }: FaultFormProps): JSX.Element {
   const catalog = useControlQuery<readonly FaultKindInfo[]>(() => control.ask('GET', '/faults/catalog'), [control])
   const place = useSignal('')
@@ -26,7 +26,7 @@ export function FaultForm({ view, control, onAdded }: FaultFormProps): JSX.Eleme
   const entry = view.entry(view.selectedSeq.value)
   const targets = targetsOf(entry)
   const points = [...new Set(kinds.flatMap((one) => one.points))]
-  // The target of an entry is invalid once the entry is not selected.
+  // A target that an entry suggested is not valid for another entry.
   const chosen = placeOf(place.value, targets, points) ?? targets[0] ?? anywhere(points[0] ?? '')
   const possible = kinds.filter((one) => one.points.includes(chosen.on))
   const kind = possible.find((one) => one.kind === kindName.value) ?? possible[0]
@@ -121,7 +121,7 @@ export function FaultForm({ view, control, onAdded }: FaultFormProps): JSX.Eleme
   )
 }
 
-/** Number for unique names of rules that this page adds. */
+/** Number that makes the name of each added rule unique. */
 let added = 1
 
 function anywhere(on: string): FaultTarget {

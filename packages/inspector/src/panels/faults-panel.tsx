@@ -19,7 +19,7 @@ interface ListedFault {
   readonly location: string
 }
 
-/** Shows fault rules with their counts, unused rules, and a form for another one. */
+/** Shows fault rules, how often each was injected, which are unused, and a form for a new rule. */
 export function FaultsPanel({ view }: PanelProps): JSX.Element {
   const { control } = view.source
   const { from, to } = view.range.value ?? { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }

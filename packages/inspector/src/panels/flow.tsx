@@ -5,7 +5,7 @@ import { useControlQuery } from './control-query.js'
 import { EntryLink, Failure, Name } from './parts.js'
 import { type QueueProps, queuePath } from './queue-props.js'
 
-/** Shows flow-control keys with their limits, and their running and waiting messages. */
+/** Shows flow-control keys with their limits, and the messages that are running or held. */
 export function FlowKeys({ keys, ...props }: QueueProps & { readonly keys: readonly FlowKeyAt[] }): JSX.Element {
   if (keys.length === 0) return <p class="pn-none">No message has named a flow-control key.</p>
   return (
@@ -34,7 +34,7 @@ export function FlowKeys({ keys, ...props }: QueueProps & { readonly keys: reado
   )
 }
 
-/** Shows FIFO queues, which can be paused. */
+/** Shows FIFO queues with buttons to pause and resume them. */
 export function FifoQueues({ lanes, ...props }: QueueProps & { readonly lanes: readonly FifoQueueAt[] }): JSX.Element {
   const { control, act } = props
   if (lanes.length === 0) return <p class="pn-none">There are no FIFO queues.</p>
@@ -71,7 +71,7 @@ interface ExplainedProps extends QueueProps {
   readonly what: Readonly<Record<string, string>>
 }
 
-/** Explains on demand what messages wait for. */
+/** Shows why messages wait. The explanation is requested when a user opens it. */
 export function Explained({ view, control, region, what }: ExplainedProps): JSX.Element | null {
   const isOpen = useSignal(false)
   const asks = control !== undefined && isOpen.value
@@ -93,7 +93,7 @@ interface UrlGroup {
   readonly endpoints: readonly { readonly url: string; readonly name?: string }[]
 }
 
-/** Shows URL groups: those of the server, and in a recording those that messages name. */
+/** Shows URL groups. In a recording, only groups to which messages in the log were sent. */
 export function Groups({ view, control, groups }: QueueProps & { readonly groups: readonly GroupAt[] }): JSX.Element {
   const asked = useControlQuery<readonly UrlGroup[]>(control && (() => control.ask('GET', '/queue/url-groups')), [
     view.entries.value.length,

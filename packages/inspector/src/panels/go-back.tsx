@@ -7,7 +7,7 @@ import { modelsOf } from './models-of.js'
 import type { PanelProps } from './panel-view.js'
 import { Failure, Instant, useAct } from './parts.js'
 
-/** Opens any earlier instant, and creates a fork that continues from it. */
+/** Shows the sandbox at an earlier instant, and creates forks. */
 export function GoBack({ view }: PanelProps): JSX.Element {
   const { point, isPresent, present } = modelsOf(view)
   const typed = useSignal('')
@@ -67,16 +67,17 @@ function problemWith(at: number | undefined, now: number, first: number | undefi
   if (at === undefined) return 'Type an instant as 2030-01-01 09:00:00, 09:00:00 (in UTC) or -5m.'
   if (at > now) return 'This instant is in the future: advance the clock to it.'
   if (first === undefined || at >= first) return undefined
-  return `The log begins at ${iso(first)}: nothing is known from before.`
+  return `The log begins at ${iso(first)} and contains nothing earlier. Choose a later instant.`
 }
 
-/** Creates a tenant that continues from the instant that is shown. */
+/** Creates a tenant that continues from the shown instant. */
 function Fork({ view, control }: PanelProps & { readonly control: Control }): JSX.Element {
   const { point, isPresent } = modelsOf(view)
   const name = useSignal('')
   const act = useAct()
   const { at, seq } = point.value
-  // The present needs no parameter. Of several entries at one instant, the selected one counts.
+  // Without `at`, the fork continues from the present. If several entries have the same instant, it continues from the
+  // selected one.
   const instant = isPresent.value ? {} : { at: Number.isFinite(seq) ? { seq } : at }
   const fork = async (event: Event): Promise<void> => {
     event.preventDefault()

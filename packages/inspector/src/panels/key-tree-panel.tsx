@@ -12,13 +12,13 @@ interface KeyTreeProps {
   readonly view: PageView
   readonly state: StoredState
   readonly wanted: string
-  /** ID of the key that is shown. */
+  /** ID of the key whose value is shown. */
   readonly chosen: Signal<string | undefined>
   readonly now: number
   readonly beginning?: string
 }
 
-/** Shows keys below their folders. A folder is computed when it is opened. */
+/** Shows keys as a tree with folders. The content of a folder is computed when the folder is opened. */
 export function KeyTree({ view, state, wanted, chosen, now, beginning = '' }: KeyTreeProps): JSX.Element {
   const rows = useMemo(() => levelOf(state, beginning, wanted), [state, beginning, wanted])
   return (
@@ -56,7 +56,7 @@ interface FolderProps extends Omit<KeyTreeProps, 'beginning'> {
 
 function Folder({ name, path, count = 0, ...tree }: FolderProps): JSX.Element {
   const isOpen = kept(tree.view, `folder ${path}`, false)
-  // Folders with search results are open, unless they have many keys.
+  // During a search, all folders are open, except those with many keys.
   const shows = isOpen.value || (tree.wanted !== '' && count < 50)
   return (
     <li>

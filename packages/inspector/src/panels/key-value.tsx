@@ -12,7 +12,7 @@ import { RowEditor } from './row-editor.js'
 import { runCommand } from './run-command.js'
 import { TextEditor } from './text-editor.js'
 
-/** Shows the keys and the fields of a search index. An index cannot be changed, only created again. */
+/** Shows the keys and the fields of a search index. An existing index cannot be changed. */
 function SearchFields({ value }: { readonly value: Extract<DumpedKey, { type: 'search' }> }): JSX.Element {
   return (
     <table class="pn-rows">
@@ -36,7 +36,7 @@ function SearchFields({ value }: { readonly value: Extract<DumpedKey, { type: 's
 interface KeyValueProps {
   readonly view: PageView
   readonly value: DumpedKey
-  /** Absent if it is read-only. */
+  /** Absent if the value is read-only. */
   readonly control: Control | undefined
 }
 

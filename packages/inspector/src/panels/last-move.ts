@@ -1,7 +1,7 @@
 import type { Control } from '../source.js'
 import type { PageView } from '../view.js'
 
-/** Moves time, and shows the new time immediately. */
+/** Moves the clock, and shows the new time without waiting for the next facts. */
 export async function moved(view: PageView, control: Control, order: string, body: object): Promise<void> {
   const { milliseconds } = (await control.ask('POST', `/clock/${order}`, body)) as { milliseconds?: number }
   const facts = view.facts.peek()

@@ -7,7 +7,7 @@ import { modelsOf } from './models-of.js'
 import { Countdown, EntryLink, Failure, Most, Name } from './parts.js'
 import { type QueueProps, queuePath } from './queue-props.js'
 
-/** Labels of the states, in the order in which they are shown. */
+/** Label of each message state. Messages are shown in this order of states. */
 export const stateWords: Readonly<Record<ShownMessageState, string>> = {
   ACTIVE: 'being delivered',
   RETRY: 'waits for a retry',
@@ -23,7 +23,7 @@ interface MessagesProps extends QueueProps {
   readonly messages: readonly MessageAt[]
 }
 
-/** Shows messages by state, with the reasons of waiting ones. */
+/** Shows the messages grouped by state. A waiting message has its reason. */
 export function Messages({ messages, ...props }: MessagesProps): JSX.Element {
   const open = useSignal<string | undefined>(undefined)
   if (messages.length === 0) return <p class="pn-none">There are no messages.</p>
@@ -96,7 +96,7 @@ function MessageRow({ message, open, ...props }: MessageRowProps): JSX.Element {
   )
 }
 
-/** Shows the server's data about one message, and its actions. */
+/** Shows buttons for one message, and what the server reports about it. */
 function MessageDetails({ message, view, control, act }: QueueProps & { readonly message: MessageAt }): JSX.Element {
   const { id, story } = message
   const live = isLive(message)

@@ -4,15 +4,15 @@ import { type QueueAt, QueueModel } from '../models/queue-model.js'
 import { type StoreInstant, StoreModel } from '../models/store-model.js'
 import type { PageView } from '../view.js'
 
-/** Models that the panels of one page share. */
+/** Models of the store and the queue. All panels of one page share them. */
 export interface Models {
   readonly store: ReadonlySignal<{ readonly model: StoreModel }>
   readonly queue: ReadonlySignal<QueueAt>
-  /** The point that the panels show. */
+  /** Point of the log that the panels show. */
   readonly point: ReadonlySignal<StoreInstant>
-  /** Whether the present is shown, so the sandbox can be changed. */
+  /** Whether the panels show the present. Only then can the sandbox be changed. */
   readonly isPresent: ReadonlySignal<boolean>
-  /** Returns to the present. */
+  /** Shows the present. */
   present(): void
 }
 
@@ -32,7 +32,7 @@ function made(view: PageView): Models {
   const point = computed((): StoreInstant => {
     const at = view.instant.value
     if (at === undefined) return { seq: Number.POSITIVE_INFINITY, at: now.value }
-    // Of several entries at one instant, the selected one is the point.
+    // If several entries have this instant, the point is at the selected entry.
     const selected = view.entry(view.selectedSeq.value)
     return { seq: selected?.at === at ? selected.seq : Number.POSITIVE_INFINITY, at }
   })
@@ -59,7 +59,10 @@ function made(view: PageView): Models {
   }
 }
 
-/** Returns a model that takes new items of a list. If the list starts again, the model is created again. */
+/**
+ * Returns a model to which new items of a list are added. If the list loses items at its beginning, a new model is
+ * created.
+ */
 function growing<T extends { readonly seq: number }, M>(
   view: PageView,
   list: () => readonly T[],
@@ -71,7 +74,7 @@ function growing<T extends { readonly seq: number }, M>(
   let world = view.world.peek()
   return computed(() => {
     const items = list()
-    // If the older half of a long log was dropped, the list begins with another number.
+    // After a reset or a load, or when old entries were dropped, the list has another first item.
     if (world !== view.world.value || (taken.length > 0 && items[0]?.seq !== taken[0]!.seq)) {
       world = view.world.value
       model = begin()
@@ -83,7 +86,7 @@ function growing<T extends { readonly seq: number }, M>(
       items.filter((item, at) => item !== before[at]),
     )
     taken = items
-    // A new object notifies the readers of the signal.
+    // The model is the same object as before. A new object around it makes the signal notify its readers.
     return { model }
   })
 }

@@ -1,6 +1,6 @@
 import type { PageView } from '../view.js'
 
-/** Properties of every panel: the state of the page. */
+/** Properties that every panel gets. */
 export interface PanelProps {
   readonly view: PageView
 }

@@ -8,7 +8,7 @@ import { multiLine, plainText } from '../../../../src/report/safe-text.js'
 import { hexOf } from '../models/key-tree.js'
 import type { PageView } from '../view.js'
 
-// Small parts that all panels use.
+// Small components and functions that several panels use.
 
 /** Formats an instant: `2030-01-01 09:00:00`, with milliseconds if there are any. */
 export function shownTime(at: number): string {
@@ -23,7 +23,7 @@ export function Instant({ at }: { readonly at: number }): JSX.Element {
   return <time {...(isDate && { dateTime: iso(at) })}>{shownTime(at)}</time>
 }
 
-/** Shows an instant, and its distance from another one. */
+/** Shows an instant, and the duration between it and the instant `from`. */
 export function Countdown({ at, from }: { readonly at: number; readonly from: number }): JSX.Element {
   const left = Math.round(at - from)
   return (
@@ -34,7 +34,7 @@ export function Countdown({ at, from }: { readonly at: number; readonly from: nu
   )
 }
 
-/** Shows captured bytes, as text if possible. */
+/** Shows recorded bytes. They are shown as text if they are text. */
 export function Bytes({ value, most = 2000 }: { readonly value: PortableString; readonly most?: number }): JSX.Element {
   const text = typeof value === 'string' ? value : hexOf(value.base64)
   const shown = text.length > most ? `${text.slice(0, most)}…` : text
@@ -45,14 +45,14 @@ export function Bytes({ value, most = 2000 }: { readonly value: PortableString; 
   )
 }
 
-/** Shows a captured name. Characters that would reverse the text around it are escaped. */
+/** Shows a recorded name. Characters that would reverse the direction of other text are escaped. */
 export function Name({ of }: { readonly of: string | undefined }): JSX.Element {
   return <bdi>{plainText(of ?? '')}</bdi>
 }
 
 /**
- * Shows a text of the control API, which has code between backticks. Captured texts may contain any character, so they
- * must not use it.
+ * Shows a text of the control API. Text between backticks is shown as code. Do not pass a recorded text, because it can
+ * contain backticks.
  */
 export function Marked({ text }: { readonly text: string }): JSX.Element {
   return <>{text.split('`').map((part, index) => (index % 2 === 0 ? part : <code key={index}>{part}</code>))}</>
@@ -80,13 +80,13 @@ interface EntryLinkProps {
   readonly children?: ComponentChildren
 }
 
-/** A request that changes the sandbox, and its result. */
+/** State of a request that changes the sandbox. */
 export interface Act {
   readonly isBusy: boolean
-  /** Why it was rejected. */
+  /** Reason why the request was rejected. */
   readonly failure: string | undefined
   run(work: () => unknown): Promise<boolean>
-  /** Shows a message without sending a request. */
+  /** Shows an error message without sending a request. */
   fail(sentence: string | undefined): void
 }
 
@@ -110,7 +110,7 @@ export function useAct(): Act {
   }
 }
 
-/** Shows the reason of a rejection, which a screen reader announces immediately. */
+/** Shows an error message. Screen readers announce it immediately. */
 export function Failure({ of }: { readonly of: { readonly failure: string | undefined } }): JSX.Element | null {
   return of.failure === undefined ? null : (
     <p class="pn-failure" role="alert">
@@ -132,7 +132,7 @@ interface TabsProps {
   readonly chosen: Signal<string>
 }
 
-/** Tabs with the usual keyboard behavior: arrow keys move between them. */
+/** Tabs that can be used with the keyboard: the arrow keys open the next or the previous tab. */
 export function Tabs({ label, tabs, chosen }: TabsProps): JSX.Element {
   const choose = (name: string): void => {
     chosen.value = name
@@ -178,7 +178,7 @@ export function Tabs({ label, tabs, chosen }: TabsProps): JSX.Element {
   )
 }
 
-/** Shows the first part of a long list, and more on demand. */
+/** Shows the beginning of a long list, and a button that shows more. */
 export function Most<T>({ items, of, most = 200, children }: MostProps<T>): JSX.Element {
   const [shown, show] = useState(most)
   return (
@@ -195,13 +195,13 @@ export function Most<T>({ items, of, most = 200, children }: MostProps<T>): JSX.
 
 interface MostProps<T> {
   readonly items: readonly T[]
-  /** Plural name of the items. */
+  /** Name of the items, in the plural. */
   readonly of: string
   readonly most?: number
   readonly children: (items: readonly T[]) => ComponentChildren
 }
 
-/** A button for an action without undo: the first press asks, the second one acts. */
+/** Button for an action that cannot be undone. The action runs when the button is pressed for the second time. */
 export function Twice({ children, sure, act, disabled }: TwiceProps): JSX.Element {
   const [asked, ask] = useState(false)
   useEffect(() => {
@@ -225,7 +225,7 @@ export function Twice({ children, sure, act, disabled }: TwiceProps): JSX.Elemen
 
 interface TwiceProps {
   readonly children: ComponentChildren
-  /** Label of the button for the second press. */
+  /** Label that the button has before the second press. */
   readonly sure: string
   readonly act: () => void
   readonly disabled?: boolean

@@ -5,7 +5,7 @@ import { playerOf } from './player.js'
 
 const speeds = [1, 60, 3600]
 
-/** Buttons that play and pause. */
+/** Buttons that start and stop the continuous movement of time. */
 export function Play({ view }: PanelProps): JSX.Element {
   const player = playerOf(view)
   const speed = player.speed.value

@@ -2,12 +2,15 @@ import { type Signal, signal } from '@preact/signals'
 import type { PageView } from '../view.js'
 import { moved } from './last-move.js'
 
-/** Maximum host time that is played in one piece, so that a page that was in the background does not leap. */
+/**
+ * Maximum host time of one piece, in milliseconds. Without this limit, time would leap after the page was in the
+ * background.
+ */
 const maxFrame = 250
 
-/** Moves time continuously, in pieces of one frame. It continues while another panel is open. */
+/** Moves time continuously, one piece per frame. It continues while the user opens another panel. */
 export class TimePlayer {
-  /** Speed relative to host time; 0 while it is paused. */
+  /** Virtual time per host time. 0 while time is paused. */
   readonly speed: Signal<number> = signal(0)
   readonly failure: Signal<string | undefined> = signal(undefined)
   #isRunning = false
@@ -26,7 +29,7 @@ export class TimePlayer {
     this.speed.value = 0
   }
 
-  /** The next piece begins after the previous one has settled. Time that a slow app takes is not caught up. */
+  /** Waits until a piece has settled before it moves the next one. If the app is slow, time moves more slowly. */
   async #run(): Promise<void> {
     const { control } = this.view.source
     let last = performance.now()

@@ -2,17 +2,17 @@ import type { Control } from '../source.js'
 import type { PageView } from '../view.js'
 import type { Act } from './parts.js'
 
-/** Properties of every part of the queue's panel. */
+/** Properties of each part of the queue panel. */
 export interface QueueProps {
   readonly view: PageView
-  /** Absent if it is read-only: in a recording, and at an earlier instant. */
+  /** Absent if the queue is read-only, as in a recording or at an earlier instant. */
   readonly control: Control | undefined
-  /** Virtual time that is shown. */
+  /** Virtual time of the shown instant. */
   readonly now: number
   readonly act: Act
 }
 
-/** Returns the path of a control operation of the queue, in its region. */
+/** Returns the path of a control operation for the queue of this region. */
 export function queuePath(region: string | undefined, ...parts: readonly string[]): string {
   return inRegion(region, `/queue/${parts.map(encodeURIComponent).join('/')}`)
 }

@@ -15,7 +15,7 @@ interface RowEditorProps {
   readonly now: number
 }
 
-/** Shows the elements of a value as a table, in which each row can be changed, removed and added. */
+/** Shows the elements of a value as a table. Rows can be added, changed and removed. */
 export function RowEditor({ value, control, now }: RowEditorProps): JSX.Element {
   const editing = rowEditing[value.type]!
   const act = useAct()

@@ -11,7 +11,7 @@ import { type QueueProps, queuePath } from './queue-props.js'
 const day = 86_400_000
 const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
 
-/** Shows schedules with their fire times on a calendar. */
+/** Shows the schedules, each with a calendar of its fire times. */
 export function Schedules({
   schedules,
   ...props
@@ -38,7 +38,7 @@ export function Schedules({
                   {since}, last <Instant at={fired.at(-1)!} />.
                 </>
               )}{' '}
-              {imported && 'Nothing is known from before the import.'} {error}
+              {imported && 'The log contains nothing from before the import.'} {error}
               {control && (
                 <button
                   type="button"
@@ -61,7 +61,7 @@ export function Schedules({
   )
 }
 
-/** A month: past fire times and, for a running sandbox, planned ones. */
+/** Calendar of one month with past fire times. If the sandbox is running, it also has the planned fire times. */
 function Calendar({ schedule, control, now }: QueueProps & { readonly schedule: ScheduleAt }): JSX.Element {
   const turned = useSignal(0)
   const { id, region, fired, cron } = schedule
@@ -129,7 +129,7 @@ function Calendar({ schedule, control, now }: QueueProps & { readonly schedule: 
   )
 }
 
-/** Formats one or two times of a day, or their number. */
+/** Formats up to two fire times of a day. For more, returns only their number. */
 function told(times: readonly number[]): string {
   if (times.length > 2) return `${times.length} times`
   return times
@@ -140,7 +140,7 @@ function told(times: readonly number[]): string {
     .join(', ')
 }
 
-/** If a range has too many fire times for one response, smaller ranges are requested, and only the first times. */
+/** Requests fire times. If a range has too many for one response, it requests a smaller range and sets `more`. */
 async function slotsWithin(
   end: number,
   from: number,

@@ -14,7 +14,7 @@ interface StoreDifferenceProps {
   readonly onChoose: (key: PortableString) => void
 }
 
-/** Shows the changes of the current event, or those since a marked instant. */
+/** Shows which keys the current event changed. If an instant is marked, shows the differences since then. */
 export function StoreDifference({ view, onChoose }: StoreDifferenceProps): JSX.Element {
   const { store, point } = modelsOf(view)
   const mark = kept<StoreInstant | undefined>(view, 'mark', undefined)
@@ -47,7 +47,7 @@ export function StoreDifference({ view, onChoose }: StoreDifferenceProps): JSX.E
         <button
           type="button"
           onClick={() => {
-            // Later entries at this instant are after the mark.
+            // Set the mark after the last known entry. Later entries at the same instant then count as changes.
             const seq = Math.min(here.seq, view.entries.value.at(-1)?.seq ?? 0)
             mark.value = mark.value === undefined ? { seq, at: here.at } : undefined
           }}
@@ -75,7 +75,7 @@ export function StoreDifference({ view, onChoose }: StoreDifferenceProps): JSX.E
   )
 }
 
-/** Returns the points before the first and after the last instant of a range. */
+/** Returns the last point before a range, and the last point in it. */
 function endsOf({ from, to }: TimeRange): readonly [StoreInstant, StoreInstant] {
   const seq = Number.POSITIVE_INFINITY
   return [
@@ -88,7 +88,7 @@ function inOrder(one: StoreInstant, other: StoreInstant): readonly [StoreInstant
   return one.at < other.at || (one.at === other.at && one.seq <= other.seq) ? [one, other] : [other, one]
 }
 
-/** Returns the last event up to a point that changed the store, or the pinned event. */
+/** Returns the event whose changes are shown: the selected one, or the last one that changed the store. */
 function eventAt(
   view: PageView,
   point: StoreInstant,
@@ -125,7 +125,7 @@ export function Sides({ before, after }: KeyDifference): JSX.Element {
   )
 }
 
-/** Formats a value as a few lines. */
+/** Formats the value of a key in several lines. */
 function contentOf(key: DumpedKey): string {
   const rows = rowEditing[key.type]?.rows(key).map((cells) => cells.map(shownKey).join('  '))
   const text = rows?.join('\n') ?? shownKey((key as { value: PortableString }).value)

@@ -11,13 +11,13 @@ import type { PanelProps } from './panel-view.js'
 import { StoreDifference } from './store-difference.js'
 import { kept } from './stored-setting.js'
 
-/** Shows the store as of any instant: its keys as a tree, each value with an editor for its type, and its changes. */
+/** Shows the store at the current instant: a tree of keys, the selected value with an editor, and its changes. */
 export function StorePanel({ view }: PanelProps): JSX.Element {
   const { store, point, isPresent } = modelsOf(view)
   const chosen = kept<string | undefined>(view, 'key', undefined)
   const wanted = kept(view, 'search for keys', '')
   const { model } = store.value
-  // A moving clock only changes which keys have expired.
+  // If only the clock moves, nothing changes except which keys have expired.
   const state = useMemo(() => model.at(point.value), [model, model.size, point.value])
   const key = chosen.value === undefined ? undefined : state.get(chosen.value)
   const control = isPresent.value ? view.source.control : undefined

@@ -3,7 +3,7 @@ import type { PageView } from '../view.js'
 
 const pages = new WeakMap<PageView, Map<string, Signal<unknown>>>()
 
-/** Returns state of a panel that survives while another panel is open. */
+/** Returns a signal for a panel. It keeps its value when the user opens another panel. */
 export function kept<T>(view: PageView, name: string, first: T): Signal<T> {
   let known = pages.get(view)
   if (known === undefined) {

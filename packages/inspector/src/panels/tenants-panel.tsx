@@ -7,7 +7,7 @@ import { useControlQuery } from './control-query.js'
 import type { PanelProps } from './panel-view.js'
 import { Failure, Name, Twice, useAct } from './parts.js'
 
-/** Maximum size of a file; larger states are sent with the command line. */
+/** Maximum size of a file that the page imports, in bytes. Use the command line for larger states. */
 const largest = 100_000_000
 
 /** Shows the tenants of a server: to switch, compare, reset, export and import. */
@@ -80,7 +80,7 @@ function World({ control, act }: { readonly control: Control; readonly act: Retu
     link.href = url
     link.download = `${control.tenant.replace(/[^\w-]+/g, '-') || 'world'}.json`
     link.click()
-    // The download has started by then.
+    // The browser has read the object by then.
     setTimeout(() => URL.revokeObjectURL(url), 10_000)
   }
   const chosen = useSignal<File | undefined>(undefined)
@@ -104,7 +104,7 @@ function World({ control, act }: { readonly control: Control; readonly act: Retu
             const file = field.files?.[0]
             if (file === undefined) return
             chosen.value = file
-            // Without this, the same file could not be selected again.
+            // If the user selects the same file again, the browser reports a change only if the field is empty.
             field.value = ''
           }}
         />
@@ -131,7 +131,7 @@ function World({ control, act }: { readonly control: Control; readonly act: Retu
   )
 }
 
-/** Asks before an import, which replaces the existing sandbox. */
+/** Asks before an import, because an import replaces the current sandbox. */
 function Import({ file, of, act, done }: ImportProps): JSX.Element {
   const keep = useRef<HTMLButtonElement>(null)
   useEffect(() => keep.current?.focus(), [file])
@@ -155,7 +155,7 @@ interface ImportProps {
   readonly file: File
   readonly of: string
   readonly act: ReturnType<typeof useAct>
-  /** @param file to import; absent if the import was canceled */
+  /** @param file file to import. Absent if the user canceled the import */
   readonly done: (file?: File) => void
 }
 

@@ -9,15 +9,15 @@ interface TextEditorProps {
   readonly onChange: (text: string) => void
 }
 
-/** Maximum number of characters that are edited with colors. */
+/** Maximum length of a text that is edited with syntax colors, in characters. */
 const longest = 200_000
 
-/** Loads the editor with colors, once. */
+/** Loads the editor with syntax colors. It is loaded only once. */
 function loadEditor(): Promise<typeof import('./code-editor.js')> {
   return import('./code-editor.js')
 }
 
-/** Edits a text: in a plain field until the editor with colors is loaded, or if it cannot be loaded. */
+/** Edits a text. The user can type in a plain text field until the editor with syntax colors is loaded. */
 export function TextEditor({ label, text, isJson, onChange }: TextEditorProps): JSX.Element {
   const place = useRef<HTMLDivElement>(null)
   const editor = useRef<Editor | undefined>(undefined)
@@ -39,7 +39,7 @@ export function TextEditor({ label, text, isJson, onChange }: TextEditorProps): 
           })
           setColours(true)
         },
-        // The plain field stays.
+        // If the editor cannot be loaded, the plain text field stays.
         () => undefined,
       )
     return () => {

@@ -27,7 +27,7 @@ const modes: Readonly<Record<string, string>> = {
   real: 'follows the time of the host',
 }
 
-/** The clock: its time, its timers, moving it, and going back. */
+/** Panel of the clock: its time, pending timers, and buttons that move time or show an earlier instant. */
 export function TimePanel({ view }: PanelProps): JSX.Element {
   const { control } = view.source
   const { point, isPresent } = modelsOf(view)
@@ -101,7 +101,7 @@ function Moves({ view, control }: ControlledProps): JSX.Element {
   )
 }
 
-/** Shows the timers at an earlier instant, as far as the log contains them. */
+/** Shows the timers that were pending at an earlier instant, as far as the log contains them. */
 function CameThen({ view }: PanelProps): JSX.Element {
   const { queue, point } = modelsOf(view)
   const coming = comingOf(queue.value, view.entries.value, point.value)

@@ -15,8 +15,8 @@ interface UnfinishedMessage {
 }
 
 /**
- * Shows messages and dead letters that are older than the log: they were loaded with a state, or their entries were
- * dropped.
+ * Shows messages and dead letters whose publication is not in the log, because they were loaded with a state, or
+ * because old entries were dropped.
  */
 export function UnfinishedMessages({
   view,

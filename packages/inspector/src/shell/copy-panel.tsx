@@ -11,7 +11,7 @@ interface Choice {
   readonly selection: CopySelection
 }
 
-/** The forms are loaded when a reader wants to copy. */
+/** The copy forms. They are loaded when the panel is opened. */
 const known = signal<typeof forms | undefined>(undefined)
 const problem = signal<string | undefined>(undefined)
 
@@ -26,7 +26,7 @@ function ask(): void {
   )
 }
 
-/** Shows the selection as text to paste elsewhere. */
+/** Shows the selection in a format that can be pasted into other programs. */
 export function CopyPanel({ page }: { readonly page: PageState }): JSX.Element {
   useEffect(ask, [])
   if (known.value === undefined) return <p class="quiet">{problem.value ?? 'Loading.'}</p>
@@ -97,7 +97,7 @@ function Copying({ page, copyFormats, copyFormatsFor }: typeof forms & { readonl
   )
 }
 
-/** Returns what can be copied: the selected entry, its message, and the range. */
+/** Returns the entries that can be copied: the selected entry, all entries of its message, and the selected range. */
 function choicesOf({ view }: PageState): readonly Choice[] {
   const entries = view.entries.value
   const entry = view.entry(view.selectedSeq.value)
@@ -119,5 +119,5 @@ function choicesOf({ view }: PageState): readonly Choice[] {
   return choices
 }
 
-/** Maximum number of entries of a log that can be copied as a whole. */
+/** Maximum number of entries of a log that can be copied without a selection. */
 const maxOfAll = 500

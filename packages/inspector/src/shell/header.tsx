@@ -12,7 +12,7 @@ interface HeaderProps {
   readonly page: PageState
 }
 
-/** Shows the name of the sandbox, its state, and failures. */
+/** Shows the name and the state of the sandbox, and failures. */
 export function Header({ page }: HeaderProps): JSX.Element {
   const { view } = page
   const facts = view.facts.value
@@ -55,7 +55,10 @@ export function Header({ page }: HeaderProps): JSX.Element {
   )
 }
 
-/** If the request fails, the test has not continued, and the page shows that the server does not respond. */
+/**
+ * Lets the waiting test continue. If the request fails, the test still waits, and the page shows that the server does
+ * not respond.
+ */
 function goOn(view: PageView): void {
   view.source.control?.ask('POST', '/continue').then(
     () => (view.hasGoneOn.value = true),
@@ -63,7 +66,7 @@ function goOn(view: PageView): void {
   )
 }
 
-/** The URL stays unchanged, because it contains the selection. */
+/** Moves the focus to the list. The link must not change the URL, which contains the selection. */
 function focusList(event: MouseEvent): void {
   event.preventDefault()
   document.getElementById('list')?.focus()
@@ -95,7 +98,7 @@ function Connection({ page: { view } }: HeaderProps): JSX.Element | null {
   ) : null
 }
 
-/** Shows the assertion that failed, and the entry that came nearest to it. */
+/** Shows the failed assertion, and the entry that came nearest to satisfying it. */
 function Failure({ page }: HeaderProps): JSX.Element | null {
   const failure = page.view.facts.value?.failure
   if (failure === undefined) return null

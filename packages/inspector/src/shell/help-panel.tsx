@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { PageState } from '../page-state.js'
 import { keys } from './keyboard.js'
 
-/** Shows the list of keys. */
+/** Shows the list of keyboard shortcuts. */
 export function Help({ page }: { readonly page: PageState }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null)
   const isOpen = page.isHelpOpen.value

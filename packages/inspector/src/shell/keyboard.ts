@@ -3,9 +3,9 @@ import type { PageState } from '../page-state.js'
 import { slotsOf } from './slots.js'
 
 interface Key {
-  /** Names as in `KeyboardEvent.key`. */
+  /** Values of `KeyboardEvent.key`. */
   readonly keys: readonly string[]
-  /** Names as in the list of keys. */
+  /** Name of the keys in the list of shortcuts. */
   readonly shown: string
   readonly what: string
   run(page: PageState, key: string): void
@@ -22,7 +22,7 @@ function look(page: PageState, change: 'from' | 'to'): void {
   view.range.value = change === 'from' ? { from: at, to: Math.max(at, to) } : { from: Math.min(from, at), to: at }
 }
 
-/** Every key of the page, with its action and its description. */
+/** All keyboard shortcuts of the page, with their actions and descriptions. */
 export const keys: readonly Key[] = [
   {
     keys: ['j', 'ArrowDown'],
@@ -143,13 +143,17 @@ export const keys: readonly Key[] = [
   },
 ]
 
-/** Listens to keys, except those that the focused field or button uses. @returns a function that stops listening */
+/**
+ * Listens to the keyboard. Ignores keys that the focused field or button uses itself.
+ * @returns a function that stops listening
+ */
 export function listenToKeys(page: PageState): () => void {
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || page.isHelpOpen.value) return
     const target = event.target as HTMLElement
     if (needsKeys(target) && event.key !== 'Escape') return
-    // Arrow keys scroll and select in the focused element, unless it is the page or its list.
+    // In a focused element, arrow keys keep their usual function. Shortcuts use them only in the page itself and in the
+    // list.
     const isBroad = target === document.body || target.id === 'list'
     if (!isBroad && (event.key.length > 1 || event.key === ' ') && event.key !== 'Escape') return
     const key = keys.find(({ keys: names }) => names.includes(event.key))

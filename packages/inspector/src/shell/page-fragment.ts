@@ -1,7 +1,7 @@
 import { effect } from '@preact/signals'
 import type { PageState } from '../page-state.js'
 
-/** Returns the selection as a fragment for a link; browsers do not send fragments to servers. */
+/** Returns the selection as a URL fragment. Browsers do not send fragments to servers. */
 function fragmentOf({ view, filter }: PageState): string {
   const parameters = new URLSearchParams()
   const put = (name: string, value: string | number | undefined): void => {
@@ -17,7 +17,7 @@ function fragmentOf({ view, filter }: PageState): string {
   return parameters.toString()
 }
 
-/** Selects what a link contains; invalid parts are ignored. */
+/** Selects what the fragment of a link describes. Invalid parts are ignored. */
 export function applyFragment({ view, filter }: PageState, fragment: string): void {
   const parameters = new URLSearchParams(fragment)
   const number = (name: string): number | undefined => {
@@ -33,10 +33,10 @@ export function applyFragment({ view, filter }: PageState, fragment: string): vo
   filter.words.value = parameters.get('filter') ?? ''
 }
 
-/** Browsers limit how often a URL may be changed. */
+/** Minimum milliseconds between two changes of the URL. Browsers limit how often a page changes it. */
 const pause = 300
 
-/** Keeps the URL a link to the selection. */
+/** Updates the URL when the selection changes, so that the URL is always a link to the selection. */
 export function keepLink(page: PageState): void {
   let timer: ReturnType<typeof setTimeout> | undefined
   let written = location.hash.slice(1)

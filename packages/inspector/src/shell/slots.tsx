@@ -10,15 +10,15 @@ import { TenantsPanel } from '../panels/tenants-panel.js'
 import { TimePanel } from '../panels/time-panel.js'
 import { CopyPanel } from './copy-panel.js'
 
-/** A tab at the right of the page. */
+/** A tab on the right side of the page. */
 export interface Slot {
   readonly name: string
-  /** Whether it changes the sandbox; a recording does not have it. */
+  /** Whether the tab changes the sandbox. A recording does not show such a tab. */
   readonly needsControl?: true
   readonly content: (page: PageState) => JSX.Element | null
 }
 
-/** The tabs, in the order of the keys 1 to 9. */
+/** Tabs of the page. The keys 1 to 9 open them in this order. */
 const slots: readonly Slot[] = [
   { name: 'Entry', content: (page) => <EntryPanel page={page} /> },
   { name: 'Store', content: ({ view }) => <StorePanel view={view} /> },

@@ -4,7 +4,7 @@ import type { PageView, Theme } from '../view.js'
 export const themes: readonly Theme[] = ['system', 'light', 'dark']
 const place = 'stuntdouble-theme'
 
-/** Saves the color theme of the reader. */
+/** Loads the color theme that the reader chose before, and saves changes of it. */
 export function keepTheme({ theme }: PageView): void {
   const kept = read()
   if (kept !== undefined) theme.value = kept

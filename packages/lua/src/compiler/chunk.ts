@@ -3,10 +3,12 @@ import { LuaSyntaxError } from '../syntax/lexer.js'
 import { parse } from '../syntax/parser.js'
 import { compileChunk } from './compile.js'
 
-/** Compiled source. A call creates the main function for a new run. The chunk belongs to no machine. */
+/** Compiled source. Each call creates the main function, for one run. All machines can use the same chunk. */
 export type Chunk = () => LuaFunction
 
-/** Limits of the cache of compiled sources. Chunks have no state, so all machines of the process share one cache. */
+/**
+ * Limits of the cache of compiled sources. All machines of the process share the cache, because chunks have no state.
+ */
 const cachedChunks = 200
 const cachedCharacters = 2_000_000
 
@@ -14,8 +16,8 @@ const cache = new Map<string, Chunk>()
 let cachedLength = 0
 
 /**
- * Compiles a source, or returns it from the cache. `name` is the Lua chunk name: `@file`, `=name`, or the source
- * itself.
+ * Returns the compiled source, from the cache if possible. `name` is the Lua chunk name: `@file`, `=name`, or the
+ * source itself.
  * @throws LuaSyntaxError when the source is invalid
  */
 export function load(source: string, name: string): Chunk {
@@ -23,7 +25,8 @@ export function load(source: string, name: string): Chunk {
   const key = `${shown}\n${source}`
   const known = cache.get(key)
   if (known !== undefined) {
-    // Maps iterate in order of insertion, so the first key is the least recently used.
+    // The first key of a `Map` is the oldest one. A used key is inserted again, so the first key is the least recently
+    // used.
     cache.delete(key)
     cache.set(key, known)
     return known
@@ -39,12 +42,12 @@ export function load(source: string, name: string): Chunk {
   return chunk
 }
 
-/** Compiles without the cache. @param shown name of the chunk in positions */
+/** Compiles without the cache. @param shown name of the chunk in error messages */
 export function compile(source: string, shown: string): Chunk {
   try {
     return compileChunk(parse(source, shown), shown)
   } catch (problem) {
-    // The parser's limits prevent a stack overflow, unless the caller already used most of the stack.
+    // The parser limits the nesting. The stack can only overflow if the caller has already used most of it.
     if (problem instanceof RangeError) {
       throw new LuaSyntaxError(`${shown}:1: chunk has too many syntax levels`, 1, 1, undefined)
     }
@@ -52,10 +55,12 @@ export function compile(source: string, shown: string): Chunk {
   }
 }
 
-/** Length to which redis cuts chunk names in messages. */
+/** redis-server cuts the names of chunks in error messages to this length. */
 const maxName = 79
 
-/** Returns the name of a chunk in positions: `user_script`, or `[string "return 1"]` for a source without a name. */
+/**
+ * Returns the name of a chunk for error messages: `user_script`, or `[string "return 1"]` for a source without a name.
+ */
 function displayName(name: string): string {
   if (name.startsWith('=')) return name.slice(1, 1 + maxName)
   if (name.startsWith('@')) {

@@ -1,18 +1,14 @@
 import type { Block, Expression, Statement, TableItem } from '../syntax/syntax-tree.js'
 
-// Estimates how much code a block runs each time, so that a loop with a long body costs more steps than one with a
-// short body.
+// Estimates the amount of code in a block. A loop with a long body must cost more steps than a loop with a short body.
 
-/** Number of syntax tree nodes that run in the time of one step. */
+/** Number of syntax tree nodes that cost one step. */
 const nodesPerStep = 2
 
-/** Steps of a block that the cost of a loop iteration or call already includes. */
+/** The step of a loop iteration or of a call already pays for this many steps of its block. */
 const freeSteps = 4
 
-/**
- * Returns the steps that a block costs in addition to its loops and calls. Inner blocks and functions have their own
- * steps.
- */
+/** Returns the steps for the statements of a block. Loops, calls, inner blocks and functions have their own steps. */
 export function stepsOfBlock(block: Block): number {
   let nodes = 0
   for (const statement of block) nodes += sizeOfStatement(statement)

@@ -9,8 +9,8 @@ import { capture } from './frame.js'
 import { isMulti, isReadLate, isTargetReadLate, operationOf } from './operands.js'
 
 /**
- * Returns a function that puts a new value into a local: a new cell each time, so that closures of a loop do not share
- * one.
+ * Returns a function that initializes a local. If closures use the local, each call creates a new cell, so that
+ * closures from different loop iterations do not share a cell.
  */
 export function initialiser(local: Local): (frame: Frame, value: LuaValue) => void {
   const { slot, isCaptured } = local
@@ -50,7 +50,8 @@ export function declare(compiler: Compiler, locals: readonly Local[], values: re
 }
 
 /**
- * Compiles a list of expressions. It returns at least the values that `count` variables need, without trailing nils.
+ * Compiles a list of expressions to a function that returns at least their first `count` values. Nils at the end may be
+ * missing.
  */
 export function valueList(
   compiler: Compiler,
@@ -164,7 +165,10 @@ export function store(table: LuaValue, key: LuaValue, value: LuaValue, operation
   }
 }
 
-/** Compiles the left side of `=` to a function that evaluates it and returns the assignment. */
+/**
+ * Compiles the left side of `=`. The result evaluates its parts, such as `t` and `k` of `t[k]`, and returns a function
+ * that assigns the value.
+ */
 function reference(
   compiler: Compiler,
   target: Variable,

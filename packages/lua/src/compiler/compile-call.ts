@@ -8,19 +8,21 @@ import type { CallNode, Expression, MethodNode } from '../syntax/syntax-tree.js'
 import type { Compiler, Evaluate, EvaluateAll } from './frame.js'
 import { isMulti, titleOf } from './operands.js'
 
-/** Use of the values of a call: only the first, all, or as the result of the function. */
+/**
+ * Use of the values that a call returns: only the first value, all values, or as the result of the calling function.
+ */
 export type WantedValues = 'one' | 'all' | 'tail'
 
 /**
- * Number of remaining JavaScript frames below which tail calls are deferred, so that a chain of tail calls does not use
- * up the stack.
+ * If fewer JavaScript frames remain, tail calls are deferred. Otherwise a long chain of tail calls would use up the
+ * stack.
  */
 export const roomForTailCalls = 4800
 
 /**
- * Begins a call: deducts one step and the frames of the call, records its site, and returns the call depth to restore
- * afterwards.
+ * Begins a call. Deducts one step and the JavaScript frames, and records the call site.
  * @param weight number of JavaScript frames that the call uses
+ * @returns the call depth, which must be restored after the call
  */
 export function begin(site: CallSite, weight: number): number {
   if (--remaining.steps < 0) exhausted()
@@ -32,7 +34,7 @@ export function begin(site: CallSite, weight: number): number {
   return depth
 }
 
-/** Runs the deferred calls of a result, and reduces the result to one value if `isOne` is set. */
+/** Runs the deferred tail calls of a result. With `isOne`, returns only the first value. */
 function reduce(result: readonly LuaValue[], isOne: boolean): Result {
   const settled = result instanceof TailCall ? settle(result) : result
   return isOne && isMany(settled) ? settled[0] : settled
@@ -40,13 +42,13 @@ function reduce(result: readonly LuaValue[], isOne: boolean): Result {
 
 export interface CallParts {
   readonly operation: OperationSite
-  /** JavaScript frames from the entry of the function to the call. */
+  /** Number of JavaScript frames from the entry of the function to this call. */
   readonly weight: number
 }
 
-/** JavaScript frames of a call: the closure, the called function and its body. */
+/** JavaScript frames of a call: one for the closure that calls, and one for the function and its body. */
 const framesOfCall = 2
-/** JavaScript frames of a call whose arguments are collected in an array and spread. */
+/** JavaScript frames of a call whose arguments are an array, which is spread. */
 const framesOfOpenCall = 4
 
 export function callParts(compiler: Compiler, node: CallNode | MethodNode, want: WantedValues): CallParts {
@@ -58,7 +60,7 @@ export function callParts(compiler: Compiler, node: CallNode | MethodNode, want:
   return { operation: { site, left, right: undefined }, weight }
 }
 
-/** Returns the name of the function in `bad argument #1 to '…'`. */
+/** Returns the function name that the error `bad argument #1 to '…'` contains. */
 function calledName(target: Expression): string | undefined {
   switch (target.kind) {
     case 'local':
@@ -258,7 +260,7 @@ function tailCall(callee: LuaValue, args: LuaValue[], operation: OperationSite, 
   const result = typeof callee === 'function' ? callee(...args) : callValue(operation, callee, args)
   vm.depth = depth
   vm.room += weight
-  // `undefined` from a statement means to continue, so a function must not return it.
+  // A statement returns `undefined` if the function continues. The result of a function must be different.
   return result === undefined ? oneNil : result
 }
 

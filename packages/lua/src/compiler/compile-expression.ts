@@ -93,14 +93,17 @@ export function expression(compiler: Compiler, node: Expression): Evaluate {
   }
 }
 
-/** Compiles an expression to a closure that returns all values: an array unless there is exactly one. */
+/**
+ * Compiles an expression to a closure that returns all its values. It returns an array, unless there is exactly one
+ * value.
+ */
 export function all(compiler: Compiler, node: Expression): EvaluateAll {
   if (node.kind === 'vararg') return (frame) => frame[1]
   if (node.kind === 'call' || node.kind === 'method') return callExpression(compiler, node, 'all')
   return expression(compiler, node)
 }
 
-/** Compiles an expression whose value is only used as true or false. */
+/** Compiles an expression of which only the truth value is used. */
 export function condition(compiler: Compiler, node: Expression): CompiledCondition {
   switch (node.kind) {
     case 'not': {
@@ -189,11 +192,12 @@ function fieldAccess(object: Evaluate, key: string, operation: OperationSite): E
   }
 }
 
-/** Compiles a chain of `..`: evaluated from the left, joined from the right. */
+/** Compiles a chain of `..`. The operands are evaluated from left to right, but joined from right to left. */
 function concatenation(compiler: Compiler, nodes: readonly Expression[], line: number): Evaluate {
   const parts = nodes.map((node) => compiler.expression(node))
   const operations = nodes.slice(1).map((right, at) => {
-    // All joins except the last one have the result of another join on their right.
+    // Only the last `..` has an operand of the source on its right. The right operand of the others is a joined string,
+    // which has no name in errors.
     return operationOf(compiler, line, nodes[at]!, at === nodes.length - 2 ? right : { kind: 'nil' })
   })
   if (parts.length === 2) return pair(parts[0]!, parts[1]!, operations[0]!)

@@ -78,12 +78,12 @@ export function loopRange(
   if (last === undefined) throw errorAt(site, "'for' limit must be a number")
   const by = toNumber(step)
   if (by === undefined) throw errorAt(site, "'for' step must be a number")
-  // The reference implementation first subtracts the step and then adds it again, which is visible if the step is huge
-  // or not a number.
+  // The reference implementation first subtracts the step from the start and then adds it. With a huge step or NaN,
+  // this changes the result.
   return { start: from - by + by, last, by }
 }
 
-/** Name of the function that a `for` loop calls, as errors show it. */
+/** Name that errors use for the function that a `for` loop calls. */
 const generatorName = '(for generator)'
 
 export interface GenericLoop {
@@ -128,13 +128,13 @@ export function genericFor(compiler: Compiler, node: Statement & { kind: 'generi
 interface Turn {
   key: LuaValue
   value: LuaValue
-  /** All values of the iteration if it may have more than two, otherwise `undefined`. */
+  /** All values of the iteration, if there can be more than two, otherwise `undefined`. */
   rest: readonly LuaValue[] | undefined
 }
 
 /**
- * Returns a function that returns the values of the next iteration of a `for … in` loop, `undefined` at its end. The
- * object is reused.
+ * Returns a function for a `for … in` loop. Each call returns the values of the next iteration, `undefined` at the end
+ * of the loop. It always returns the same object.
  */
 export function iterator(loop: GenericLoop, [callee, state, control]: readonly LuaValue[]): () => Turn | undefined {
   const turn: Turn = { key: control, value: undefined, rest: undefined }

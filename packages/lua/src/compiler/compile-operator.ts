@@ -15,7 +15,10 @@ import type { Expression } from '../syntax/syntax-tree.js'
 import type { CompiledCondition, Compiler, Evaluate } from './frame.js'
 import { isReadLate, operationOf } from './operands.js'
 
-/** Compiles operators. Operations on two numbers, and comparisons of two identical values, are handled inline. */
+/**
+ * Compiles operators. The closures handle two numbers, and comparisons of two identical values, without calling another
+ * function.
+ */
 
 type Binary = Expression & { kind: 'binary' }
 
@@ -53,7 +56,7 @@ export function arithmeticExpression(compiler: Compiler, node: Binary): Evaluate
   return withBoth(event, compiler.expression(node.left), compiler.expression(node.right), operation)
 }
 
-/** Compiles an operation with a local on the left, without a closure to read it. */
+/** Compiles an operation whose left operand is a local. The local is read directly, without a closure. */
 function localWithAny(event: string, slot: number, right: Evaluate, operation: OperationSite): Evaluate | undefined {
   switch (event) {
     case '__add':
@@ -82,7 +85,10 @@ function localWithAny(event: string, slot: number, right: Evaluate, operation: O
   }
 }
 
-/** Returns the value of an operation on literals. The reference compiler also computes it, unless it is not finite. */
+/**
+ * Computes an operation on number literals at compile time. The reference compiler does so too, except if the result is
+ * not finite.
+ */
 function fold(node: Expression): number | undefined {
   if (node.kind === 'number') return node.value
   if (node.kind !== 'binary' || node.operator === '/' || node.operator === '%') return undefined
@@ -239,7 +245,7 @@ function isLong(value: LuaValue): value is string {
   return typeof value === 'string' && value.length > longComparison
 }
 
-/** Returns the value of a literal. Literals have no metamethods, so identity is sufficient. */
+/** Returns the value of a literal. A literal has no metamethods, so it can be compared by identity. */
 function constantOf(node: Expression): { value: undefined | boolean | number | string } | undefined {
   switch (node.kind) {
     case 'nil':
@@ -258,7 +264,7 @@ function constantOf(node: Expression): { value: undefined | boolean | number | s
 
 export function comparison(compiler: Compiler, node: Binary): CompiledCondition {
   const site = compiler.site(node.line)
-  // `a > b` is compiled as `b < a`, but a is still evaluated first.
+  // `a > b` is compiled as `b < a`, but `a` must still be evaluated first.
   const isSwapped = node.operator.charAt(0) === '>'
   const isStrict = node.operator.length === 1
   const left = compiler.expression(node.left)

@@ -31,11 +31,10 @@ import { broken } from './frame.js'
 import { isMulti, isReadLate, isTargetReadLate, operationOf, titleOf } from './operands.js'
 
 /**
- * Suspendable form of a function, as generators over the same frame. It is compiled when a coroutine first runs the
- * function. Code without calls cannot yield and is shared with the plain form.
- *
- * As in Lua 5.1, only a Lua function called by a Lua function may yield: not a metamethod, an iterator or anything that
- * a library function calls.
+ * Form of a function that can be suspended. It is a generator, uses the same frame, and is compiled when a coroutine
+ * first runs the function. Code without calls cannot yield, so it is not compiled again. As in Lua 5.1, a Lua function
+ * may yield only if another Lua function called it. Metamethods, iterators, and functions that a library function calls
+ * may not yield.
  */
 function* runSteps(code: CompiledFunction, upvalues: Cell[], args: readonly LuaValue[]): Steps {
   code.steps ??= compileSteps(code)
@@ -43,13 +42,14 @@ function* runSteps(code: CompiledFunction, upvalues: Cell[], args: readonly LuaV
   return end === undefined ? nothing : end
 }
 
-/** Function `coroutine.yield`, set by the coroutine library; generators stop at its calls. */
+/** The function `coroutine.yield`. A generator recognizes it, and stops instead of calling it. */
 export const yieldFunction: LuaFunction = () => {
-  // Even the main function of a script is called by a library function, so a C-call boundary always exists.
+  // This code only runs if no generator could stop. The error text is right in every case, because a library function
+  // also calls the main function of a script.
   throw hostErrorValue('attempt to yield across metamethod/C-call boundary')
 }
 
-/** Runs the body of a coroutine: its function, and the deferred tail calls. */
+/** Runs the function of a coroutine, and then its deferred tail calls. */
 export function* runCoroutine(code: CompiledFunction, upvalues: Cell[], args: readonly LuaValue[]): Steps {
   let result: Result = yield* runSteps(code, upvalues, args)
   while (result instanceof TailCall) {
@@ -61,7 +61,7 @@ export function* runCoroutine(code: CompiledFunction, upvalues: Cell[], args: re
 
 type Generated<T> = Generator<Result, T, readonly LuaValue[]>
 
-/** Piece of code: a plain closure if it cannot yield, otherwise a generator. */
+/** Compiled code: a generator if the code can yield, otherwise a closure. */
 type Part<T> =
   | { readonly run: (frame: Frame) => T; readonly steps: undefined }
   | { readonly run: undefined; readonly steps: (frame: Frame) => Generated<T> }
@@ -76,10 +76,7 @@ function compileSteps(code: CompiledFunction): (frame: Frame) => Steps {
   }
 }
 
-/**
- * JavaScript frames of a generator. It uses more than a closure, for its delegation and for its resumption by the
- * engine.
- */
+/** JavaScript frames of a generator. It needs more than a closure, because `yield*` and `next()` use frames too. */
 const framesPerStep = 4
 
 class YieldingCompiler {
@@ -506,7 +503,7 @@ function binary(compiler: Compiler, node: Expression & { kind: 'binary' }): (a: 
   }
 }
 
-// Code that may yield: anything with a call outside of inner functions.
+// Finds code that may yield: any call, except those in inner functions.
 
 function mayYield(node: Expression): boolean {
   switch (node.kind) {

@@ -19,23 +19,25 @@ import type {
 } from './frame.js'
 import { capture, newFrame } from './frame.js'
 
-/** Maximum nesting of nodes in a function. */
+/** Maximum nesting of syntax tree nodes in one function. */
 export const deepestNode = 1500
 
 /**
- * Compiles functions to closures over a frame. Compiled code does not refer to a machine, so all machines share a
- * chunk.
+ * Compiles a function to closures that use a frame. The closures do not refer to a machine, so all machines share the
+ * compiled code.
  */
 class FunctionCompiler implements Compiler {
-  /** Closures between the function's entry and the current node; each is a JavaScript frame at run time. */
+  /**
+   * Number of closures from the function's entry to the current node. At run time, each one uses a JavaScript frame.
+   */
   nesting = 1
   #zero: number | undefined
 
   constructor(readonly chunk: string) {}
 
   /**
-   * Returns a number literal. As in the reference implementation, 0 and -0 share one constant of a function: the one
-   * that occurs first.
+   * Returns the value of a number literal. As in the reference implementation, 0 and -0 in one function are one
+   * constant. Its sign is that of the first of them.
    */
   constant(value: number): number {
     if (value !== 0) return value
@@ -54,7 +56,7 @@ class FunctionCompiler implements Compiler {
     return compiled
   }
 
-  /** Compiles an expression that keeps every value of a call or `...`. */
+  /** Compiles an expression. All values of a call or of `...` are kept. */
   all(node: Expression): EvaluateAll {
     this.#deepen()
     const compiled = all(this, node)
@@ -76,10 +78,7 @@ class FunctionCompiler implements Compiler {
     return compiled
   }
 
-  /**
-   * Runs `work`, which compiles a node inside one more closure.
-   * @throws LuaSyntaxError when the nesting exceeds `deepestNode`
-   */
+  /** Calls `work`, which compiles one level deeper. @throws LuaSyntaxError when the nesting exceeds `deepestNode` */
   nested<T>(work: () => T): T {
     this.#deepen()
     const compiled = work()
@@ -91,7 +90,7 @@ class FunctionCompiler implements Compiler {
     if (++this.nesting > deepestNode) throw new LuaSyntaxError('function or expression too complex', 0, 0, undefined)
   }
 
-  /** Compiles a function expression: gets its upvalues from the frame and creates a Lua function. */
+  /** Compiles a function expression. The result creates a Lua function with upvalues from the frame. */
   closure(node: FunctionNode): Evaluate {
     const make = compileFunction(node, this.chunk)
     const { upvalues } = node
@@ -109,7 +108,10 @@ class FunctionCompiler implements Compiler {
   }
 }
 
-/** Compiles a whole source. The result creates functions that run in the machine that was entered. */
+/**
+ * Compiles a whole source. The result creates the main function, which runs in the machine that is entered at that
+ * time.
+ */
 export function compileChunk(node: FunctionNode, chunk: string): () => LuaFunction {
   const make = compileFunction(node, chunk)
   return () => make([])
@@ -178,7 +180,7 @@ function anyFunction(code: CompiledFunction): (upvalues: Cell[]) => LuaFunction 
   return (upvalues) => attach((...args: LuaValue[]) => finish(body(enterFrame(code, upvalues, args))), code, upvalues)
 }
 
-/** Creates the frame of a call with its arguments, for all kinds of functions. */
+/** Creates the frame of a call, and stores the arguments in it. */
 export function enterFrame(code: CompiledFunction, upvalues: Cell[], args: readonly LuaValue[]): Frame {
   const { parameters, slots, isVararg, argumentTable } = code.node
   const frame = newFrame(slots, upvalues)
@@ -201,12 +203,12 @@ export function enterFrame(code: CompiledFunction, upvalues: Cell[], args: reado
   return frame
 }
 
-/** Converts the end of a body: without `return` it has no value. */
+/** Returns the result of a body. A body that ended without `return` has no values. */
 function finish(completion: Completion): Exclude<Completion, undefined> | readonly LuaValue[] {
   return completion === undefined ? nothing : completion
 }
 
-/** Stores the code and upvalues of a function for coroutines. */
+/** Stores the compiled code and the upvalues at a function, for use by coroutines. */
 function attach(target: LuaFunction, code: CompiledFunction, upvalues: Cell[]): LuaFunction {
   const linked = target as LinkedFunction
   linked.code = code

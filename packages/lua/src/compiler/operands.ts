@@ -3,12 +3,12 @@ import { cString } from '../syntax/lexer.js'
 import type { Expression, Variable } from '../syntax/syntax-tree.js'
 import type { Compiler } from './frame.js'
 
-/** Returns whether an expression may have several values or none. */
+/** Returns whether the number of values of an expression is unknown at compile time. */
 export function isMulti(node: Expression | undefined): boolean {
   return node !== undefined && (node.kind === 'vararg' || node.kind === 'call' || node.kind === 'method')
 }
 
-/** Returns the name of an expression's value in error messages. */
+/** Returns the name that error messages use for the value of an expression, such as `local 'x'`. */
 export function titleOf(node: Expression): string | undefined {
   switch (node.kind) {
     case 'local':
@@ -22,7 +22,7 @@ export function titleOf(node: Expression): string | undefined {
     case 'single':
       return titleOf(node.inner)
     case 'and':
-      // A constant on the left decides at compile time.
+      // If the left operand of `and` is a true constant, the result is the right operand. Return that operand's name.
       return isTrueConstant(node.left) ? titleOf(node.right) : undefined
     case 'or':
       return node.left.kind === 'nil' || node.left.kind === 'false' ? titleOf(node.right) : undefined
@@ -44,8 +44,8 @@ export function operationOf(compiler: Compiler, line: number, left: Expression, 
 }
 
 /**
- * Returns whether an operand is a local that may change while the other operand is evaluated. The reference
- * implementation reads locals when it uses them, so `x + f()` uses the `x` that `f` assigned.
+ * Returns whether an operand must be read after the other operand, because evaluating that one may change it. The
+ * reference implementation reads a local when it is used: `x + f()` uses the `x` that `f` assigned.
  */
 export function isReadLate(node: Expression, other: Expression): boolean {
   if (node.kind === 'single') return isReadLate(node.inner, other)
@@ -53,8 +53,8 @@ export function isReadLate(node: Expression, other: Expression): boolean {
 }
 
 /**
- * Returns whether an operand of the target `t[k]` in a multiple assignment is a local that is read only when the
- * assignment runs. Locals that the statement itself assigns are read earlier.
+ * Returns whether `t` or `k` of a target `t[k]` in a multiple assignment must be read late. The reference
+ * implementation reads a local only when it assigns, except if the statement assigns that local too.
  */
 export function isTargetReadLate(node: Expression, targets: readonly Variable[]): boolean {
   if (node.kind === 'single') return isTargetReadLate(node.inner, targets)
@@ -62,7 +62,10 @@ export function isTargetReadLate(node: Expression, targets: readonly Variable[])
   return !targets.some((target) => target.kind === 'local' && target.local === node.local)
 }
 
-/** Returns whether evaluating an expression changes nothing: a name or a constant. */
+/**
+ * Returns whether the evaluation of an expression cannot change a variable, because the expression is only a name or a
+ * constant.
+ */
 function isPlain(node: Expression): boolean {
   switch (node.kind) {
     case 'index':

@@ -5,11 +5,14 @@ import { LuaTable } from '../runtime/lua-value.js'
 import { parseNumber } from '../runtime/number-text.js'
 import { charge } from '../runtime/steps.js'
 
-/** Maximum nesting of values, which protects the JavaScript stack even if the settings allow more. */
+/**
+ * Maximum nesting of decoded values. It applies even if the settings allow more, because the JavaScript stack is
+ * limited.
+ */
 export const deepestDecoded = 1000
 
 export function decodeJson(source: string, settings: JsonSettings, jsonNull: Userdata): LuaValue {
-  // A zero among the first two bytes is impossible in JSON text in UTF-8.
+  // In JSON text, one of the first two bytes is zero only in UTF-16 or UTF-32.
   if (source.length >= 2 && (source[0] === '\0' || source[1] === '\0')) {
     throw hostError('JSON parser does not support UTF-16 or UTF-32')
   }
@@ -45,9 +48,9 @@ class Decoder {
   readonly #null: Userdata
   #at = 0
   #kind: Kind = 'T_END'
-  /** Start of the token, or of the error in it. */
+  /** Position where the current token starts, or of the error in it. */
   #start = 0
-  /** Value of the token, or text of its error. */
+  /** Value of the current token, or the text of its error. */
   #value: LuaValue = undefined
   #depth = 0
 
@@ -154,7 +157,6 @@ class Decoder {
     const at = this.#at
     this.#start = at
     const char = source[at]
-    // A zero byte ends the text, as in C.
     if (char === undefined || char === '\0') {
       this.#kind = 'T_END'
       return
@@ -169,7 +171,7 @@ class Decoder {
       if (!this.#settings.decodeInvalidNumbers && isUnusualNumber(source, at)) this.#fail('invalid number', at)
       else this.#number()
     } else if (!this.#word()) {
-      // Hexadecimal numbers, infinities and similar forms are accepted only if the settings allow them.
+      // Forms such as hexadecimal numbers and infinities are only accepted if the settings allow invalid numbers.
       const mayBeNumber = 'fiInNt+'.includes(char) && isUnusualNumber(source, at)
       if (this.#settings.decodeInvalidNumbers && mayBeNumber) this.#number()
       else this.#fail('invalid token', at)
@@ -200,7 +202,7 @@ class Decoder {
     this.#at += text!.length
   }
 
-  /** Reads a string. Returns false on an error. */
+  /** Reads a string. Returns false if it is invalid. */
   #string(): boolean {
     const source = this.#source
     let at = this.#at + 1
@@ -242,7 +244,7 @@ const words: readonly (readonly [string, Kind, LuaValue])[] = [
   ['null', 'T_NULL', undefined],
 ]
 
-/** Matches the longest number that `strtod` accepts. */
+/** Pattern of the numbers that C's `strtod` accepts. */
 const numberForm =
   /[+-]?(?:0[xX](?:[0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN](?:\([0-9A-Za-z_]*\))?)/y
 
@@ -250,7 +252,7 @@ function isBlank(code: number): boolean {
   return code === 32 || code === 9 || code === 10 || code === 13
 }
 
-/** Returns whether a number is valid for `strtod` but not in JSON. */
+/** Returns whether C's `strtod` accepts this number although it is not JSON. */
 function isUnusualNumber(source: string, start: number): boolean {
   if (source[start] === '+') return true
   const at = source[start] === '-' ? start + 1 : start
@@ -271,7 +273,7 @@ const escapes: Readonly<Record<string, string>> = {
   r: '\r',
 }
 
-/** Decodes `\u0041` or a pair of surrogates to UTF-8 bytes; returns `undefined` for malformed escapes. */
+/** Decodes an escape such as `\u0041`, or a pair of surrogates, to UTF-8. Returns `undefined` if it is malformed. */
 function unicodeEscape(source: string, at: number): { bytes: string; length: number } | undefined {
   const unit = hex4(source, at + 2)
   if (unit === undefined) return undefined

@@ -5,7 +5,10 @@ import { LuaTable, typeName } from '../runtime/lua-value.js'
 import { generalText } from '../runtime/number-text.js'
 import { charge } from '../runtime/steps.js'
 
-/** Maximum nesting that is safe in addition to the frames of the script. Real redis is limited only by its settings. */
+/**
+ * Maximum nesting of encoded values. Deeper values could overflow the JavaScript stack, which the script also uses. In
+ * redis-server only the settings limit the nesting.
+ */
 export const deepestEncoded = 1000
 
 export function encodeJson(value: LuaValue, settings: JsonSettings, jsonNull: Userdata): string {
@@ -72,7 +75,10 @@ class Encoder {
     else this.#object(table, depth)
   }
 
-  /** Returns the largest key if all keys are positive integers without large gaps, otherwise -1. */
+  /**
+   * Returns the length of a table that is encoded as an array, or -1. The keys of an array are positive integers
+   * without large gaps.
+   */
   #arrayLength(table: LuaTable): number {
     let largest = 0
     let count = 0
@@ -116,7 +122,7 @@ class Encoder {
   }
 }
 
-/** Steps for encoding a number, with the number of digits that the settings require. */
+/** Steps for encoding one number. The settings limit the number of digits. */
 const stepsPerNumber = 48
 const stepsPerValue = 12
 

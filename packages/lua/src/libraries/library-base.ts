@@ -26,7 +26,7 @@ import { charge } from '../runtime/steps.js'
 import { next, nextIndex } from '../runtime/traversal.js'
 import { LuaSyntaxError } from '../syntax/lexer.js'
 
-/** Global functions. `pcall` is the one of redis, which unwraps error tables. */
+/** Global functions. `pcall` is that of redis-server, which returns the message of an error table. */
 export const base: Readonly<Record<string, LuaFunction>> = {
   assert,
   collectgarbage,
@@ -52,8 +52,8 @@ export const base: Readonly<Record<string, LuaFunction>> = {
 }
 
 /**
- * Result of `gcinfo()` and `collectgarbage('count')` in kilobytes. It is a fixed number, because the machine has no
- * heap of its own.
+ * Result of `gcinfo()` and `collectgarbage('count')`, in kilobytes. The machine does not measure its memory, so the
+ * number is fixed.
  */
 const collected = 64
 
@@ -95,11 +95,11 @@ function tostring(...args: LuaValue[]): Result {
   return first(typeof handler === 'function' ? call(handler, value) : callAny(handler, [value]))
 }
 
-/** Calls a value, which may be a table with `__call`. */
+/** Calls a function, or a value with the metamethod `__call`. */
 function callAny(target: LuaValue, args: Arguments): Result {
   if (typeof target === 'function') return call(target, ...args)
   const handler = metamethod(target, '__call')
-  // `callValue` throws the error.
+  // This value cannot be called. `callValue` throws the error for it.
   if (typeof handler !== 'function') return callValue(unknown, target, args)
   return call(handler, target, ...args)
 }
@@ -121,7 +121,10 @@ function tonumber(...args: LuaValue[]): Result {
   return unsigned(text, radix)
 }
 
-/** Parses an unsigned number as C's `strtoul` does: a sign wraps around, an overflow becomes the largest number. */
+/**
+ * Parses an unsigned number as C's `strtoul` does. A negative number wraps around, and a number that is too large
+ * becomes the largest one.
+ */
 function unsigned(source: string, radix: number): number | undefined {
   charge(3 * source.length)
   const text = withoutSpace(source.split('\0', 1)[0]!)
@@ -141,7 +144,7 @@ function unsigned(source: string, radix: number): number | undefined {
 
 const largest = 0xffff_ffff_ffff_ffffn
 
-/** Removes the white space of C at both ends. */
+/** Removes white space at both ends, as C defines it. */
 function withoutSpace(text: string): string {
   let from = 0
   let to = text.length
@@ -200,7 +203,10 @@ function select(...args: LuaValue[]): Result {
   return args.slice(from)
 }
 
-/** Maximum number of values that the C stack of the reference implementation can hold for one library function. */
+/**
+ * Maximum number of arguments and results of `unpack` together. The C stack of the reference implementation has this
+ * limit.
+ */
 const stackForHost = 8000
 
 function unpack(...args: LuaValue[]): Result {

@@ -2,13 +2,16 @@ import type { Arguments } from '../runtime/library-arguments.js'
 import { checkNumber, library } from '../runtime/library-arguments.js'
 import type { LuaFunction, LuaTable, LuaValue, Result } from '../runtime/lua-value.js'
 
-/** 32-bit operations. Results are signed; arguments are rounded to the nearest even integer and reduced modulo 2^32. */
+/**
+ * Library `bit`: operations on 32-bit integers. Arguments are rounded to the nearest integer, ties to even, and reduced
+ * modulo 2^32. Results are signed.
+ */
 
 const double = new Float64Array(1)
 const words = new Int32Array(double.buffer)
 const lowWord = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 0 : 1
 
-/** Adding this number moves the integer part of a double into the low word of the mantissa. */
+/** Adding this number to a double moves the integer part into the low 32 bits of the mantissa. */
 const shift = 6755399441055744
 
 function bits(args: Arguments, at: number): number {
@@ -19,7 +22,8 @@ function bits(args: Arguments, at: number): number {
 function fold(combine: (one: number, two: number) => number): LuaFunction {
   return (...args: LuaValue[]) => {
     let result = bits(args, 0)
-    // Arguments are checked from last to first, which is visible in the error for a wrong one.
+    // After the first argument, the last one is checked, then the one before it, and so on. If several are invalid,
+    // this order decides which of them the error names.
     for (let at = args.length - 1; at > 0; at--) result = combine(result, bits(args, at))
     return result
   }
@@ -37,7 +41,10 @@ function bswap(...args: LuaValue[]): Result {
   return (value << 24) | ((value & 0xff00) << 8) | ((value >>> 8) & 0xff00) | (value >>> 24)
 }
 
-/** Returns eight digits, or the requested number of them; a negative count means upper case. */
+/**
+ * Implements `bit.tohex`. Returns eight digits, or the requested number of digits. A negative number of digits requests
+ * upper case.
+ */
 function tohex(...args: LuaValue[]): Result {
   const value = bits(args, 0)
   const count = args[1] === undefined ? 8 : bits(args, 1)

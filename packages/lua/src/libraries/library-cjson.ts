@@ -7,7 +7,7 @@ import { Userdata } from '../runtime/lua-value.js'
 import { decodeJson } from './json-decode.js'
 import { encodeJson } from './json-encode.js'
 
-/** Value for JSON's null. */
+/** Lua value that represents JSON's `null`. */
 const jsonNull: Userdata = new Userdata('cjson.null')
 
 export function initialJsonSettings(): JsonSettings {
@@ -39,7 +39,7 @@ function integerOption(args: Arguments, at: number, low: number, high: number, c
 
 const largest = 0x7fff_ffff
 
-/** Reads an option: `true`, `false`, `'on'`, `'off'`, and `'null'` where it is allowed. */
+/** Reads a setting that is `true`, `false`, `'on'`, `'off'`, or another allowed word such as `'null'`. */
 function switchOption<T>(args: Arguments, at: number, choices: Readonly<Record<string, T>>, current: T): T {
   const value = args[at]
   if (value === undefined) return current
@@ -53,7 +53,10 @@ const onOff = { off: false, on: true }
 const invalidNumbers = { off: 'error', on: 'allow', null: 'null' } as const
 
 function functionsOf(settings: Settings): Record<string, LuaFunction> {
-  /** Creates a library function that changes one setting. Called without an argument, it returns the setting. */
+  /**
+   * Creates a library function for one setting. An argument changes the setting. The function returns the setting after
+   * that.
+   */
   function setting<
     K extends 'decodeInvalidNumbers' | 'decodeMaxDepth' | 'encodeMaxDepth' | 'keepBuffer' | 'numberPrecision',
   >(name: K, read: (args: Arguments, now: JsonSettings[K]) => JsonSettings[K]): LuaFunction {

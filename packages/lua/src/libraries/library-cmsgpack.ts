@@ -4,7 +4,10 @@ import type { LuaTable, LuaValue, Result } from '../runtime/lua-value.js'
 import { LuaTable as Table } from '../runtime/lua-value.js'
 import { charge } from '../runtime/steps.js'
 
-/** MessagePack as in redis: old string types, no binary type, tables cut at 16 levels. */
+/**
+ * Library `cmsgpack`: MessagePack as in redis-server. It has the old string types and no binary type, and cuts tables
+ * at 16 levels.
+ */
 
 const deepestTable = 16
 
@@ -73,7 +76,7 @@ class Packer {
     else this.#wide(BigInt.asUintN(64, BigInt(value)))
   }
 
-  /** Writes a 64-bit integer. It is a bigint, because a double would lose the low digits of such large numbers. */
+  /** Writes a 64-bit integer. The parameter is a bigint, because a double has too few digits. */
   #wide(bits: bigint): void {
     this.bytes += '\xd3'
     for (let shift = 56n; shift >= 0n; shift -= 8n) this.bytes += String.fromCharCode(Number((bits >> shift) & 0xffn))
@@ -110,7 +113,7 @@ class Packer {
   }
 }
 
-/** Returns whether a table has exactly the keys 1…n; an empty table is an array. */
+/** Returns whether the keys of a table are exactly 1…n. An empty table is an array too. */
 function isArray(table: LuaTable): boolean {
   let count = 0
   let largest = 0
@@ -140,8 +143,8 @@ function unpackLimit(...args: LuaValue[]): Result {
 }
 
 /**
- * Unpacks all values if `limit` and `offset` are 0. Otherwise, the first result is the next offset, or -1 at the end of
- * the data.
+ * Unpacks the values of `data`. If `limit` or `offset` is not 0, the first result is the next offset, or -1 at the end
+ * of the data.
  */
 function unpackFull(data: string, limit: number, offset: number): Result {
   const { length } = data
@@ -160,7 +163,7 @@ function unpackFull(data: string, limit: number, offset: number): Result {
   return isWhole ? values : [reader.at === length ? -1 : reader.at, ...values]
 }
 
-/** Maximum nesting of values; the C stack of the reference implementation ends slightly later. */
+/** Maximum nesting of unpacked values. In the reference implementation, the C stack allows slightly more. */
 export const deepestValue = 500
 
 class Unpacker {
@@ -181,7 +184,7 @@ class Unpacker {
 
   #unsigned(size: number): number {
     const bytes = this.#take(size)
-    // The reference implementation passes 64 bits as a signed integer.
+    // The reference implementation converts an unsigned 64-bit integer to a signed one.
     if (size === 8) return Number(BigInt.asIntN(64, this.#wide(bytes)))
     let value = 0
     for (let at = 0; at < size; at++) value = value * 256 + bytes.charCodeAt(at)

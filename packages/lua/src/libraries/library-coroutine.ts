@@ -29,10 +29,10 @@ function makeCoroutine(args: Arguments): Coroutine {
   return new Coroutine((first) => runCoroutine(code, upvalues, first))
 }
 
-/** JavaScript frames of a resumption. */
+/** Number of JavaScript frames that the resumption of a coroutine uses. */
 const framesOfResume = 16
 
-/** Runs a coroutine to its next yield or its end. Returns its values, or the error that ended it. */
+/** Runs a coroutine until it yields or ends. Returns the values, or the error that ended the coroutine. */
 function resume(coroutine: Coroutine, args: readonly LuaValue[]): readonly LuaValue[] | LuaError {
   if (coroutine.status !== 'suspended') return new LuaError(`cannot resume ${coroutine.status} coroutine`)
   const { depth, room, sites, coroutine: resumer } = vm

@@ -10,8 +10,8 @@ function unary(compute: (value: number) => number): LuaFunction {
 }
 
 /**
- * Returns a library function with two number arguments. The second argument is checked first, as in the compiled
- * reference implementation.
+ * Returns a library function with two number arguments. The compiled reference implementation checks the second
+ * argument first.
  */
 function binary(compute: (one: number, two: number) => number): LuaFunction {
   return (...args: LuaValue[]) => {
@@ -44,11 +44,11 @@ function modf(...args: LuaValue[]): Result {
   const value = checkNumber(args, 0)
   const whole = Math.trunc(value)
   const fraction = Number.isFinite(value) ? value - whole : 0
-  // A fraction of zero keeps the sign.
+  // If the fraction is zero, it has the sign of the value.
   return [whole, Number.isNaN(value) ? value : fraction === 0 && value < 0 ? -0 : fraction]
 }
 
-/** Splits a value into fraction × 2^exponent with a fraction from 0.5 up to 1. */
+/** Implements `math.frexp`: value = fraction × 2^exponent, with a fraction from 0.5 to less than 1. */
 function frexp(...args: LuaValue[]): Result {
   const value = checkNumber(args, 0)
   if (value === 0 || !Number.isFinite(value)) return [value, 0]
@@ -65,7 +65,8 @@ function frexp(...args: LuaValue[]): Result {
   return [fraction, exponent]
 }
 
-// Random numbers: the 48-bit generator of drand48, which redis uses instead of that of the C library.
+// Random numbers. Like redis-server, this uses the generator of `drand48` with 48 bits, not the generator of the C
+// library.
 
 const maxRandom = 0x7fff_ffff
 
@@ -92,7 +93,7 @@ function random(...args: LuaValue[]): Result {
   return Math.floor(chance * (to - from + 1)) + from
 }
 
-/** Sets the state of the generator for a seed; the low word is fixed. */
+/** Implements `math.randomseed`. The lowest 16 bits of the state do not depend on the seed. */
 function randomseed(...args: LuaValue[]): Result {
   const seed = checkInt(args, 0)
   vm.state.random[0] = 0x330e
@@ -101,7 +102,7 @@ function randomseed(...args: LuaValue[]): Result {
   return []
 }
 
-/** Returns the state with which a server starts. It is not reset between scripts. */
+/** Returns the state of the random generator when a server starts. Scripts do not reset it. */
 export function initialRandom(): RandomState {
   return [0x330e, 0xabcd, 0x1234]
 }

@@ -21,7 +21,7 @@ function byte(...args: LuaValue[]): Result {
   return codes
 }
 
-/** Converts a position; negative ones count from the end. */
+/** Converts a position in a string. A negative position counts from the end. */
 function position(value: number, length: number): number {
   if (value >= 0) return value
   return Math.max(value + length + 1, 0)
@@ -61,7 +61,7 @@ function reverse(...args: LuaValue[]): Result {
   return result
 }
 
-/** Implements `string.lower`. Only the 26 letters of the C locale have upper and lower case. */
+/** Implements `string.lower`. In the C locale, only 26 letters have upper and lower case. */
 function lower(...args: LuaValue[]): Result {
   const text = checkString(args, 0)
   chargeBytes(text.length)
@@ -197,7 +197,7 @@ const noOperation = {
   right: undefined,
 }
 
-/** Replaces `%0` to `%9` with captures; any other character after `%` is literal. */
+/** Replaces `%0` to `%9` in a template by captures. After `%`, any other character is literal. */
 function fill(template: string, matcher: Matcher, start: number, end: number): string {
   let text = ''
   for (let at = 0; at < template.length; at++) {
@@ -206,7 +206,7 @@ function fill(template: string, matcher: Matcher, start: number, end: number): s
       continue
     }
     at++
-    // At the end of the template, the reference implementation reads the zero byte that follows.
+    // If the template ends with `%`, the reference implementation reads the zero byte after the end.
     const digit = at < template.length ? template[at]! : '\0'
     if (digit < '0' || digit > '9') text += digit
     else if (digit === '0') text += matcher.source.slice(start, end)

@@ -16,7 +16,10 @@ interface Option {
   readonly size: number
 }
 
-/** Reads the options of a format one by one and keeps the settings of control options. */
+/**
+ * Reads the options of a format one by one. Control options, such as `<` and `!4`, change the settings for the
+ * following options.
+ */
 class Format {
   readonly #text: string
   #at = 0
@@ -73,7 +76,7 @@ class Format {
     return value
   }
 
-  /** Returns the bytes to skip so that an option of this size is aligned. */
+  /** Returns the number of padding bytes before an option of this size. */
   padding(at: number, { letter, size }: Option): number {
     if (size === 0 || letter === 'c') return 0
     const unit = Math.min(size, this.#alignment)
@@ -106,7 +109,7 @@ class Format {
 
 function pack(...given: LuaValue[]): Result {
   const format = new Format(checkString(given, 0))
-  // A missing argument counts as nil, because the reference implementation marks the end of the arguments with a nil.
+  // In the reference implementation, a nil follows the last argument. A missing argument is therefore nil.
   const args = [...given, undefined]
   let at = 1
   let data = ''
@@ -168,7 +171,8 @@ function unpack(...args: LuaValue[]): Result {
   const data = checkString(args, 1)
   let at = optionalInteger(args, 2, 1) - 1
   if (at === -1) throw argumentError(3, 'offset must be 1 or greater')
-  // The reference implementation reads a negative offset as unsigned, so the offset is beyond all data.
+  // The reference implementation reads the offset as an unsigned number. A negative offset is therefore after the end
+  // of the data.
   if (at < 0) at = Number.MAX_SAFE_INTEGER
   const values: LuaValue[] = []
   for (let option = format.next(); option !== undefined; option = format.next()) {
@@ -199,7 +203,9 @@ function unpack(...args: LuaValue[]): Result {
   return values
 }
 
-/** Returns the number of characters for the format `c0`: the previously read value. */
+/**
+ * Returns the size for the format `c0`. The size is the value that was read before, which is removed from the results.
+ */
 function previousSize(values: LuaValue[], available: number): number {
   const last = values[values.length - 1]
   const size = typeof last === 'string' ? parseNumber(last) : last
@@ -217,7 +223,7 @@ function unpackInteger(data: string, at: number, size: number, isSigned: boolean
     bits = BigInt.asUintN(64, (bits << 8n) | BigInt(byte))
   }
   if (!isSigned) return Number(bits)
-  // Integers wider than 64 bits lose their upper part before the sign is read.
+  // An integer of more than 64 bits is cut to 64 bits. The sign is read after that.
   return Number(BigInt.asIntN(Math.min(size * 8, 64), bits))
 }
 

@@ -114,10 +114,10 @@ function sort(...args: LuaValue[]): Result {
 const noSite = { chunk: '', line: 0, name: undefined, isMethod: false, isTail: false }
 
 /**
- * Quicksort with the median of three as pivot, in exactly the steps of the reference implementation: the order of equal
- * elements and of the calls to the order function is observable.
+ * Quicksort with the median of three as pivot. It takes exactly the steps of the reference implementation, because
+ * scripts can observe the order of equal elements and of the calls to the comparison function.
  */
-/** Steps for calling a comparison function of the script, in addition to the steps of its body. */
+/** Steps for each call of a script's comparison function. The body of the function costs additional steps. */
 const callUnits = 6
 
 class Sorter {
@@ -158,7 +158,7 @@ class Sorter {
       const pivot = table.getNumber(middle)
       this.#swap(middle, high - 1)
       const split = this.#partition(low, high, pivot)
-      // The smaller part is sorted by recursion, the larger one by the next iteration.
+      // Sort the smaller part by recursion. The next iteration sorts the larger part.
       if (split - low < high - split) {
         this.sort(low, split - 1)
         low = split + 1

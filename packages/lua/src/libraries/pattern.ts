@@ -2,12 +2,12 @@ import { hostError } from '../runtime/activation.js'
 import type { LuaValue } from '../runtime/lua-value.js'
 import { charge } from '../runtime/steps.js'
 
-/** Patterns of Lua: classes, sets, `* + - ?`, captures, `%b`, `%f`, `%1`. All positions count from 0. */
+/** Patterns of Lua: character classes, sets, `* + - ?`, captures, `%b`, `%f`, `%1`. All positions count from 0. */
 
 const maxCaptures = 32
-/** Maximum items of a pattern that wait for the rest to match; each uses one to three JavaScript frames. */
+/** Maximum number of nested calls of `#match`. Each one uses one to three JavaScript frames. */
 export const maxNesting = 200
-/** Special lengths: a capture that is still open, and one that returns its position. */
+/** Values in place of a capture's length: the capture is not closed yet, or it is a position capture. */
 const open = -1
 const position = -2
 
@@ -26,7 +26,11 @@ export class Matcher {
     readonly pattern: string,
   ) {}
 
-  /** Returns the end of the match that starts at `at` with the pattern from `from` on, or -1. */
+  /**
+   * Returns the position after the match, or -1 if there is no match.
+   * @param at where the match starts in the string
+   * @param from where the pattern starts
+   */
   match(at: number, from: number): number {
     this.level = 0
     this.#nesting = 0
@@ -34,7 +38,7 @@ export class Matcher {
     return this.#match(at, from)
   }
 
-  /** Returns the capture with this index; the whole match if the pattern has no captures. */
+  /** Returns the capture with this index. If the pattern has no captures, capture 0 is the whole match. */
   capture(index: number, start: number, end: number): LuaValue {
     if (index >= this.level) {
       if (index === 0) return this.source.slice(start, end)
@@ -46,7 +50,7 @@ export class Matcher {
     return length === position ? from + 1 : this.source.slice(from, from + length)
   }
 
-  /** Returns all captures, or the whole match if there are none and `orWhole` is set. */
+  /** Returns all captures. With `orWhole`, a pattern without captures returns the whole match. */
   captures(start: number, end: number, orWhole: boolean): LuaValue[] {
     const count = this.level === 0 && orWhole ? 1 : this.level
     const values: LuaValue[] = []
@@ -93,7 +97,7 @@ export class Matcher {
           if (pattern.charCodeAt(item) !== 91) throw hostError("missing '[' after '%f' in pattern")
           const end = this.#itemEnd(item)
           const before = at === 0 ? 0 : source.charCodeAt(at - 1)
-          // After the end of the string there is a zero byte, as in C.
+          // As in C, a zero byte follows the end of the string.
           const here = at < source.length ? source.charCodeAt(at) : 0
           if (this.#inSet(before, item, end - 1) || !this.#inSet(here, item, end - 1)) return -1
           item = end
@@ -125,7 +129,7 @@ export class Matcher {
     }
   }
 
-  /** Matches as many repetitions as possible, then fewer, until the rest matches. */
+  /** Matches as many repetitions as possible. While the remaining pattern does not match, tries one repetition less. */
   #most(start: number, item: number, end: number, least: number): number {
     const { source } = this
     let count = 0
@@ -179,7 +183,7 @@ export class Matcher {
     const length = this.#lengths[index]!
     const start = this.#starts[index]!
     const { source } = this
-    // A position capture has no text; C reads a huge length, which never matches.
+    // A position capture has no text. The reference implementation uses a huge length for it, so it never matches.
     if (length === position || source.length - at < length) return -1
     charge(length >> 6)
     return source.slice(at, at + length) === source.slice(start, start + length) ? at + length : -1
@@ -204,7 +208,7 @@ export class Matcher {
     return -1
   }
 
-  /** Returns the end of the class or set that starts at `item`. */
+  /** Returns the end of the character class or set that begins at `item`. */
   #itemEnd(item: number): number {
     const { pattern } = this
     const code = pattern.charCodeAt(item)
@@ -215,7 +219,7 @@ export class Matcher {
     if (code !== 91) return item + 1
     let at = item + 1
     if (pattern.charCodeAt(at) === 94) at++
-    // The first character belongs to the set even if it is a bracket.
+    // The first character of a set belongs to the set, even if it is `]`.
     do {
       if (at >= pattern.length) throw hostError("malformed pattern (missing ']')")
       if (pattern.charCodeAt(at++) === percent && at < pattern.length) at++
@@ -239,7 +243,7 @@ export class Matcher {
     }
   }
 
-  /** Returns whether a character is in the set from `[` at `item` to `]` at `last`. */
+  /** Returns whether a set contains a character. The set begins with `[` at `item` and ends with `]` at `last`. */
   #inSet(char: number, item: number, last: number): boolean {
     const { pattern } = this
     let at = item + 1
@@ -273,7 +277,10 @@ function isUpper(code: number): boolean {
   return code >= 65 && code <= 90
 }
 
-/** Returns whether a character is in a class of C's ctype.h in the C locale; an upper-case letter negates the class. */
+/**
+ * Returns whether a character belongs to a class such as `%a`. The classes are those of C's `ctype.h` in the C locale.
+ * An upper-case letter such as `%A` negates the class.
+ */
 function isInClass(char: number, letter: number): boolean {
   const result = classOf(char, letter | 32)
   if (result === undefined || !(isLower(letter) || isUpper(letter))) return char === letter

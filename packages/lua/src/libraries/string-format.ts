@@ -32,7 +32,10 @@ export function format(...args: LuaValue[]): Result {
   return text
 }
 
-/** Returns the steps of a conversion. Floats use exact arithmetic, so more digits take longer. */
+/**
+ * Returns the steps that a conversion costs. Conversions of floats use exact arithmetic, so each digit costs additional
+ * steps.
+ */
 function stepsOfConversion({ letter, precision = 6, width }: Spec): number {
   return 'eEfgG'.includes(letter) ? 100 + 4 * precision : 16 + (width >> 2)
 }
@@ -60,7 +63,7 @@ function readSpec(template: string, start: number): Spec {
     at = end
   }
   if (isDigit(template[at])) throw hostError('invalid format (width or precision too long)')
-  // The reference implementation reads the zero byte after the end as the letter.
+  // If the template ends after `%`, the reference implementation reads the zero byte after the end as the letter.
   return { flags, width, precision, letter: template[at] ?? '\0', end: at + 1 }
 }
 
@@ -101,7 +104,7 @@ function convert(spec: Spec, args: Arguments, at: number): string {
   }
 }
 
-/** Converts to unsigned. For values beyond the signed range, C gives the expected bits up to 2^64. */
+/** Converts a number to an unsigned integer. Numbers from 2^63 to 2^64 keep their value, as in C. */
 function toUnsigned(value: number): bigint {
   if (value >= 0x8000_0000_0000_0000 && value < 0x1_0000_0000_0000_0000) return BigInt(Math.trunc(value))
   return value >= 0x1_0000_0000_0000_0000 ? 0n : toInt64(value)
@@ -111,7 +114,7 @@ function pad({ flags, width }: Spec, text: string): string {
   return flags.includes('-') ? text.padEnd(width) : text.padStart(width)
 }
 
-/** Adds sign or prefix, then zeros or blanks, before the digits. */
+/** Adds the sign or the prefix to the digits, and pads with zeros or blanks. */
 function padNumber(spec: Spec, prefix: string, digits: string, mayZero: boolean): string {
   const { flags, width } = spec
   if (mayZero && flags.includes('0') && !flags.includes('-')) {
@@ -125,7 +128,10 @@ function signOf({ flags }: Spec, isNegative: boolean): string {
   return flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : ''
 }
 
-/** Applies the precision, which is the minimum number of digits. The number 0 with precision 0 has no digits. */
+/**
+ * Adds leading zeros, because the precision is the minimum number of digits. With precision 0, the number 0 has no
+ * digits.
+ */
 function withPrecision({ precision }: Spec, value: bigint, digits: string): string {
   if (precision === 0 && value === 0n) return ''
   return precision === undefined ? digits : digits.padStart(precision, '0')
@@ -170,14 +176,14 @@ function quoted(text: string): string {
   return `${result}"`
 }
 
-/** Formats a character. As in C, the text ends at the first zero byte, which may be the character itself. */
+/** Formats a character. As in C, the text ends before the first zero byte. The character itself may be that byte. */
 function character(spec: Spec, code: number): string {
   return pad(spec, String.fromCharCode(code)).split('\0', 1)[0]!
 }
 
 /**
- * Returns the text of a `%s` argument. C cuts it at a zero byte, but long strings without a precision are not passed to
- * C.
+ * Returns the text of a `%s` argument. C cuts the text at a zero byte, but Lua does not pass a long string without a
+ * precision to C.
  */
 function stringArgument(spec: Spec, text: string): string {
   if (spec.precision === undefined && text.length >= 100) return text

@@ -4,8 +4,8 @@ import { nothing, LuaTable as Table } from './lua-value.js'
 import { charge, exhausted, remaining } from './steps.js'
 
 /**
- * Registers of the current run. All machines share compiled code, so the values of one run are stored here; `enter`
- * saves the registers of an outer run and restores them. Runs are synchronous, so they never overlap.
+ * State of the current run. It is global because all machines share the compiled code. For an inner run, `enter` saves
+ * the state of the outer run and restores it later. Runs are synchronous, so only one is active at a time.
  */
 export const vm: Registers = {
   budget: 0,
@@ -21,20 +21,17 @@ export const vm: Registers = {
 }
 
 interface Registers {
-  /** Budget at the beginning of the run. */
+  /** Number of steps that the run may use. */
   budget: number
-  /** The long string that was joined last. The engine copies its parts when the string is first read. */
+  /** The last long string that `..` produced. JavaScript engines copy its parts only when the string is first read. */
   joined: string
-  /**
-   * Remaining JavaScript stack in frames. It is counted, so that the depth of a stack overflow does not depend on the
-   * host.
-   */
+  /** Remaining JavaScript frames. They are counted so that a stack overflow occurs at the same depth on every host. */
   room: number
-  /** Number of calls in progress in this coroutine; `sites[depth - 1]` is the call of the running function. */
+  /** Number of active calls in this coroutine. `sites[depth - 1]` is the site where the running function was called. */
   depth: number
   sites: CallSite[]
   coroutine: Coroutine | undefined
-  /** Number of calls in progress from library functions and metamethods. */
+  /** Number of active calls that library functions and metamethods made. */
   nested: number
   /** Remaining bytes that library functions may allocate in this run. */
   memory: number
@@ -44,7 +41,7 @@ interface Registers {
 
 /** State of one machine that is kept between runs. */
 export interface MachineState {
-  /** Invented addresses that `tostring` returned for tables and functions. */
+  /** Addresses that `tostring` has shown for tables and functions. They are not real addresses. */
   readonly addresses: WeakMap<object, string>
   addressCount: number
   readonly random: RandomState
@@ -52,7 +49,7 @@ export interface MachineState {
   readonly json: JsonSettings
 }
 
-/** The 48 bits of the random generator as three 16-bit numbers, low word first. */
+/** State of the random generator: 48 bits as three 16-bit numbers, the lowest first. */
 export type RandomState = [number, number, number]
 
 export interface JsonSettings {
@@ -68,23 +65,26 @@ export interface JsonSettings {
 }
 
 /**
- * Maximum JavaScript frames of a run. A frame takes 100 to 200 bytes and engines allow about a megabyte, of which the
- * store and the caller of the library need a part.
+ * Maximum number of JavaScript frames in a run. A frame takes 100 to 200 bytes, and engines allow about 1 MB. The store
+ * and its caller need a part of that.
  */
 export const roomForRun = 5500
 
-/** Maximum bytes of all strings that one run creates. */
+/** Maximum total size of the strings that one run creates, in bytes. */
 export const memoryForRun = 0x4000_0000
 
-/** Maximum length of a string: real servers allow more, but a test double must not use up the memory of its host. */
+/** Maximum length of a string. Real servers allow more, but a script must not use up the memory of the test process. */
 export const maxString = 0x400_0000
 
-/** Lua error, thrown up to the next `pcall` or out of the script. */
+/** Error in Lua. It is thrown up to the next `pcall`, or out of the script. */
 export class LuaError {
   readonly value: LuaValue
-  /** Position where it was raised: the running function, or the call of the library function that raised it. */
+  /**
+   * Site in the Lua code where the error occurred. If a library function threw it, the site of the call to that
+   * function.
+   */
   readonly site: CallSite | undefined
-  /** Name by which the library function that raised it was called. */
+  /** Name under which the script called the library function that threw the error. */
   readonly callee: string | undefined
 
   constructor(value: LuaValue, site?: CallSite, callee?: string) {
@@ -98,10 +98,10 @@ export class LuaError {
   }
 }
 
-/** Site of calls from a library function instead of Lua code. */
+/** Site of a call that a library function makes, for which there is no Lua code. */
 const hostSite: CallSite = { chunk: '', line: 0, name: undefined, isMethod: false, isTail: false }
 
-/** Call in tail position that is deferred, because earlier calls already use much of the stack. */
+/** A tail call that was deferred, because the active calls already use much of the stack. */
 export class TailCall extends Array<LuaValue> {
   target: LuaFunction = noTarget
   site: CallSite = hostSite
@@ -112,24 +112,27 @@ function noTarget(): Result {
 }
 
 /**
- * Steps for each object that a script creates and may keep. Creating and collecting an object takes longer than a loop
+ * Steps for each object that a script creates, because creating and collecting an object takes longer than a loop
  * iteration.
  */
 export const unitsOf = { table: 6, listOfTable: 4, closure: 16, join: 2, string: 3 }
 
-/** Deducts the steps for reading every byte of a string, such as for a comparison, a search or a copy. */
+/** Deducts the steps for reading each byte of a string, for example in a comparison, a search or a copy. */
 export function chargeReading(bytes: number): void {
   if (bytes >= bytesPerStep) charge(bytes >>> stepShift)
 }
 
-/** Binary logarithm of the bytes that cost one step: 32 bytes. */
+/** Reading 32 bytes costs one step. This is the binary logarithm of 32. */
 const stepShift = 5
 const bytesPerStep = 1 << stepShift
 
-/** Minimum length of a joined string that engines do not copy immediately. Most joined strings are shorter. */
+/**
+ * Minimum length of a joined string whose parts JavaScript engines do not copy immediately. Most joined strings are
+ * shorter.
+ */
 export const longJoin = 16_384
 
-/** Deducts the steps for the first read of a string that was joined from parts, because that read copies the parts. */
+/** Deducts the steps for the first read of a joined string. The engine copies the parts of the string in that read. */
 export function chargeParts(text: string): void {
   if (text.length < longJoin || text !== vm.joined) return
   vm.joined = ''
@@ -137,8 +140,8 @@ export function chargeParts(text: string): void {
 }
 
 /**
- * Deducts the steps for a joined string. If it continues the previously joined string, as in a loop that builds a text,
- * nothing is copied yet. Any other long string costs the steps of a new string.
+ * Deducts the steps for a string that `..` produces. Appending to the previously joined string copies nothing yet, for
+ * example in a loop that builds a text. Any other long result costs as much as a new string.
  */
 export function chargeJoin(left: string, right: string, joined: string): void {
   if (joined.length < longJoin) return
@@ -148,10 +151,7 @@ export function chargeJoin(left: string, right: string, joined: string): void {
   vm.joined = joined
 }
 
-/**
- * Deducts the steps for a comparison of strings. Strings of equal length are compared up to the end, for an order only
- * up to the first difference.
- */
+/** Deducts the steps for a comparison of two strings. It assumes that all bytes of the shorter string are read. */
 export function chargeComparison(left: LuaValue, right: LuaValue): void {
   if (typeof left !== 'string' || typeof right !== 'string') return
   chargeParts(left)
@@ -159,12 +159,12 @@ export function chargeComparison(left: LuaValue, right: LuaValue): void {
   chargeReading(Math.min(left.length, right.length))
 }
 
-/** Length below which comparing strings is free. */
+/** Comparisons of strings up to this length cost no steps. */
 export const longComparison = 512
 
 /**
- * Deducts the steps and the memory for a new string of a library function. Throws the error that real Lua throws when
- * memory allocation fails.
+ * Deducts the steps and the memory for a string that a library function creates. If no memory remains, throws the error
+ * of real Lua for a failed allocation.
  */
 export function chargeBytes(bytes: number): void {
   checkLength(bytes)
@@ -173,7 +173,7 @@ export function chargeBytes(bytes: number): void {
   if (vm.memory < 0) throw hostErrorValue('not enough memory')
 }
 
-/** Checks the length of a string that is still growing. Its bytes are deducted when the string is complete. */
+/** Checks the length of a string that is still growing. `chargeBytes` deducts its bytes when the string is complete. */
 export function checkLength(bytes: number): void {
   if (bytes > maxString) throw hostErrorValue('not enough memory')
 }
@@ -183,8 +183,7 @@ export function stackOverflow(site: CallSite): never {
 }
 
 /**
- * Returns a position such as `user_script:3: ` for a function on the stack; level 1 is the function that called the
- * running one.
+ * Returns a position such as `user_script:3: `. Level 1 is the position in the function that called the running one.
  */
 export function where(level: number): string {
   const site = siteOf(level)
@@ -194,7 +193,8 @@ export function where(level: number): string {
 function siteOf(level: number): CallSite | undefined {
   if (level < 1 || level > vm.depth) return undefined
   const site = vm.sites[vm.depth - level]
-  // The frame of a function that ended in a tail call was removed; only a library function keeps it.
+  // A tail call removes the frame of its caller, so the position is unknown. Level 1 is the call of a library function,
+  // which keeps the frame.
   return level > 1 && site?.isTail ? undefined : site
 }
 
@@ -203,17 +203,20 @@ export function errorAt(site: CallSite, message: string): LuaError {
   return new LuaError(`${site.chunk}:${site.line}: ${message}`, site)
 }
 
-/** Returns an error that a library function raises, with the position of its caller. */
+/** Returns an error of a library function. The position of the function's caller precedes the message. */
 export function hostError(message: string): LuaError {
   return new LuaError(where(1) + message, siteOf(1), siteOf(1)?.name)
 }
 
-/** Returns an error that a library function raises with an unchanged value. */
+/** Returns an error of a library function without adding a position. */
 export function hostErrorValue(value: LuaValue): LuaError {
   return new LuaError(value, siteOf(1), siteOf(1)?.name)
 }
 
-/** Returns `bad argument #1 to 'rep' (…)`, counted as the caller wrote it: `s:rep()` passes the string implicitly. */
+/**
+ * Returns the error `bad argument #1 to 'rep' (…)`. The number counts the arguments in the source: in `s:rep(2)` the
+ * string is not one of them.
+ */
 export function argumentError(index: number, message: string): LuaError {
   const site = siteOf(1)
   const name = site?.name ?? '?'
@@ -224,15 +227,15 @@ export function argumentError(index: number, message: string): LuaError {
   return hostError(`bad argument #${index} to '${name}' (${message})`)
 }
 
-/** Calls a function from a library function or a metamethod. The result is final, without deferred calls. */
+/** Calls a function for a library function or a metamethod. Deferred tail calls of the result have already run. */
 export function call(target: LuaFunction, ...args: LuaValue[]): Result {
   return callAt(hostSite, target, args)
 }
 
-/** Upper limit of JavaScript frames between the library function and the body of the called one. */
+/** Maximum number of JavaScript frames between a library function and the body of a function that it calls. */
 const hostCallFrames = 12
 
-/** Limit of the C stack in the reference implementation. */
+/** Maximum number of nested C calls in the reference implementation. */
 export const maxNested = 199
 
 export function callAt(site: CallSite, target: LuaFunction, args: readonly LuaValue[]): Result {
@@ -252,7 +255,7 @@ export function callAt(site: CallSite, target: LuaFunction, args: readonly LuaVa
   return settled
 }
 
-/** Runs deferred calls one after another, so that they do not use the stack. */
+/** Runs deferred tail calls in a loop, so that they need no additional stack. */
 export function settle(result: TailCall): Result {
   let current: Result = result
   while (current instanceof TailCall) {
@@ -263,13 +266,15 @@ export function settle(result: TailCall): Result {
   return current
 }
 
-/** Maximum steps of a run, also limited by the remaining work of the request. A step is a unit of work. */
+/**
+ * Limits of a run: a maximum number of steps, and the remaining work of the request. A step is one unit of that work.
+ */
 export interface Budget {
   readonly work: Work
   readonly most: number
 }
 
-/** Runs `work` with new registers, and restores the registers of an outer run. */
+/** Runs `work` as a new run, and restores the state of the outer run afterwards. */
 export function enter<T>(state: MachineState, globals: LuaTable, budget: Budget, work: () => T): T {
   const outerSteps = remaining.steps
   const {
@@ -289,7 +294,7 @@ export function enter<T>(state: MachineState, globals: LuaTable, budget: Budget,
   remaining.steps = steps
   vm.budget = steps
   vm.joined = ''
-  // A run inside another one, for example by a listener, shares the stack with it.
+  // An inner run, for example in a listener, has only the remaining stack of the outer run.
   vm.room = depth === 0 ? roomForRun : room - hostCallFrames
   vm.sites = depth === 0 ? sites : []
   vm.depth = 0
@@ -316,7 +321,7 @@ export function enter<T>(state: MachineState, globals: LuaTable, budget: Budget,
   }
 }
 
-/** Runs `work` and returns the Lua error that ended it, with the registers restored. Other errors are thrown. */
+/** Runs `work`. If a Lua error ends it, restores the state and returns the error. Other errors are thrown. */
 export function enterProtected<T>(work: () => T): T | LuaError {
   const { depth, room, sites, coroutine, nested } = vm
   try {
@@ -328,7 +333,7 @@ export function enterProtected<T>(work: () => T): T | LuaError {
     vm.coroutine = coroutine
     vm.nested = nested
     if (problem instanceof LuaError) return problem
-    // The count of frames is an estimate; the engine may overflow earlier.
+    // The counted frames are only an estimate, so the JavaScript stack can overflow earlier.
     if (isStackOverflow(problem)) return new LuaError('stack overflow')
     throw problem
   }

@@ -4,8 +4,8 @@ import { LuaTable, typeName } from './lua-value.js'
 import { readonlyText, textOf, toNumber } from './operations.js'
 
 /**
- * Arguments of a library function, which the functions in this file read. Positions count from 0 in code and from 1 in
- * messages.
+ * Arguments of a library function. The functions in this file read and check them. Positions count from 0, but from 1
+ * in error messages.
  */
 export type Arguments = readonly LuaValue[]
 
@@ -29,7 +29,7 @@ export function checkFunction(args: Arguments, at: number): LuaFunction {
   return typeof value === 'function' ? value : typeMismatch(args, at, 'function')
 }
 
-/** Returns a string argument; a number is formatted as `tostring` does. */
+/** Returns a string argument. A number is accepted and formatted as `tostring` does. */
 export function checkString(args: Arguments, at: number): string {
   const value = args[at]
   if (typeof value === 'string') {
@@ -49,7 +49,7 @@ export function checkNumber(args: Arguments, at: number): number {
   return toNumber(value) ?? typeMismatch(args, at, 'number')
 }
 
-/** Returns a number as a 64-bit integer without its fraction. */
+/** Returns a number argument as a 64-bit integer. Its fraction is removed. */
 export function checkInteger(args: Arguments, at: number): number {
   return integer(checkNumber(args, at))
 }
@@ -58,7 +58,7 @@ export function optionalInteger(args: Arguments, at: number, fallback: number): 
   return args[at] === undefined ? fallback : checkInteger(args, at)
 }
 
-/** Returns a number truncated to 32 bits, where the C library uses an int. */
+/** Returns a number argument as a 32-bit integer, for functions whose C implementation uses `int`. */
 export function checkInt(args: Arguments, at: number): number {
   return toInt(checkNumber(args, at))
 }
@@ -76,12 +76,12 @@ function toInt(value: number): number {
   return Number(BigInt.asIntN(32, BigInt(integer(value))))
 }
 
-/** Rejects a raw change of a protected table. The error has no position, because the library function has none. */
+/** Rejects a change of a protected table by a library function such as `rawset`. The error contains no position. */
 export function checkWritable(table: LuaTable): void {
   if (table.isReadonly) throw hostErrorValue(readonlyText)
 }
 
-/** Creates the table of a library. It is read-only, so all machines share it. */
+/** Creates the table of a library. All machines share the table, so it is read-only. */
 export function library(functions: Readonly<Record<string, LuaValue>>): LuaTable {
   const table = new LuaTable()
   for (const [name, value] of Object.entries(functions)) table.set(name, value)

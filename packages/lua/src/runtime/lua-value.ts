@@ -1,40 +1,45 @@
 import { charge, chargePlace } from './steps.js'
 /**
- * Lua values in JavaScript. Strings are byte strings (see kernel/bytes): one character, one byte.
- *
- * A function is a plain JavaScript function with positional values. It returns one value directly, and any other number
- * of values as an array. That is unambiguous because a table is a `LuaTable`, never an array.
+ * A Lua value in JavaScript. Strings are byte strings (see kernel/bytes): one character is one byte. A function is a
+ * JavaScript function with positional arguments. It returns one value directly, and any other number of values as an
+ * array. An array is never a single value, because a table is a `LuaTable`.
  */
 export type LuaValue = undefined | boolean | number | string | LuaTable | LuaFunction | Coroutine | Userdata
 
-/** One value, or an array of any number of values that must not be changed afterwards. */
+/** Result of a function: one value, or an array with any number of values. The array must not be changed afterwards. */
 export type Result = LuaValue | readonly LuaValue[]
 
-/** Function of the host or of Lua; calls do not distinguish them. */
+/** Function of the host or of a script. Both are called in the same way. */
 // biome-ignore lint/suspicious/noExplicitAny: host functions declare the parameters they read, none or many
 export type LuaFunction = (...args: any[]) => Result
 
-/** No value, which differs from one nil. */
+/** Result without values. It is not the same as one nil. */
 export const nothing: readonly LuaValue[] = []
-/** One nil, for code in which `undefined` has another meaning. */
+/** Result with one nil, where `undefined` has another meaning. */
 export const oneNil: readonly LuaValue[] = [undefined]
 
-/** Light userdata, of which only the identity matters. `cjson.null` is the only one in redis. */
+/**
+ * Light userdata. Two of them are equal only if they are the same object. In redis-server, `cjson.null` is the only
+ * one.
+ */
 export class Userdata {
   constructor(readonly label: string) {}
 }
 
 export type CoroutineStatus = 'suspended' | 'running' | 'normal' | 'dead'
 
-/** Running coroutine: receives arguments by `next`, yields values, and ends with the function's result. */
+/**
+ * Running coroutine. `next()` passes the arguments of a resumption. The generator yields the values of each `yield`,
+ * and returns the result of the function.
+ */
 export type Steps = Generator<Result, Result, readonly LuaValue[]>
 
 export class Coroutine {
   status: CoroutineStatus = 'suspended'
-  /** Starts the coroutine at the first resume, whose arguments are those of the function. */
+  /** Starts the coroutine. The arguments of the first resumption are those of its function. */
   start: ((args: readonly LuaValue[]) => Steps) | undefined
   steps: Steps | undefined
-  /** Call depth at which a yield left the body, and the JavaScript frames it needs again. */
+  /** Call depth and JavaScript frames that the coroutine needs again when it is resumed. */
   depth = 0
   room = 0
   sites: CallSite[] = []
@@ -44,15 +49,15 @@ export class Coroutine {
   }
 }
 
-/** Position of a call or an operation in a source, and the name of the called function there. */
+/** Position of a call or of an operation in the source, and the name of the called function. */
 export interface CallSite {
-  /** Name in error messages, such as `user_script`. */
+  /** Name of the chunk in error messages, such as `user_script`. */
   readonly chunk: string
-  /** Line; 0 if the caller is not written in Lua. */
+  /** Line of the call. 0 if a library function makes the call. */
   readonly line: number
   readonly name: string | undefined
   readonly isMethod: boolean
-  /** Whether it is a tail call, which removes the frame of its caller. */
+  /** Whether the call is a tail call. A tail call removes the frame of its caller. */
   readonly isTail: boolean
 }
 
@@ -68,26 +73,30 @@ class Entry {
   }
 }
 
-/** Maximum number of entries for which a search through the list is faster than a `Map`. */
+/** A table with more entries than this gets a `Map`. Searching the list is faster for fewer entries. */
 const smallTable = 8
 
-/** Steps for a new entry: in a list that is searched, and in a `Map` that grows and is rehashed. */
+/** Steps for adding an entry to a table: without a `Map`, and with a `Map`, which must be rehashed when it grows. */
 const unitsPerEntry = 3
 const unitsPerIndexed = 16
 
-/** Number of deleted elements that a traversal skips without cost. Every two further ones cost one step. */
+/** A traversal skips this many deleted entries without cost. After that, every two deleted entries cost one step. */
 const fewPassed = 32
 const passedShift = 1
 
 /**
- * Table: a dense part for 1…n and a list of entries in order of insertion for all other keys. A deleted entry stays in
- * the list without a value until the next growth, so that a traversal may delete what it visits.
+ * A table. The keys 1…n are in a dense list. All other keys are in a chain of entries, in the order of insertion. A
+ * deleted entry stays in the chain without a value until the table next grows. A traversal may therefore delete the
+ * entries that it visits.
  */
 export class LuaTable {
-  /** Dense part: `list[0]` is `t[1]`. The last element is never nil, so its length is a border. */
+  /**
+   * Values of the keys 1…n: `list[0]` is `t[1]`. The last element is never nil, so the length of the list is a border
+   * of the table.
+   */
   list: LuaValue[] = []
   meta: LuaTable | undefined = undefined
-  /** Whether every assignment is rejected, including raw ones: library tables and the globals of a script. */
+  /** Whether all assignments are rejected, even raw ones. Library tables and the globals of a script are read-only. */
   isReadonly = false
   #first: Entry | undefined = undefined
   #last: Entry | undefined = undefined
@@ -95,7 +104,7 @@ export class LuaTable {
   #live = 0
   #index: Map<LuaValue, Entry> | undefined = undefined
 
-  /** Returns a value without metamethods. */
+  /** Returns the value of a key. Metamethods are not called. */
   get(key: LuaValue): LuaValue {
     if (typeof key === 'string') return this.getString(key)
     if (typeof key === 'number') return this.getNumber(key)
@@ -115,10 +124,7 @@ export class LuaTable {
     return this.#live === 0 ? undefined : this.#find(key)?.value
   }
 
-  /**
-   * Assigns a value without metamethods. The caller checks that the key is neither nil nor NaN, and throws the error if
-   * it is.
-   */
+  /** Assigns a value. Metamethods are not called. The caller must reject the keys nil and NaN. */
   set(key: LuaValue, value: LuaValue): void {
     if (typeof key === 'number') this.setNumber(key, value)
     else this.#setEntry(key, value)
@@ -140,13 +146,13 @@ export class LuaTable {
     }
   }
 
-  /** Returns a border, as the length operator does. */
+  /** Returns a border of the table, as the operator `#` does. */
   length(): number {
     return this.list.length
   }
 
   /**
-   * Takes over the values of a constructor `{…}`, which may end in nils. The border is found by bisection, as in real
+   * Adopts the values of a constructor `{…}`. If the last ones are nil, a binary search finds the border, as in real
    * Lua.
    */
   adoptList(values: LuaValue[]): void {
@@ -167,18 +173,19 @@ export class LuaTable {
   }
 
   /**
-   * Moves entries that continue the list into the list. Must be called after the list has grown without `setNumber`.
+   * Moves entries to the list if their keys directly follow the list. Call it when the list has grown without
+   * `setNumber`.
    */
   continueList(): void {
     if (this.#live !== 0) this.#adopt()
   }
 
-  /** Whether there are keys other than 1…n. */
+  /** Whether the table has keys that are not in the list. */
   get hasEntries(): boolean {
     return this.#live !== 0
   }
 
-  /** Returns the first live entry at or after `entry`. */
+  /** Returns `entry`, or the next entry that was not deleted. */
   #alive(entry: Entry | undefined): Entry | undefined {
     let current = entry
     let passed = 0
@@ -188,7 +195,7 @@ export class LuaTable {
   }
 
   /**
-   * Returns the key after `key` in traversal order, `undefined` at the end. For an unknown key it returns `null`, and
+   * Returns the key after `key` in the traversal, or `undefined` at the end. For an unknown key it returns `null`, and
    * the caller throws the error.
    */
   nextKey(key: LuaValue): LuaValue | null {
@@ -197,7 +204,7 @@ export class LuaTable {
     if (typeof key === 'number' && key >= 1 && key <= list.length && Number.isInteger(key)) return this.#nextInList(key)
     const entry = this.#find(key)
     if (entry !== undefined) return this.#alive(entry.next)?.key
-    // An element at the end of the list that was deleted during the traversal.
+    // The traversal has deleted this element, which was the last one of the list. Continue with the entries.
     if (typeof key === 'number' && key >= 1 && Number.isInteger(key)) return this.#alive(this.#first)?.key
     return null
   }
@@ -210,7 +217,7 @@ export class LuaTable {
     return index < list.length ? index + 1 : this.#alive(this.#first)?.key
   }
 
-  /** Returns the traversal for `pairs` in a `for` loop, which does not look up keys. */
+  /** Returns a cursor, with which a `for` loop over `pairs` visits the table without looking up keys. */
   cursor(): Cursor {
     let index = 0
     let entry: Entry | undefined
@@ -265,7 +272,7 @@ export class LuaTable {
   }
 
   #append(key: LuaValue, value: LuaValue): void {
-    // Every byte of a new key is hashed.
+    // A new key costs steps for its length, because every byte is hashed.
     if (typeof key === 'string' && key.length > 256) charge(key.length >> 1)
     if (this.#entries >= smallTable && this.#live < this.#entries >> 1) this.#compact()
     const entry = new Entry(key, value)
@@ -285,7 +292,9 @@ export class LuaTable {
     this.#index = index
   }
 
-  /** Removes the deleted entries. The remaining ones get a new chain: a running traversal keeps its old one. */
+  /**
+   * Removes the deleted entries. The other entries form a new chain. A running traversal continues in the old chain.
+   */
   #compact(): void {
     let from = this.#alive(this.#first)
     this.#first = undefined
@@ -302,14 +311,14 @@ export class LuaTable {
     if (this.#entries > smallTable) this.#buildIndex()
   }
 
-  /** Deletes the last element of the list and the nils before it. */
+  /** Removes the last element of the list, and all nils that are then at its end. */
   #shrink(): void {
     const list = this.list
     list.pop()
     while (list.length > 0 && list[list.length - 1] === undefined) list.pop()
   }
 
-  /** Moves the entries whose keys follow the last index of the list into the list. */
+  /** Moves entries to the list if their keys directly follow the list. */
   #adopt(): void {
     const list = this.list
     for (;;) {
@@ -325,11 +334,14 @@ export class LuaTable {
 export interface Cursor {
   key: LuaValue
   value: LuaValue
-  /** Moves to the next live element; returns false at the end. */
+  /** Moves the cursor to the next value that is not nil. Returns false at the end. */
   advance(): boolean
 }
 
-/** Returns an n with values[n-1] set and values[n] nil, found by bisection. */
+/**
+ * Returns a border of the values: an n for which `values[n - 1]` is set and `values[n]` is nil. Uses a binary search,
+ * as real Lua does.
+ */
 function border(values: readonly LuaValue[]): number {
   let low = 0
   let high = values.length
@@ -355,7 +367,7 @@ export function typeName(value: LuaValue): string {
   }
 }
 
-/** Returns whether a call returned anything but one plain value. */
+/** Returns whether a result is an array of values. Otherwise it is one value. */
 export function isMany(result: Result): result is readonly LuaValue[] {
   return Array.isArray(result)
 }

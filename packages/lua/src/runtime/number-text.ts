@@ -1,9 +1,9 @@
 /**
- * Formats and parses numbers as C does. JavaScript rounds exact ties up where C rounds them to even, so ties are
- * detected and rounded here.
+ * Formats and parses numbers as C does. If a number is exactly halfway between two results, JavaScript rounds up and C
+ * rounds to even. This module detects such ties.
  */
 
-/** Formats with `%.14g`, as Lua converts a number to a string. */
+/** Formats a number with `%.14g`. Lua converts numbers to strings in this way. */
 export function numberText(value: number): string {
   if (Number.isInteger(value) && value < 1e14 && value > -1e14) {
     return value === 0 && Object.is(value, -0) ? '-0' : `${value}`
@@ -17,7 +17,8 @@ export function generalText(value: number, precision: number): string {
 }
 
 /**
- * Formats infinities and NaN. JavaScript loses the sign of NaN; x86-64 makes a negative one for 0/0, the usual source.
+ * Formats infinities and NaN. JavaScript does not know the sign of NaN. On x86-64, `0/0` gives a negative NaN, which is
+ * the usual case.
  */
 function infiniteText(value: number): string | undefined {
   if (value === Number.POSITIVE_INFINITY) return 'inf'
@@ -25,7 +26,7 @@ function infiniteText(value: number): string | undefined {
   return !Number.isNaN(value) ? undefined : '-nan'
 }
 
-/** Formats with `%e`, `%f` or `%g` and a precision; `keepZeros` is the flag `#`. */
+/** Formats with `%e`, `%f` or `%g` and a precision. `keepZeros` is the flag `#`. */
 export function floatText(value: number, letter: string, precision: number, keepZeros: boolean): string {
   const special = infiniteText(value)
   if (special !== undefined) return special
@@ -89,13 +90,13 @@ function fixedText(value: number, precision: number): string {
   return `${sign(value)}${whole}${precision > 0 ? `.${padded.slice(padded.length - precision)}` : ''}`
 }
 
-/** Returns the digits of a positive number rounded to `precision` of them: d.ddd × 10^exponent. */
+/** Rounds a positive number to `precision` digits. The result is d.ddd × 10^exponent. */
 function roundedDigits(value: number, precision: number): { digits: string; exponent: number } {
   if (precision <= 17) {
     const short = value.toExponential(precision - 1)
     const mark = short.indexOf('e')
-    // A number is a tie only if its decimal expansion ends exactly one digit later. In that case, the text with one
-    // more digit is exactly the number.
+    // A number is a tie only if its decimal expansion has exactly one digit more. In that case, the text with one digit
+    // more is exact.
     if (Number(value.toExponential(precision)) !== value) {
       return { digits: short.slice(0, 1) + short.slice(2, mark), exponent: Number(short.slice(mark + 1)) }
     }
@@ -109,11 +110,11 @@ function roundedDigits(value: number, precision: number): { digits: string; expo
   }
 }
 
-/** Returns every digit of a positive finite number: digits × 10^-scale, without leading zeros. */
+/** Returns all digits of a positive finite number: digits × 10^-scale. There are no leading zeros. */
 function exactDigits(value: number): { digits: string; scale: number } {
   let scale = 0
   let size = value
-  // Multiplying by two is exact, so this finds the binary fraction of any double.
+  // A multiplication by two is exact. After enough of them, any double is an integer.
   while (!Number.isInteger(size)) {
     size *= 2
     scale++
@@ -121,7 +122,7 @@ function exactDigits(value: number): { digits: string; scale: number } {
   return { digits: (BigInt(size) * 5n ** BigInt(scale)).toString(), scale }
 }
 
-/** Returns the first `count` digits, rounded half to even; the result may be one digit longer. */
+/** Rounds to the first `count` digits, ties to even. The result can have one digit more, such as `100` for `99.5`. */
 function roundAt(digits: string, count: number): string {
   if (count >= digits.length) return digits.padEnd(count, '0')
   if (count < 0) return '0'
@@ -137,7 +138,7 @@ const decimal = /^[ \t-\r]*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-
 const hexadecimal = /^[ \t-\r]*([+-]?)0[xX]([0-9a-fA-F]*)(?:\.([0-9a-fA-F]*))?(?:[pP]([+-]?[0-9]+))?[ \t-\r]*$/
 const named = /^[ \t-\r]*([+-]?)(?:(inf(?:inity)?)|nan(?:\([0-9A-Za-z_]*\))?)[ \t-\r]*$/i
 
-/** Returns whether a text has up to 15 digits and nothing else, as most numbers in a store do. */
+/** Returns whether a text consists only of digits, at most 15. Most numbers in a store do. */
 function isShortInteger(source: string): boolean {
   const { length } = source
   if (length === 0 || length > 15) return false
@@ -148,7 +149,10 @@ function isShortInteger(source: string): boolean {
   return true
 }
 
-/** Parses a number as C's `strtod` does, with surrounding white space; returns `undefined` for other texts. */
+/**
+ * Parses a number as C's `strtod` does. White space around it is ignored. Returns `undefined` if the text is not a
+ * number.
+ */
 export function parseNumber(source: string): number | undefined {
   if (isShortInteger(source)) return +source
   const zero = source.indexOf('\0')
@@ -166,13 +170,14 @@ export function parseNumber(source: string): number | undefined {
 function hexNumber(sign: string, whole: string, fraction: string, exponent: string | undefined): number | undefined {
   if (whole === '' && fraction === '') return undefined
   const digits = BigInt(`0x${whole}${fraction}`)
-  // Number(BigInt) rounds correctly; the following power of two is exact except for subnormal results.
+  // `Number(bigint)` rounds correctly. The multiplication by a power of two is then exact, except if the result is
+  // subnormal.
   const power = Math.max(-5000, Math.min(5000, Number(exponent ?? 0))) - 4 * fraction.length
   const value = scale2(Number(digits), power)
   return sign === '-' ? -value : value
 }
 
-/** Returns value × 2^power without intermediate overflow. */
+/** Returns value × 2^power. Intermediate results do not overflow. */
 export function scale2(value: number, power: number): number {
   let result = value
   let left = power
@@ -187,15 +192,15 @@ export function scale2(value: number, power: number): number {
   return result * 2 ** left
 }
 
-/** Converts a number to a 64-bit C integer; values out of range become the lowest one, as on x86-64. */
+/** Converts a number to a 64-bit integer as C does on x86-64. A number out of range becomes the lowest integer. */
 export function toInt64(value: number): bigint {
   if (!(value > -(2 ** 63) && value < 2 ** 63)) return -0x8000000000000000n
   return BigInt(Math.trunc(value))
 }
 
 /**
- * Returns the fewest digits for the number in the layout of `%.17g`. redis-server prints all 17 digits; the service
- * does not. [store.md 9.3]
+ * Formats a number in the layout of `%.17g`, but with as few digits as possible. redis-server prints all 17 digits, but
+ * the service does not. [store.md 9.3]
  */
 export function preciseText(value: number): string {
   const special = infiniteText(value)

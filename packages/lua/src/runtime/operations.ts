@@ -14,19 +14,19 @@ import { first, LuaTable, typeName } from './lua-value.js'
 import { numberText, parseNumber } from './number-text.js'
 import { charge } from './steps.js'
 
-/** Operations that need coercion, metamethods or errors. Compiled code handles all other operations inline. */
+/** Operations that need coercion, metamethods or errors. Compiled code performs all other operations itself. */
 
-/** Operation in a source, with the names of its operands there: `local 'x'`, or `undefined`. */
+/** Operation in a source. `left` and `right` are the names of its operands in errors: `local 'x'`, or `undefined`. */
 export interface OperationSite {
   readonly site: CallSite
   readonly left: string | undefined
   readonly right: string | undefined
 }
 
-/** Metatable of all strings; the string library is its `__index`. */
+/** Metatable of all strings. Its `__index` is the string library. */
 export const stringMeta: LuaTable = new LuaTable()
 
-/** Steps of `__index` and `__newindex` after which a chain counts as endless. */
+/** Maximum length of a chain of `__index` or `__newindex`. A longer chain counts as endless. */
 const maxChain = 100
 
 export function metatable(value: LuaValue): LuaTable | undefined {
@@ -51,7 +51,7 @@ export function typeError(
   )
 }
 
-/** Calls any value; uses `__call` if it is not a function. */
+/** Calls a function, or the metamethod `__call` of another value. */
 export function callValue(operation: OperationSite, target: LuaValue, args: readonly LuaValue[]): Result {
   if (typeof target === 'function') return target(...args)
   const handler = metamethod(target, '__call')
@@ -94,7 +94,7 @@ export function setIndex(object: LuaValue, key: LuaValue, value: LuaValue, opera
   for (let step = 0; step < maxChain; step++) {
     let handler: LuaValue
     if (current instanceof LuaTable) {
-      // As in redis, a protected table rejects the assignment before its metatable is used.
+      // As in redis-server, a read-only table rejects the assignment. Its metatable is not used.
       if (current.isReadonly) throw errorAt(operation.site, readonlyText)
       handler = current.meta === undefined || current.get(key) !== undefined ? undefined : newIndex(current.meta)
       if (handler === undefined) {
@@ -120,7 +120,7 @@ function newIndex(meta: LuaTable): LuaValue {
 
 export const readonlyText = 'Attempt to modify a readonly table'
 
-/** Assigns without metamethods; rejects keys that no table can have. */
+/** Assigns a value without metamethods. Throws an error for the keys nil and NaN. */
 export function rawSet(table: LuaTable, key: LuaValue, value: LuaValue, operation: OperationSite): void {
   if (key === undefined) throw errorAt(operation.site, 'table index is nil')
   if (Number.isNaN(key)) throw errorAt(operation.site, 'table index is NaN')
@@ -140,13 +140,13 @@ export const arithmeticEvents: Readonly<Record<string, ArithmeticEvent>> = {
   '^': '__pow',
 }
 
-/** Formats a number. A number with a fraction is formatted digit by digit, which costs additional steps. */
+/** Formats a number. Formatting a fraction takes longer, so it costs additional steps. */
 export function textOf(value: number): string {
   if (!Number.isInteger(value)) charge(80)
   return numberText(value)
 }
 
-/** Returns a number, or the value of a numeric string. */
+/** Converts a value to a number: a number, or a string that contains a number. Returns `undefined` for other values. */
 export function toNumber(value: LuaValue): number | undefined {
   if (typeof value === 'number') return value
   if (typeof value !== 'string') return undefined
@@ -177,7 +177,10 @@ export function modulo(left: number, right: number): number {
   return left - Math.floor(left / right) * right
 }
 
-/** Returns a power as C's pow does: 1 to any power is 1, and so is -1 to an infinite one. */
+/**
+ * Computes a power as C's `pow` does. Unlike in JavaScript, 1 to the power of NaN or infinity is 1, and -1 to the power
+ * of infinity is 1.
+ */
 export function power(left: number, right: number): number {
   if (left === 1 || (left === -1 && !Number.isFinite(right) && !Number.isNaN(right))) return 1
   return left ** right
@@ -214,14 +217,14 @@ export function equals(left: LuaValue, right: LuaValue, site: CallSite): boolean
   return handler !== undefined && isTrue(first(invoke(site, handler, [left, right])))
 }
 
-/** Compares a long string with a value. */
+/** Returns whether a long string equals another value. The comparison costs steps. */
 export function sameText(left: string, right: LuaValue): boolean {
   if (typeof right !== 'string' || left.length !== right.length) return false
   chargeComparison(left, right)
   return left === right
 }
 
-/** Returns the metamethod of a comparison; `undefined` unless both operands have the same one. */
+/** Returns the metamethod that both operands have for a comparison. Returns `undefined` if it is not the same one. */
 function commonHandler(left: LuaValue, right: LuaValue, event: string): LuaValue {
   const handler = metamethod(left, event)
   if (handler === undefined) return undefined
@@ -285,7 +288,7 @@ function join(left: string | number, right: string | number, site: CallSite): st
   const b = typeof right === 'number' ? textOf(right) : right
   const { length } = a
   charge(unitsOf.join)
-  // Engines join strings by reference, so a new string costs at most as much memory as its shorter part.
+  // Engines join strings by reference. A joined string therefore needs at most as much memory as its shorter part.
   const bytes = Math.min(length, b.length)
   if (bytes > 255) {
     vm.memory -= bytes
@@ -297,7 +300,7 @@ function join(left: string | number, right: string | number, site: CallSite): st
   return joined
 }
 
-/** Returns an address as C prints it. Addresses are invented and the same in every run with a seed. */
+/** Returns an address in the format of C. It is invented, and the same in every run with the same seed. */
 function address(object: object): string {
   const { state } = vm
   let known = state.addresses.get(object)
@@ -308,7 +311,7 @@ function address(object: object): string {
   return known
 }
 
-/** Formats a value as `tostring` does without a metamethod. */
+/** Formats a value as `tostring` does, but never calls a metamethod. */
 export function plainText(value: LuaValue): string {
   switch (typeof value) {
     case 'undefined':

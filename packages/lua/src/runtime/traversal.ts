@@ -3,7 +3,7 @@ import { checkInt, checkTable } from './library-arguments.js'
 import type { LuaFunction, LuaValue, Result } from './lua-value.js'
 import { oneNil } from './lua-value.js'
 
-/** The two iterators that `for` loops recognize and run without calling them. */
+/** The iterators of `pairs` and `ipairs`. A `for` loop recognizes them, and visits the table without calling them. */
 
 export const next: LuaFunction = (...args: LuaValue[]): Result => {
   const table = checkTable(args, 0)

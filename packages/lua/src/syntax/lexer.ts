@@ -1,22 +1,24 @@
 import { parseNumber } from '../runtime/number-text.js'
 
 /**
- * Error for a source that is not Lua 5.1, with the text of the reference compiler: `user_script:1: '=' expected near
- * 'x'`.
+ * Error for an invalid source. The message is that of the reference compiler: `user_script:1: '=' expected near 'x'`.
  */
 export class LuaSyntaxError {
   constructor(
     readonly message: string,
     readonly line: number,
-    /** Column of the invalid token, from 1. Callers that report the column and the token separately use it. */
+    /**
+     * Column of the invalid token, from 1, for callers that report the column and the token separately. The message
+     * does not contain the column.
+     */
     readonly column: number,
     readonly near: string | undefined,
   ) {}
 }
 
 /**
- * Kind of a token. A keyword or symbol is its own kind. All names share one kind, and so do all strings and all
- * numbers, which also have a value.
+ * Kind of a token. Each keyword and each symbol is its own kind. All names have one kind, and so have all strings and
+ * all numbers. Tokens of these three kinds also have a value.
  */
 export type TokenKind = string
 
@@ -26,23 +28,23 @@ const keywords: ReadonlySet<string> = new Set(
   ),
 )
 
-/** Token classes, named as in error messages. */
+/** Kinds of names, strings and numbers, and of the end, as error messages show them. */
 export const name = '<name>'
 export const string = '<string>'
 export const number = '<number>'
 export const endOfSource = '<eof>'
 const zeroByte = 'char(0)'
 
-/** Reads the tokens of a source one by one, with one token of lookahead. */
+/** Reads the tokens of a source one by one. It can look ahead by one token. */
 export class Lexer {
   readonly chunk: string
   readonly #source: string
   #at = 0
   #lineStart = 0
   #tokenStart = 0
-  /** Line of the reading position: that of the current token, except for long strings. */
+  /** Line of the current token. For a long string, the line where it ends. */
   line = 1
-  /** Line on which the previous token ended. */
+  /** Line where the previous token ended. */
   lastLine = 1
   kind: TokenKind = endOfSource
   text = ''
@@ -95,7 +97,7 @@ export class Lexer {
 
   /** Returns an error at the current token. */
   error(message: string): LuaSyntaxError {
-    // For the reference implementation, a zero byte is not a token.
+    // If the reference compiler finds a zero byte, its error names no token.
     if (this.kind === zeroByte) return this.errorWithoutToken(message)
     return this.#errorNear(message, this.#currentText())
   }
@@ -115,12 +117,12 @@ export class Lexer {
     return kind
   }
 
-  /** Returns the same object for equal names and short strings, so that engines can compare them by address. */
+  /** Returns one object for all equal names and short strings. Engines can then compare them by address. */
   #intern(text: string): string {
     if (text.length > 40) return text
     const known = this.#interned.get(text)
     if (known !== undefined) return known
-    // Engines keep one copy of every property name, and the library tables use these as keys.
+    // Engines store each property name once, and the library tables have these names as keys. Use that object.
     const unique = Object.keys({ [text]: 0 })[0]!
     this.#interned.set(text, unique)
     return unique
@@ -131,7 +133,7 @@ export class Lexer {
     while (this.#at < source.length && !isLineEnd(source.charCodeAt(this.#at))) this.#at++
   }
 
-  /** Skips one end of line: LF, CR, CR LF or LF CR. */
+  /** Skips one line end: LF, CR, CR LF or LF CR. */
   #lineEnd(): void {
     const source = this.#source
     const one = source.charCodeAt(this.#at++)
@@ -188,7 +190,7 @@ export class Lexer {
         default:
           if (at >= source.length) return endOfSource
           this.#at++
-          // Messages show a control character by its code.
+          // Error messages show a control character as its code.
           return code < 32 || code === 127 ? `char(${code})` : source.charAt(at)
       }
     }
@@ -216,7 +218,7 @@ export class Lexer {
   }
 
   /**
-   * Reads everything that looks like part of a number and checks it afterwards, as the reference implementation does.
+   * Reads all characters that can belong to a number. As in the reference compiler, the number is checked afterwards.
    */
   #readNumber(): TokenKind {
     const source = this.#source
@@ -235,7 +237,10 @@ export class Lexer {
     return number
   }
 
-  /** Returns the number of `=` between two brackets; -1 for a single bracket, less for an incomplete opening. */
+  /**
+   * Returns the level of a long bracket: the number of `=` in `[==[`. Returns -1 for a single bracket, and a lower
+   * number for an incomplete one.
+   */
   #bracketLevel(): number {
     const source = this.#source
     const bracket = source.charCodeAt(this.#at)
@@ -309,7 +314,10 @@ export class Lexer {
     }
   }
 
-  /** Returns the incomplete string for an error; its escapes are already decoded. */
+  /**
+   * Returns the text of an unfinished string for an error. Its escapes are already decoded, as in the reference
+   * compiler.
+   */
   #opened(text: string): string {
     return this.#source.charAt(this.#tokenStart) + text
   }
@@ -322,7 +330,7 @@ export class Lexer {
       this.#lineEnd()
       return '\n'
     }
-    // At the end of the source, the loop that reads the string throws the error.
+    // The source ends here. The loop that reads the string throws the error.
     if (at >= source.length) return ''
     if (!isDigit(code)) {
       this.#at++
@@ -337,7 +345,7 @@ export class Lexer {
   }
 }
 
-/** Cuts a text at a zero byte, as messages in C do. */
+/** Cuts a text at a zero byte, where a message in C would end. */
 export function cString(text: string): string {
   const zero = text.indexOf('\0')
   return zero < 0 ? text : text.slice(0, zero)

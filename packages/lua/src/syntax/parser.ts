@@ -14,24 +14,23 @@ import type {
 } from './syntax-tree.js'
 
 /**
- * Parses a Lua 5.1 source. The limits of the reference compiler (locals, upvalues, nesting) also apply.
- *
- * This package has its own parser because the available one rejects `return 'end'` and `break;`, loses the parentheses
- * of `return (f())` and has other error texts.
+ * Parses a Lua 5.1 source. It has the limits of the reference compiler for locals, upvalues and nesting. This package
+ * has its own parser, because the available parser rejects `return 'end'` and `break;`. It also loses the parentheses
+ * of `return (f())`, and has other error texts.
  * @throws LuaSyntaxError with the texts of the reference compiler
  */
 export function parse(source: string, chunk: string): FunctionNode {
   return new Parser(new Lexer(source, chunk)).chunk()
 }
 
-/** Maximum nesting of blocks and subexpressions, as the C stack of the reference implementation allows. */
+/** Maximum nesting of blocks and subexpressions. In the reference compiler, the C stack has this limit. */
 export const maxLevels = 195
-/** Maximum length of a chain of operators or suffixes; each becomes a JavaScript frame. */
+/** Maximum number of operators or suffixes in a chain. Each of them becomes a JavaScript frame. */
 export const maxChain = 1000
 
 /**
- * Left and right binding strength of each operator. For `..` and `^` the right one is lower, so that they are
- * right-associative.
+ * Left and right precedence of each operator. The operators `..` and `^` have a lower right precedence, which makes
+ * them right-associative.
  */
 const priorities: Readonly<Record<string, readonly [number, number]>> = {
   '+': [6, 6],
@@ -222,7 +221,7 @@ class Parser {
   #repeat(line: number): Statement {
     this.#lexer.next()
     this.#scopes.current.loops++
-    // The condition can use the locals of the body.
+    // The condition of `until` can use the locals of the body.
     const statement = this.#scopes.scoped((): Statement => {
       const body = this.#block()
       this.#expectClosing('until', 'repeat', line)
@@ -536,7 +535,7 @@ class Parser {
   }
 }
 
-/** Returns whether a node can be assigned to: a name or a field, but not in parentheses. */
+/** Returns whether a node is a variable, to which a value can be assigned. A variable in parentheses is not one. */
 function isVariable(node: Expression): node is Variable {
   return node.kind === 'local' || node.kind === 'upvalue' || node.kind === 'global' || node.kind === 'index'
 }
@@ -544,7 +543,7 @@ function isVariable(node: Expression): node is Variable {
 function combine(operator: string, left: Expression, right: Expression, line: number): Expression {
   if (operator === 'and' || operator === 'or') return { kind: operator, left, right }
   if (operator === '..') {
-    // One node for a whole chain, which is evaluated as a unit, from the right.
+    // A chain of `..` is one node, because it is evaluated as a whole, from right to left.
     return { kind: 'concat', parts: [left, ...(right.kind === 'concat' ? right.parts : [right])], line }
   }
   return { kind: 'binary', operator: operator as BinaryOperator, left, right, line }

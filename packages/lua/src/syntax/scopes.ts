@@ -4,7 +4,7 @@ import type { Block, FunctionNode, Local, Upvalue, Variable } from './syntax-tre
 const maxLocals = 200
 const maxUpvalues = 60
 
-/** Function while it is parsed. */
+/** State of a function while its source is parsed. */
 interface FunctionState {
   readonly parent: FunctionState | undefined
   readonly line: number
@@ -14,11 +14,11 @@ interface FunctionState {
   readonly upvalues: Upvalue[]
   freeSlot: number
   slots: number
-  /** Number of loops around the current statement. */
+  /** Number of loops that contain the current statement. */
   loops: number
 }
 
-/** Meaning of names at the parser's position, and slots of locals. */
+/** Finds the variable that a name means at the current position, and assigns slots to locals. */
 export class Scopes {
   readonly #lexer: Lexer
   #function!: FunctionState
@@ -32,7 +32,7 @@ export class Scopes {
   }
 
   open(line: number, isVararg: boolean): void {
-    // Slot 0 holds the upvalues, slot 1 the extra arguments.
+    // Slot 0 contains the upvalues. In a vararg function, slot 1 contains the extra arguments.
     const first = isVararg ? 2 : 1
     this.#function = {
       parent: this.#function,
@@ -77,7 +77,7 @@ export class Scopes {
     return this.#lexer.errorWithoutToken(`${owner} has more than ${limit} ${what}`)
   }
 
-  /** Declares a local that is not visible while its own initializer is parsed. */
+  /** Declares a local. It is not visible before its initializer has been parsed. */
   prepare(text: string, ahead: number): Local {
     const state = this.#function
     if (state.active.length + ahead >= maxLocals) throw this.#overLimit(maxLocals, 'local variables')
@@ -110,12 +110,13 @@ export class Scopes {
   }
 
   /**
-   * Returns the index of an upvalue in the function, or -1 if no enclosing function has such a local. Creates a missing
-   * upvalue in every function from the one with the local down to this one.
+   * Returns the index of an upvalue, or -1 if no enclosing function has a local of this name. Every function between
+   * that function and this one gets an upvalue, too.
    */
   #upvalue(state: FunctionState, text: string): number {
     const known = state.upvalues.findIndex((upvalue) => upvalue.name === text)
-    // A function declares no locals while an inner function is parsed, so an equal name means the same variable.
+    // While an inner function is parsed, the outer functions declare no locals. An upvalue with the same name is
+    // therefore the same variable.
     if (known >= 0) return known
     const { parent } = state
     if (parent === undefined) return -1

@@ -4,11 +4,14 @@
 export interface Local {
   readonly name: string
   readonly slot: number
-  /** Whether an inner function uses it, so that it has a cell. */
+  /** Whether an inner function uses the local. Its slot then contains a cell. */
   isCaptured: boolean
 }
 
-/** Source of an upvalue when a function is created: its parent's locals or the parent's own upvalues. */
+/**
+ * Source of an upvalue when its function is created: a local of the enclosing function, or an upvalue of the enclosing
+ * function.
+ */
 export interface Upvalue {
   readonly name: string
   readonly local: Local | undefined
@@ -20,11 +23,11 @@ export interface FunctionNode {
   readonly line: number
   readonly parameters: readonly Local[]
   readonly isVararg: boolean
-  /** Old-style table of extra arguments, for a vararg function without `...`. */
+  /** Local `arg` with the extra arguments, in the old style. Only a vararg function without `...` has it. */
   readonly argumentTable: Local | undefined
   readonly upvalues: readonly Upvalue[]
   readonly body: Block
-  /** Size of a frame. */
+  /** Number of slots in a frame of this function. */
   readonly slots: number
 }
 

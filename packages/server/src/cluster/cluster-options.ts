@@ -6,34 +6,39 @@ import { isEveryAddress } from '../listen-addresses.js'
 /** Options that make a server a node of a cluster. */
 export interface ClusterOptions {
   /**
-   * URL of the Redis or Valkey that keeps the tenants: `redis://:PASSWORD@HOST:PORT`, or `rediss://` for TLS. Several
-   * servers of one Redis Cluster are separated by commas.
+   * URL of the Redis or Valkey that stores the tenants: `redis://:PASSWORD@HOST:PORT`, or `rediss://` for TLS. For
+   * several servers of one Redis Cluster, separate the URLs by commas.
    */
   readonly url: string
   /** Secret of at least 16 characters, the same for all nodes. The nodes sign forwarded requests with this secret. */
   readonly secret: string
   /**
-   * URL of this node for other nodes. Default: the address that it listens on, or the first network address of the
-   * machine.
+   * URL by which other nodes reach this node. Default: the address that the node listens on. If the node listens on
+   * every address, the default is the first network address of the machine.
    */
   readonly nodeUrl?: string
-  /** URL for clients, such as that of a load balancer; the same for all nodes. Default: the URL of this server. */
+  /**
+   * URL by which clients reach the cluster, such as the URL of a load balancer. It must be the same for all nodes.
+   * Default: the URL of this server.
+   */
   readonly publicUrl?: string
-  /** Host time after which the tenants of a lost node are taken over: 500 ms to 60 s. Default 1.5 s. */
+  /**
+   * Host time after which other nodes take over the tenants of a node that does not respond: 500 ms to 60 s. Default
+   * 1.5 s.
+   */
   readonly lease?: Duration
 }
 
 export const defaultLease = 1_500
 
-/** Returns the lease in milliseconds. */
 export function leaseOf({ lease = defaultLease }: ClusterOptions): number {
   return milliseconds(lease)
 }
 
 /**
  * Checks the cluster options.
- * @param beside other options of the server, by name
- * @throws TypeError for invalid options, and for other options that a cluster does not support
+ * @param beside the server's options outside of `cluster`, by name
+ * @throws TypeError for invalid cluster options, and for server options that a cluster does not support
  */
 export function checkCluster(
   options: ClusterOptions,
@@ -68,11 +73,11 @@ export function checkCluster(
   }
 }
 
-/** Reasons why a cluster does not support other options of a server, by the name of the option. */
+/** Server options that a cluster does not support, each with the reason. */
 const besides: Readonly<Record<string, string>> = {
-  state: 'A cluster keeps its tenants in Redis, and --state keeps them in a file.',
+  state: 'A cluster saves its tenants in Redis, but --state saves them in a file.',
   redisPort: 'A cluster forwards only HTTP to the node that owns a tenant, and --redis-port needs the Redis protocol.',
-  engine: 'A cluster keeps the data of the store in journals, and --real-redis keeps it in the Redis of one tenant.',
+  engine: 'A cluster saves the data of the store in journals, but --real-redis keeps it in the Redis of one tenant.',
   scenario:
     'A cluster cannot start its tenants with --scenario, because their journals would not contain it. Omit --scenario, and play the scenario or send its steps to the control API.',
 }
@@ -83,7 +88,6 @@ function isOrigin(url: string): boolean {
   return /^https?:$/.test(protocol) && pathname === '/' && `${search}${hash}${username}` === ''
 }
 
-/** Returns the origin of a URL, without a slash at the end. */
 export function originOf(url: string): string {
   return new URL(url).origin
 }

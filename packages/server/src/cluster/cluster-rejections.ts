@@ -9,14 +9,14 @@ import { NotOwner } from './tenant-lease.js'
 
 // Responses that a node sends instead of the tenant.
 
-/** Returns the response to a request that was forwarded to a node that does not own the tenant. */
+/** Returns the response to a forwarded request for a tenant that this node does not own. */
 export function elsewhere(): RawResponse {
   return json({ error: 'Another node owns this tenant.' }, 421, [[nodeHeader, 'elsewhere']])
 }
 
 /**
  * Returns the response to a forwarded request with an invalid signature.
- * @param why what is wrong with the signature
+ * @param why reason, such as `its body differs from the signed body`
  */
 export function refused(why: string): RawResponse {
   const error = `The signature of this forwarded request is invalid: ${why}.`
@@ -24,7 +24,7 @@ export function refused(why: string): RawResponse {
 }
 
 /**
- * Returns the response to a request whose owner cannot be reached or could not save the request.
+ * Returns the response to a request if the owner of its tenant cannot be reached or could not save the request.
  * @throws every other error, because it is a bug
  */
 export function unavailable(error: unknown): RawResponse {
@@ -37,7 +37,9 @@ export function unavailable(error: unknown): RawResponse {
   return json({ error: said }, 503, [['Retry-After', '1']])
 }
 
-/** Returns the message for an error, or `undefined` for a bug. The message says whether the request may have run. */
+/**
+ * Returns the message for an error. The message says whether the request may have run. Returns `undefined` for a bug.
+ */
 function saidOf(error: unknown): string | undefined {
   if (error instanceof NoResponse)
     return `${sentence(error.message)} The request may or may not have run. Check before you send it again.`
@@ -49,6 +51,6 @@ function saidOf(error: unknown): string | undefined {
   return undefined
 }
 
-const foreign = 'The Redis of the cluster rejects a command of this node on its keys (stuntdouble:*)'
+const foreign = 'The Redis of the cluster rejects a command of this node for the keys stuntdouble:*'
 
 const nothing = 'Nothing was done. Send the request again.'

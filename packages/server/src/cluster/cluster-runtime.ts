@@ -15,13 +15,13 @@ import { RequestRouter } from './request-router.js'
 import type { ClusterNode, NodeHost, TenantRecords } from './tenant-lease.js'
 import { warningsOf } from './warnings.js'
 
-/** This server as a node of a cluster. */
+/** The parts of a server that make it a node of a cluster. */
 export interface ClusterRuntime {
   readonly node: ClusterNode
   readonly front: RequestRouter
-  /** Hands over the tenants. Later requests are rejected. */
+  /** Hands over the tenants to other nodes, and rejects later requests. */
   close(): Promise<void>
-  /** Milliseconds of host time after `close()` in which other nodes may still forward requests to this node. */
+  /** Time after `close()` in which forwarded requests still get a response, in milliseconds of host time. */
   readonly askedFor: number
   /** Closes everything except the tenants. */
   end(): void
@@ -29,9 +29,8 @@ export interface ClusterRuntime {
 
 export interface NodeParts {
   readonly cluster: ClusterOptions
-  /** Options of the sandboxes of tenants. */
+  /** Options of the sandbox of each tenant. */
   readonly world: SandboxOptions
-  /** URL of this node for other nodes. */
   readonly address: string
   readonly tenants: Tenants
   /** Maximum number of tenants on this node. */
@@ -39,7 +38,7 @@ export interface NodeParts {
   readonly report: (text: string) => void
 }
 
-/** Maximum wait for requests of other nodes at the end of a process, in milliseconds of host time. */
+/** Maximum of `askedFor`, in milliseconds of host time. */
 const maxAskedFor = 1_000
 
 const exists: LuaScript = {
@@ -49,7 +48,7 @@ const exists: LuaScript = {
 
 /**
  * Joins the cluster.
- * @throws TypeError for options that differ from other nodes; StoreUnreachable if Redis is unavailable
+ * @throws TypeError if the options differ from the options of other nodes; StoreUnreachable if Redis is unavailable
  */
 export async function openNode({ cluster, world, address, tenants, most, report }: NodeParts): Promise<ClusterRuntime> {
   const { secret } = cluster
@@ -81,7 +80,8 @@ export async function openNode({ cluster, world, address, tenants, most, report 
     const found = await ownership.where(tenant)
     return found.node?.id === id
   }
-  // The interval can be short, because a check sends a command to Redis only if its last reply may be outdated.
+  // The interval can be short. A check usually uses the last known owner, and asks Redis only if that owner may be
+  // outdated.
   const watch = new OwnerWatch(isOwner, lease / 8)
   const front = new RequestRouter({
     ...{ tenants, ownership, forwarder, verifier, watch, node, most },
@@ -101,7 +101,7 @@ export async function openNode({ cluster, world, address, tenants, most, report 
   }
 }
 
-/** Retries while Redis is unavailable, because it may have just started. It gives up after 10 seconds. */
+/** Repeats `work` while Redis is unavailable, because Redis may still be starting. Gives up after 10 seconds. */
 async function patiently(work: () => Promise<void>): Promise<void> {
   for (let left = 40; ; left--) {
     try {

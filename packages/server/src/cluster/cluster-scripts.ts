@@ -3,15 +3,15 @@ import type { LuaScript } from './cluster-store.js'
 // Scripts that change the keys of a tenant atomically. They share these keys:
 //   lease     owner of the tenant as `id@address#fence`; expires on the clock of Redis
 //   fence     number of owners that the tenant has had so far; never expires
-//   journal   a list of records, each after the fence of the owner that wrote it: `17:bytes`
-//   base      number of records that the snapshot contains; the journal begins after them
+//   journal   list of records; each begins with the fence of the owner that wrote it: `17:bytes`
+//   base      number of records in the snapshot; the journal contains the later records
 //   snapshot  the bytes of the snapshot
 const tenantKeys = ['lease', 'fence', 'journal', 'base', 'snapshot']
 
 /**
- * First part of scripts that only the owner may run. ARGV: owner, lease in ms. The owner keeps the tenant after its
- * lease has expired, until another node takes it. Only the fence decides, so that no sandbox is lost by an outage of
- * Redis.
+ * First part of the scripts that only the owner may run. ARGV: owner, lease in ms. When the lease expires, the owner
+ * keeps the tenant until another node takes it. The fence shows whether another node has taken the tenant. An outage of
+ * Redis that is longer than the lease therefore loses no sandbox.
  */
 const asHolder = `
 local lease, fence, journal, base, snapshot = unpack(KEYS)
@@ -22,8 +22,8 @@ local before = tonumber(redis.call('GET', base) or 0)
 `
 
 /**
- * Renews the lease. A lease of which more than two thirds are left is not written, because Redis persists every write,
- * and most requests only read. Extending an existing lease needs no memory.
+ * Renews the lease if at most two thirds of it are left. Otherwise nothing is written, because Redis persists every
+ * write, and most requests only read. Extending an existing lease needs no memory.
  */
 const renew = `
 if not held then redis.call('SET', lease, ARGV[1], 'PX', ARGV[2])
@@ -31,8 +31,8 @@ elseif redis.call('PTTL', lease) < ARGV[2] * 2 / 3 then redis.call('PEXPIRE', le
 `
 
 /**
- * Returns a script that only the owner may run. Its first write needs no memory if possible, because a full Redis
- * rejects a script only at a first write that needs memory.
+ * Returns a script that only the owner may run. If possible, the first write of the script needs no memory. When the
+ * memory of Redis is full, Redis rejects a script only if its first write needs memory.
  */
 function asHolderOf(...parts: readonly string[]): LuaScript {
   return { keys: tenantKeys, source: asHolder + parts.join('') }
@@ -40,8 +40,8 @@ function asHolderOf(...parts: readonly string[]): LuaScript {
 
 /**
  * Takes a tenant that no other node owns. ARGV: `id@address`, lease in ms. A node that already owns the tenant gets a
- * new fence, because it has missed a reply or has given up the sandbox. The first write of the script needs no memory,
- * so that a tenant can be read and deleted while Redis is full.
+ * new fence. Such a node has missed a reply, or has given up the sandbox. The first write of the script needs no
+ * memory. A tenant can therefore be read and deleted while the memory of Redis is full.
  */
 export const acquire: LuaScript = {
   keys: tenantKeys,
@@ -59,8 +59,8 @@ return {'mine', count, before, redis.call('LLEN', journal), redis.call('STRLEN',
 
 /**
  * Appends records to the journal. ARGV: owner, lease in ms, number of records that the owner knows of, records. Without
- * records, the script only checks and renews the lease. Records that exist already are skipped: an earlier call has
- * written them, and its reply was lost.
+ * records, the script only checks and renews the lease. Records that the journal already contains are skipped. An
+ * earlier call has written them, but its reply was lost.
  */
 export const append: LuaScript = asHolderOf(
   `
@@ -76,8 +76,8 @@ end
 )
 
 /**
- * Reads records of the journal. ARGV: owner, lease in ms, index of the first record, maximum bytes. Returns at least
- * one record, even a longer one, if any exists.
+ * Reads records of the journal. ARGV: owner, lease in ms, index of the first record, maximum bytes. If any record
+ * remains, at least one is returned, even if it is longer than the maximum.
  */
 export const readRecords: LuaScript = asHolderOf(
   renew,
@@ -103,8 +103,8 @@ return {'part', redis.call('GETRANGE', snapshot, ARGV[3], ARGV[4])}
 )
 
 /**
- * Replaces records of the journal by a snapshot. ARGV: owner, lease in ms, number of records since the creation of the
- * tenant that the snapshot contains, bytes of the snapshot.
+ * Replaces records of the journal by a snapshot. ARGV: owner, lease in ms, number of records in the snapshot, bytes of
+ * the snapshot. The number includes all records since the creation of the tenant.
  */
 export const compact: LuaScript = asHolderOf(
   renew,
@@ -147,9 +147,9 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `
 
 /**
- * Heartbeat of a node. ARGV: id, address, lifetime in ms, cursor, maximum number of tenants. It deletes nodes that have
- * been dead for 20 lifetimes. Returns the next cursor, orphans, and the tenants that this node owns according to the
- * registry. The node may not know that it owns a tenant if a reply was lost.
+ * Heartbeat of a node. ARGV: id, address, lifetime in ms, cursor, maximum number of tenants. The script deletes nodes
+ * that have been dead for 20 lifetimes. It returns the next cursor, the orphans, and the tenants that this node owns
+ * according to the registry. If a reply was lost, the node may not know that it owns such a tenant.
  */
 export const beat: LuaScript = {
   keys: sharedKeys,

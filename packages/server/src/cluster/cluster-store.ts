@@ -1,7 +1,8 @@
-/** A Lua script that runs atomically in Redis. */
 export interface LuaScript {
   readonly source: string
-  /** Last parts of the names of its keys, in the order of KEYS. A complete name is `stuntdouble:{tag}:part`. */
+  /**
+   * Suffixes of the script's keys, in the order of KEYS. The suffix `lease` means the key `stuntdouble:{tag}:lease`.
+   */
   readonly keys: readonly string[]
 }
 
@@ -9,12 +10,13 @@ export interface LuaScript {
 export type ScriptReply = null | number | string | Uint8Array | readonly ScriptReply[]
 
 /**
- * The Redis or Valkey that keeps the tenants: a single server, or several servers that share the keys. One server has
- * all keys of a tag.
+ * The Redis or Valkey that stores the tenants: a single server, or a Redis Cluster whose servers share the keys. All
+ * keys with the same tag are on the same server.
  */
 export interface ClusterStore {
   /**
-   * Runs a script on the keys of a tag. @throws StoreUnreachable if Redis did not reply; the script may have run
+   * Runs a script on the keys of a tag.
+   * @throws StoreUnreachable if Redis did not reply; the script may have run
    * @throws Error if the reply is an error
    */
   run(script: LuaScript, tag: string, args: readonly (string | Uint8Array)[]): Promise<ScriptReply>

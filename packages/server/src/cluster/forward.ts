@@ -11,12 +11,10 @@ import type { Watched } from './owner-watch.js'
 import { passHeader } from './pass-header.js'
 import type { ClusterNode } from './tenant-lease.js'
 
-/**
- * Header that marks a response of the node itself, instead of a tenant. Its value says why the tenant did not respond.
- */
+/** Header of a response that a node sends itself because the tenant did not respond. The value is the reason. */
 export const nodeHeader = 'stuntdouble-node'
 
-/** Values of this header in a response to a forwarded request. */
+/** Values of the header `stuntdouble-node` in a response to a forwarded request. */
 type NodeWord = 'elsewhere' | 'refused' | `broken ${ConnectionBroken['code']}`
 
 /** The other node was not reachable or does not own the tenant. The request has not run. */
@@ -28,8 +26,8 @@ export class NoResponse extends Error {}
 /** Timeout for connecting to another node, in milliseconds of host time. */
 const dialing = 1_000
 /**
- * Timeout of idle connections, in milliseconds of host time. It is shorter than the timeout of the servers, so that no
- * request is sent on a connection that the server is closing.
+ * Timeout of idle connections, in milliseconds of host time. Servers close idle connections later. No request is
+ * therefore sent on a connection that the server is closing.
  */
 const idle = 20_000
 
@@ -47,14 +45,14 @@ export class Forwarder {
 
   /**
    * Forwards a request to another node and returns its response. Event streams are passed on as they arrive.
-   * @param watched aborted when that node no longer owns the tenant; its response is then ignored
+   * @param watched its signal aborts when `node` no longer owns the tenant; the response of `node` is then ignored
    * @throws NotTaken, NoResponse, or ConnectionBroken if the tenant breaks the connection
    */
   async forward(call: RawRequest, target: string, node: ClusterNode, watched: Watched): Promise<RawResponse> {
     const request = this.#request(call, target, node, await call.body())
     const { signal } = watched
     const signals = call.signal === undefined ? [signal] : [signal, call.signal]
-    const give = (): void => void request.destroy(new NoResponse('the node that owned this tenant has lost it'))
+    const give = (): void => void request.destroy(new NoResponse('the other node no longer owns this tenant'))
     request.once('close', () => {
       for (const each of signals) each.removeEventListener('abort', give)
       watched.end()
@@ -89,7 +87,7 @@ export class Forwarder {
 
 const keeping = { keepAlive: true, timeout: idle, maxFreeSockets: 256 }
 
-/** Returns the head of the response. */
+/** Resolves when the head of the response has arrived. */
 function answered(request: ClientRequest): Promise<IncomingMessage> {
   let isConnected = false
   return new Promise((resolve, reject) => {
@@ -115,7 +113,10 @@ function answered(request: ClientRequest): Promise<IncomingMessage> {
   })
 }
 
-/** Reads a response of known length completely, so that no incomplete response is forwarded. */
+/**
+ * Returns the response to pass on. A response of known length is read completely first, because an incomplete response
+ * must not be passed on.
+ */
 async function answerOf(response: IncomingMessage, method: string): Promise<RawResponse> {
   const status = response.statusCode ?? 502
   const { headers, bodyLength } = endToEnd(response.rawHeaders)
@@ -132,8 +133,8 @@ async function answerOf(response: IncomingMessage, method: string): Promise<RawR
     return { status, headers, body: Readable.toWeb(response) as ReadableStream<Uint8Array> }
   }
   const body = await read(response)
-  if (word === 'elsewhere') throw new NotTaken('That node does not own the tenant.')
-  if (word === 'refused') throw new NotTaken(`That node rejects the signature of this one: ${body}`)
+  if (word === 'elsewhere') throw new NotTaken('The other node does not own the tenant.')
+  if (word === 'refused') throw new NotTaken(`The other node rejects the signature of this node: ${body}`)
   return { status, headers, body: isEmpty ? null : body }
 }
 
@@ -155,7 +156,10 @@ function lengthOf(method: string, body: Bytes): HeaderList {
   return body === '' && /^(?:GET|HEAD|DELETE|OPTIONS)$/.test(method) ? [] : [['content-length', String(body.length)]]
 }
 
-/** Use the host of the other node if the request has no `Host` header, which HTTP 1.0 does not require. */
+/**
+ * Returns a `Host` header for a request that has none, because HTTP 1.0 does not require it. The value is the host of
+ * the other node.
+ */
 function hostOf(headers: HeaderList, { host }: URL): HeaderList {
   return headerOf(headers, 'host') === undefined ? [['host', host]] : []
 }

@@ -1,14 +1,14 @@
 import { StoreUnreachable } from './cluster-store.js'
 import { isAway, type NodeHost, NotOwner, type TenantLease } from './tenant-lease.js'
 
-/** A sandbox, as the source of the records to write. */
+/** Source of the records to write: a sandbox. */
 export interface RecordSource {
   /** Returns the records since the last call, in order. */
   take(): readonly Uint8Array[]
 }
 
 interface Waiter {
-  /** Number of records that must be in the journal before this request resolves. */
+  /** Number of records that must be in the journal before this commit resolves. */
   readonly target: number
   readonly since: number
   readonly patience: number
@@ -24,7 +24,10 @@ const firstPause = 20
 export interface Patience {
   /** Time after which a waiting request fails. */
   readonly ofRequests: number
-  /** Time after which the sandbox is given up. Its unsaved changes are lost, and no client has received them. */
+  /**
+   * Time after which this node gives up the sandbox. Unsaved changes are lost, but no client has received a response
+   * that depends on them.
+   */
   readonly ofWorlds: number
 }
 
@@ -40,17 +43,20 @@ export class GroupCommit {
   readonly #ended: (why: NotOwner) => void
   #source: RecordSource = { take: () => [] }
   #backlog: Uint8Array[] = []
-  /** Number of recorded records since the creation of the tenant, and number of those that were sent to Redis. */
+  /**
+   * Counts since the creation of the tenant: records that were taken from the sandbox, and records that were sent to
+   * Redis.
+   */
   #noted: number
   #sent: number
-  /** Waiting requests, ordered by their targets. */
+  /** Waiting requests, ordered by `target`. */
   #waiters: Waiter[] = []
   #isRunning = false
   /** Start of the current outage of Redis, and its last error; `undefined` without an outage. */
   #away: { readonly since: number; readonly error: StoreUnreachable } | undefined
   #end: NotOwner | undefined
 
-  /** @param ended called once when no more records will be written, with the reason */
+  /** @param ended called once with the reason, when no more records will be written */
   constructor(tenure: TenantLease, host: NodeHost, patience: Patience, ended: (why: NotOwner) => void) {
     this.#tenure = tenure
     this.#noted = this.#sent = tenure.length
@@ -73,13 +79,12 @@ export class GroupCommit {
     return this.#end
   }
 
-  /** Sets the source from which records are taken from now on. */
+  /** Sets the source of all later records. */
   from(source: RecordSource): void {
     this.#source = source
     this.write()
   }
 
-  /** Writes new records, if there are any. */
   write(): void {
     this.#collect()
     this.#start()
@@ -127,8 +132,8 @@ export class GroupCommit {
     while (this.#end === undefined && this.#waiters.length + this.#backlog.length > 0) {
       const batch = this.#batch()
       this.#sent += batch.length
-      // Later requests wait for the next append, even if they have no records. Redis may have checked the fence for
-      // this append before such a request arrived.
+      // A request that arrives during this append waits for the next append, even if it adds no records. Redis may have
+      // checked the fence for this append before the request arrived.
       let together = this.#waiters.filter(({ target }) => target <= this.#sent)
       this.#waiters = this.#waiters.slice(together.length)
       const tell = (): void => {
@@ -156,8 +161,8 @@ export class GroupCommit {
   }
 
   /**
-   * Appends records and retries until Redis replies. Returns the reason why they will never be written, or `undefined`
-   * after success.
+   * Appends records, and retries until Redis replies. Returns `undefined` when the records are written. Otherwise
+   * returns the reason why they will never be written.
    */
   async #written(batch: readonly Uint8Array[], failed: () => void): Promise<NotOwner | undefined> {
     for (let pause = firstPause; ; pause = Math.min(2 * pause, this.#patience.ofRequests / 4)) {
@@ -178,8 +183,8 @@ export class GroupCommit {
   }
 
   /**
-   * Returns the error for a sandbox that is given up. Without pending records, nothing is lost, so the error reports no
-   * loss.
+   * Returns the error for a sandbox that this node gives up. The error reports lost changes only if there are pending
+   * records.
    */
   #givenUp(batch: readonly Uint8Array[]): NotOwner {
     const { tenant } = this.#tenure
@@ -201,7 +206,7 @@ export class GroupCommit {
 
 /**
  * Returns the error that ends the sandbox on this node. An error with a `cause`, such as an error of Redis, is reported
- * to the user who runs the node. A takeover by another node has no `cause`.
+ * to the user who runs the node. If another node has taken over the tenant, the error has no `cause`.
  */
 function lossOf(cause: unknown, tenant: string): NotOwner {
   if (cause instanceof NotOwner) return cause

@@ -2,17 +2,16 @@ import type { JournalInput } from '../../../../src/kernel/input-journal.js'
 import type { SandboxOrigin } from '../../../../src/sandbox/sandbox-internals.js'
 import { decodeValue, encodeValue } from './journaled-values.js'
 
-// Encodes the inputs of a tenant as records. A record contains inputs that were taken together, and all inputs of an
-// atomic step are in one record. Its format is JSON, because every version of Node.js reads it and it is the fastest
-// format.
+// Encodes the inputs of a tenant as records. A record contains consecutive inputs. All inputs of an atomic step are in
+// the same record. The format is JSON, because JSON is the fastest format and every version of Node.js can read it.
 
-/** An input of a sandbox. `within` is set for the first input of an atomic step: the number of inputs of the step. */
+/** An input of a sandbox. For the first input of an atomic step, `within` is the number of inputs of that step. */
 export interface JournalNote {
   readonly input: JournalInput
   within?: number
 }
 
-/** The start of a sandbox: its creation, a reset or a load. Inputs before it are not needed any more. */
+/** The start of a sandbox: its creation, a reset or a load. A replay needs no inputs before the start. */
 export interface JournalStart {
   readonly begun: SandboxOrigin
 }

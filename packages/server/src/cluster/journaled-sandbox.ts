@@ -12,10 +12,10 @@ export interface SandboxRecords {
 
 /** Maximum inputs of one record. A record with a longer atomic step has more. */
 const maxRecord = 1_000
-/** Minimum bytes of records since the last snapshot for a new one. */
+/** A new snapshot is created only if the records since the last snapshot have at least this many bytes. */
 const leastSnapshot = 16_384
 
-/** Limits for the inputs of one sandbox, because a node that takes the sandbox over must replay all of them. */
+/** Limits for the inputs of one sandbox. A node that takes the sandbox over must replay all inputs. */
 export interface JournalLimits {
   readonly inputs: number
   /** Maximum bytes of all records. */
@@ -26,7 +26,7 @@ export const journalLimits: JournalLimits = { inputs: 1_000_000, bytes: 268_435_
 
 /**
  * A sandbox whose inputs are recorded while it runs. Replaying all inputs recreates the sandbox at the same virtual
- * instant and with the same future. It keeps new inputs until `take()` encodes them as records.
+ * instant and with the same future. New inputs are kept until `take()` encodes them as records.
  */
 export class JournaledSandbox {
   readonly sandbox: Sandbox
@@ -42,7 +42,7 @@ export class JournaledSandbox {
   #taken: Uint8Array[] = []
   #snapshot: Uint8Array | undefined
   #isPacking = false
-  /** Number of records taken since the sandbox was opened. */
+  /** Number of records that `take()` has returned since the sandbox was opened. */
   #count = 0
   #isDisposed = false
   /** Number of inputs, and bytes of their records, since the last reset or load. */
@@ -56,11 +56,11 @@ export class JournaledSandbox {
   }
 
   /**
-   * Opens a new sandbox, or continues a saved one: a clock that was advancing stops at its current time, requests and
-   * streams without a response are lost, and deliveries in flight are sent again. Deliveries over the network wait
-   * until `gate` is set; `undefined` starts them immediately.
+   * Opens a new sandbox, or continues a saved sandbox. If the saved clock was advancing, it stops at its current time.
+   * Requests and streams without a response are lost, and deliveries in flight are sent again. Deliveries over the
+   * network wait until `gate` is set. The value `undefined` starts them immediately.
    * @param make function that creates a new sandbox with the same options on each node
-   * @throws Error for records that cannot be read, or that lead to another result when they are replayed
+   * @throws Error if records cannot be read, or if their replay leads to another result
    */
   static async open(
     make: () => Sandbox,
@@ -83,8 +83,8 @@ export class JournaledSandbox {
   }
 
   /**
-   * Function that is called when there are new inputs, after the step of the sandbox that caused them. It is called
-   * again only after the next `take()`.
+   * Function that is called when there are new inputs, after the current step of the sandbox. It is called again only
+   * after the next `take()`.
    */
   get onRecords(): (() => void) | undefined {
     return this.#onRecords
@@ -97,7 +97,7 @@ export class JournaledSandbox {
 
   /**
    * Function that is called before work outside of the sandbox, such as a delivery over the network. The work begins
-   * when its promise resolves, and never if it rejects.
+   * when the returned promise resolves. If the promise rejects, the work never begins.
    */
   get gate(): (() => Promise<void>) | undefined {
     return this.#gate
@@ -111,17 +111,17 @@ export class JournaledSandbox {
 
   /**
    * Error message if the sandbox has reached the maximum number of inputs, otherwise `undefined`. A node that takes the
-   * sandbox over could not replay more inputs in time. A reset or load starts counting again.
+   * sandbox over could not replay more inputs in time. After a reset or load, the count starts again.
    */
   get full(): string | undefined {
     const { inputs, bytes } = this.#limits
     if (this.#inputs < inputs && this.#bytes < bytes) return undefined
-    return `This tenant has more inputs than a node could take over in time: ${this.#inputs} requests, deliveries and clock moves, ${this.#bytes} bytes. Start again with POST /reset of its control API, or continue from its state: PUT /state with the response of GET /state.`
+    return `This tenant has too many inputs for another node to replay in time: ${this.#inputs} requests, deliveries and clock moves, ${this.#bytes} bytes. Reset it with POST /reset of its control API, or keep its state: send the response of GET /state to PUT /state.`
   }
 
   /**
-   * Returns the records of all inputs since the last call, in order. Do not call it from code that the sandbox calls,
-   * because the current step has not ended then.
+   * Returns the records of all inputs since the last call, in order. Do not call this method from code that the sandbox
+   * calls, because the current step of the sandbox has not ended then.
    */
   take(): readonly Uint8Array[] {
     const notes = this.#notes
@@ -137,7 +137,6 @@ export class JournaledSandbox {
     })
   }
 
-  /** Drops the records before a reset or load. */
   #forget(): void {
     this.#snapshot = undefined
     this.#taken = []
@@ -146,10 +145,11 @@ export class JournaledSandbox {
   }
 
   /**
-   * Compresses all records that were taken before this call. The snapshot contains every input, so replaying takes as
-   * long as before.
-   * @returns the snapshot, and the number of records taken since the sandbox was opened that it contains; `undefined`
-   *   if the records since the last snapshot are too short, or while another snapshot is being created
+   * Creates a snapshot: compresses all records that `take()` has returned so far. The snapshot contains every input, so
+   * a replay takes as long as before.
+   * @returns the snapshot, and the number of records from the opening of the sandbox to the end of the snapshot.
+   *   Returns `undefined` if the records since the last snapshot are too short, or while another snapshot is being
+   *   created
    */
   async snapshot(): Promise<{ readonly bytes: Uint8Array; readonly records: number } | undefined> {
     const [before, taken, records] = [this.#snapshot, this.#taken, this.#count]
@@ -209,7 +209,7 @@ export class JournaledSandbox {
   async #admit(): Promise<void> {
     if (!this.#hasGate) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     await this.#gate?.()
-    // The sandbox was disposed, and the next owner of the tenant repeats this work. Never begin it here.
+    // The sandbox was disposed. The next owner of the tenant repeats this work, so the work must never begin here.
     if (this.#isDisposed) await new Promise(() => {})
   }
 }
@@ -228,7 +228,7 @@ function sinceBeginning(records: readonly Uint8Array[]): {
 
 function inputsOf(notes: readonly JournalNote[]): InputColumns {
   const inputs = new InputColumns()
-  /** Atomic steps that have not ended: the index of the first input, and the index after the last one. */
+  /** Atomic steps that have not ended, each with the index of its first input and the index after its last input. */
   const open: { readonly from: number; readonly end: number }[] = []
   for (const { input, within } of notes) {
     if (within !== undefined) open.push({ from: inputs.length, end: inputs.length + within })

@@ -5,13 +5,16 @@ import { SandboxDisposed } from '../../../../src/kernel/running-task.js'
 
 // Converts the values of inputs to JSON and back.
 
-/** Name of the only field of an object that represents a value that JSON cannot express. */
+/**
+ * A value that JSON cannot express, such as a `bigint`, is saved as an object. The only field of the object has this
+ * name.
+ */
 const mark = '\0'
 type Stand = { readonly [mark]: readonly [kind: keyof typeof made, ...parts: unknown[]] }
 
 /**
- * Kinds of inputs whose value can be of any type. Other kinds have values that JSON can express, or values that a
- * replay does not use.
+ * Kinds of inputs whose value can have any type. For all other kinds, JSON can express the value, or a replay does not
+ * use it.
  */
 const open: ReadonlySet<InputKind> = new Set(['direct', 'call', 'gaveUp', 'returned', 'settled'])
 
@@ -19,11 +22,10 @@ const open: ReadonlySet<InputKind> = new Set(['direct', 'call', 'gaveUp', 'retur
 export function encodeValue(kind: InputKind, what: unknown): unknown {
   if (kind !== 'acted' && kind !== 'forked') return open.has(kind) ? kept(what) : what
   throw new TypeError(
-    `This tenant was changed in a way that cannot be saved for other nodes (${kind}), because it was neither a request nor a control call.`,
+    `This change of the tenant (${kind}) cannot be saved for other nodes, because it was neither a request nor a control call. Use the control API instead.`,
   )
 }
 
-/** Converts a saved value back to the value of the input. */
 export function decodeValue(kind: InputKind, what: unknown): unknown {
   return open.has(kind) ? restored(what) : (what ?? undefined)
 }
@@ -105,9 +107,12 @@ function emptyError(kind: 'broken' | 'over' | 'other', message: string, own: Rec
   return kind === 'over' ? new SandboxDisposed() : new Error(message)
 }
 
-/** Message of the error that a handler throws if its code was in the process of a former owner. */
+/**
+ * Error message of a handler that was a function in the process of a former owner. Other nodes cannot run this
+ * function.
+ */
 const goneCode =
-  'The handler of this URL was code in the process of another node, which no longer owns the tenant. Register it again.'
+  'The handler of this URL was a function in the process of another node, which no longer owns the tenant. Register the handler again.'
 
 const made = {
   nothing: () => undefined,

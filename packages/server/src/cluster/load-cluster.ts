@@ -7,7 +7,7 @@ import type { ClusterOptions } from './cluster-options.js'
 import type { ClusterRuntime } from './cluster-runtime.js'
 import { clause } from './sentences.js'
 
-/** Loads the code that only a node of a cluster needs. */
+/** Joins the cluster. The code is loaded on demand, because only a node of a cluster needs it. */
 export async function nodeOf(
   cluster: ClusterOptions,
   world: SandboxOptions,

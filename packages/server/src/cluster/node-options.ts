@@ -5,12 +5,12 @@ import { sharedTag } from './cluster-scripts.js'
 import type { ClusterStore, LuaScript } from './cluster-store.js'
 import { textOf } from './replies.js'
 
-// Checks that all nodes have the same options. A node with other options or another version would create a different
-// sandbox from a journal.
+// Checks that all nodes have the same options and the same version. A node with other options or another version would
+// create a different sandbox from the same journal.
 
 /**
- * ARGV: digests of the options of this node. Returns the digests that every node must have. They are those of the first
- * node that has joined since the cluster was last without nodes and tenants.
+ * ARGV: digests of this node's options. Returns the digests that every node must have: the digests of the first node.
+ * If the cluster has no nodes and no tenants, the next node that joins becomes the first node.
  */
 const join: LuaScript = {
   keys: ['options', 'nodes', 'owners'],
@@ -30,7 +30,7 @@ return ARGV[1]
 }
 
 /**
- * Compares the options of this node with those of the cluster.
+ * Compares the options of this node with the options of the cluster.
  * @throws TypeError that names each option that differs
  */
 export async function checkNodeOptions(engine: ClusterStore, secret: string, world: SandboxOptions): Promise<void> {
@@ -38,7 +38,7 @@ export async function checkNodeOptions(engine: ClusterStore, secret: string, wor
   const theirs = JSON.parse(textOf(await engine.run(join, sharedTag, [JSON.stringify(own)]))) as Record<string, string>
   const names = [...new Set([...Object.keys(own), ...Object.keys(theirs)])].filter((name) => own[name] !== theirs[name])
   if (names.length === 0) return
-  // All digests depend on this secret, so report it first: with another secret, every option seems to differ.
+  // All digests depend on this secret. Report it first, because with another secret every option seems to differ.
   if (names.includes(secretOfNodes)) {
     throw new TypeError(
       'STUNTDOUBLE_CLUSTER_SECRET (--cluster-secret) must be the same as for the tenants and other nodes of this cluster. Start this node with the same secret.',
@@ -52,7 +52,7 @@ export async function checkNodeOptions(engine: ClusterStore, secret: string, wor
 
 const secretOfNodes = 'cluster-secret'
 
-/** Command-line names of options for the error message, if the option's own name would not be clear. */
+/** Clearer names of some options, for the error message. */
 const flags: Readonly<Record<string, string>> = {
   urls: '--cluster-public-url (the URL of the load balancer)',
   version: 'version of stuntdouble',

@@ -17,11 +17,11 @@ export interface PassageHead {
 }
 
 /**
- * Maximum age of a signature in milliseconds, in both directions. It covers the difference between the clocks of two
- * nodes and the time of a request in transit.
+ * Maximum difference between the time of a signature and the clock of the receiving node, in milliseconds. It covers
+ * the difference between the clocks of two nodes and the time of a request in transit.
  */
 export const maxApart = 60_000
-/** Number of later requests of the same node after which a delayed request is rejected. */
+/** A delayed request is rejected if this many later requests of the same node have arrived before it. */
 export const maxOvertaking = 100_000
 
 /** Signs the requests that this node forwards. */
@@ -31,7 +31,6 @@ export class Signer {
   readonly #now: () => number
   #count = 0
 
-  /** @param node ID of this node */
   constructor(secret: string, node: string, now: () => number) {
     this.#key = keyOf(secret)
     this.#node = node
@@ -70,8 +69,8 @@ export class Verifier {
     const wrong = this.wrongWith(header, passage)
     if (wrong !== undefined) return { wrong }
     const [node = '', , , number = '', names = '', digest] = header.split(';')
-    if (digest !== digestOf(passage.body)) return { wrong: 'its body is not the signed one' }
-    if (!this.#isFirst(node, Number(number))) return { wrong: 'it was received before' }
+    if (digest !== digestOf(passage.body)) return { wrong: 'its body differs from the signed body' }
+    if (!this.#isFirst(node, Number(number))) return { wrong: 'the same request was received before' }
     const vouched = new Set(names.split(','))
     return { headers: passage.headers.filter(([name]) => vouched.has(name.toLowerCase())) }
   }
@@ -88,22 +87,22 @@ export class Verifier {
     if (words.length !== 7 || !isSameText(signature, signatureOf(this.#key, facts, head))) {
       return 'it was not signed with the secret of this cluster. Use the same --cluster-secret on all nodes'
     }
-    if (to !== this.#node) return 'it was signed for another node, perhaps a former one at this URL'
+    if (to !== this.#node) return 'it was signed for another node, perhaps for a former node at this URL'
     const apart = Math.abs(this.#now() - Number(time))
     if (apart <= maxApart) return undefined
     return `the clocks of the two nodes differ by ${Math.round(apart / 1000)} s. Synchronize them`
   }
 
   /**
-   * Returns whether a request number of a node is used for the first time. Each node counts its requests, so a number
-   * far below the highest one counts as used.
+   * Returns whether a node uses a request number for the first time. Each node counts its requests. A number far below
+   * the highest number of the node counts as used.
    */
   #isFirst(node: string, number: number): boolean {
     const now = this.#now()
     let sender = this.#senders.get(node)
     if (sender === undefined) {
-      // All signatures of a node that has been silent for this time have expired, so its numbers are not needed any
-      // more.
+      // Forget nodes that have been silent for `3 * maxApart`. Their signatures have expired, so their request numbers
+      // are no longer needed.
       for (const [other, { heard }] of this.#senders) if (now - heard > 3 * maxApart) this.#senders.delete(other)
       sender = { highest: 0, seen: new Set(), heard: now }
       this.#senders.set(node, sender)
@@ -129,7 +128,10 @@ interface Sender {
   heard: number
 }
 
-/** Derives the key for signatures from the secret, which may also have other uses. */
+/**
+ * Derives the signing key from the secret. The secret itself is not used as the key, because it may also have other
+ * uses.
+ */
 function keyOf(secret: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', 'stuntdouble cluster: requests between nodes', 32))
 }
@@ -139,15 +141,16 @@ function digestOf(body: string): string {
 }
 
 /**
- * Returns the signature of a request: of its method, target, headers and `facts`, which contain a digest of the body.
- * Headers that `facts` does not name are not signed, and the receiving node ignores them.
+ * Returns the signature of a request. It covers the method, the target, the headers that `facts` names, and `facts`
+ * itself, which contains a digest of the body. The receiving node ignores all other headers.
  */
 function signatureOf(key: Buffer, facts: readonly string[], { method, target, headers }: PassageHead): string {
   const names = new Set((facts[4] ?? '').split(','))
   const signed = headers
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .filter(([name]) => names.has(name))
-  // A proxy may change the order of the names, but not the order of the values of one name.
+  // Sort the headers by name, because a proxy may change the order of names. A proxy must not change the order of
+  // values with the same name.
   signed.sort(([one], [other]) => (one < other ? -1 : Number(one > other)))
   return createHmac('sha256', key)
     .update(JSON.stringify([facts, method, target, signed]))

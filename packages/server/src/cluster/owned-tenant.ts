@@ -2,7 +2,7 @@ import { StoreUnreachable } from './cluster-store.js'
 import { GroupCommit, type Patience } from './group-commit.js'
 import { Deleted, type LeaseRequest, NotOwner, type TenantLease, type TenantRecords } from './tenant-lease.js'
 
-/** The part of a tenant's sandbox that its owner uses. */
+/** The methods of a tenant's sandbox that the owner of the tenant uses. */
 export interface JournaledTenant {
   /** Returns the records of all inputs since the last call, in order. */
   take(): readonly Uint8Array[]
@@ -11,8 +11,8 @@ export interface JournaledTenant {
    */
   onRecords: (() => void) | undefined
   /**
-   * Function that is called before work outside of the sandbox. The work begins when its promise resolves. The promise
-   * rejects if another node owns the tenant.
+   * Function that is called before work outside of the sandbox. The work begins when the returned promise resolves. The
+   * promise rejects if another node owns the tenant.
    */
   gate: (() => Promise<void>) | undefined
   /** Returns a snapshot, or `undefined` if none can be created now. */
@@ -23,13 +23,13 @@ export interface JournaledTenant {
 
 export interface Snapshot {
   readonly bytes: Uint8Array
-  /** Number of records that it contains, counted from the opening of the sandbox. */
+  /** Number of records from the opening of the sandbox to the end of the snapshot. */
   readonly records: number
 }
 
 /**
- * Number of records, or bytes of records, since the last snapshot after which a new one is created. The new records
- * must also have at least as many bytes as the last snapshot.
+ * A new snapshot is created when the records since the last snapshot reach one of these numbers. These records must
+ * also have at least as many bytes as the last snapshot.
  */
 export interface SnapshotAfter {
   readonly records: number
@@ -64,7 +64,7 @@ export class OwnedTenant<W extends JournaledTenant = JournaledTenant> {
     this.#snapshotAfter = snapshotAfter
     this.#patience = patience.ofRequests
     this.#opened = tenure.length
-    // Commit after the current step of the sandbox, because only then do all of its records exist.
+    // Commit after the current step of the sandbox, when all records of the step exist.
     world.gate = () => Promise.resolve().then(() => this.commit(Number.POSITIVE_INFINITY))
     world.onRecords = () => queueMicrotask(() => journal.write())
     journal.from({ take: () => this.#taken() })
@@ -110,10 +110,10 @@ export class OwnedTenant<W extends JournaledTenant = JournaledTenant> {
    * Resolves when all inputs so far are saved, and Redis has confirmed after this call that this node still owns the
    * tenant. Responses to reads need the confirmation, too.
    * @throws StoreUnreachable after the timeout; the inputs may still be saved later
-   * @throws NotOwner if another node owns the tenant, so that this sandbox must not be used
+   * @throws NotOwner if another node owns the tenant; this sandbox must not be used then
    */
   commit(patience?: number): Promise<void> {
-    // A disposed sandbox records no inputs, so a commit would resolve although later changes are not saved.
+    // A disposed sandbox records no inputs. A commit would resolve, although later changes are not saved.
     if (this.#isDisposed)
       return Promise.reject(this.#journal.end ?? new NotOwner(`tenant ${this.tenant} is being handed over.`))
     return this.#journal.commit(patience)
@@ -134,7 +134,7 @@ export class OwnedTenant<W extends JournaledTenant = JournaledTenant> {
 
   /**
    * Ends the sandbox on this node and releases the lease. The next node that gets a request for the tenant continues
-   * it.
+   * the sandbox.
    */
   async handOver(): Promise<void> {
     try {
@@ -178,15 +178,15 @@ export class OwnedTenant<W extends JournaledTenant = JournaledTenant> {
     for (const { length } of records) this.#since.bytes += length
     const { records: most, bytes } = this.#snapshotAfter
     const isDue = this.#since.records >= most || this.#since.bytes >= bytes
-    // Each snapshot contains the previous one. Write a new one only when the records have at least its length, so that
-    // an old tenant does not rewrite a long snapshot often.
+    // Each snapshot contains the previous snapshot. Write a new snapshot only when the new records are at least as long
+    // as the previous snapshot. Otherwise an old tenant would often rewrite a long snapshot.
     if (isDue && this.#since.bytes >= this.#tenure.snapshotLength) void this.#compact()
     return records
   }
 
   /**
-   * Replaces records of the journal by a snapshot. Errors are ignored, because the journal is complete without it, and
-   * a later snapshot succeeds.
+   * Replaces records of the journal by a snapshot. Errors are ignored, because the journal is complete without the
+   * snapshot, and a later attempt succeeds.
    */
   async #compact(): Promise<void> {
     if (this.#isCompacting) return
@@ -204,7 +204,6 @@ export class OwnedTenant<W extends JournaledTenant = JournaledTenant> {
   }
 }
 
-/** Options for opening a sandbox. */
 export interface OpenOptions<W extends JournaledTenant> extends LeaseRequest {
   readonly patience: Patience
   readonly snapshotAfter: SnapshotAfter
@@ -212,14 +211,17 @@ export interface OpenOptions<W extends JournaledTenant> extends LeaseRequest {
   readonly lost: (owned: OwnedTenant<W>, why: NotOwner) => void
 }
 
-/** Renews the lease whenever a third of it has passed without a command to Redis. Returns a function that stops it. */
+/**
+ * Renews the lease when a third of its duration has passed without a command to Redis. Returns a function that stops
+ * the renewals.
+ */
 function renewed({ host, lease }: LeaseRequest, tenure: TenantLease, journal: GroupCommit): () => void {
   const third = lease / 3
   let cancel = (): void => {}
   const wait = (ms: number): void => {
     cancel = host.after(ms, () => {
       const left = tenure.askedAt + third - host.now()
-      // A wait longer than a third of the lease means that the clock was set back.
+      // If `left` is longer than a third of the lease, the clock was set back. Then renew the lease immediately.
       if (left > 1 && left <= third) return wait(left)
       if (journal.awayFor === 0) journal.commit(Number.POSITIVE_INFINITY).catch(() => {})
       wait(third)

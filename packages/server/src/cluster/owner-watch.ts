@@ -3,7 +3,7 @@ import type { ClusterNode } from './tenant-lease.js'
 
 /** A request that was forwarded to another node. */
 export interface Watched {
-  /** Aborted when that node no longer owns the tenant. */
+  /** Aborted when the other node no longer owns the tenant. */
   readonly signal: AbortSignal
   /** Ends the watch, because the request has finished. */
   end(): void
@@ -15,8 +15,8 @@ interface Watching {
 }
 
 /**
- * Checks regularly whether other nodes still own the tenants that requests were forwarded for. The check is needed
- * because a node that hangs does not close its connections.
+ * Checks regularly whether another node still owns the tenant of a forwarded request. The check is needed because a
+ * node that hangs does not close its connections.
  */
 export class OwnerWatch {
   readonly #isOwner: (tenant: string, node: ClusterNode) => Promise<boolean>
@@ -50,8 +50,8 @@ export class OwnerWatch {
   }
 
   /**
-   * Checks ownership after an interval, and then again. A tenant without requests is removed only at the next check,
-   * because another request may arrive soon.
+   * Checks ownership after every interval. If no requests are left, the watch ends only at the next check, because
+   * another request may arrive soon.
    */
   #look(key: string, watching: Watching, tenant: string, node: ClusterNode): void {
     const timer = hostSetTimeout(async () => {
@@ -59,7 +59,7 @@ export class OwnerWatch {
         this.#watching.delete(key)
         return
       }
-      // Ownership cannot have changed while Redis is unavailable.
+      // While Redis is unavailable, ownership cannot have changed.
       if (await this.#isOwner(tenant, node).catch(() => true)) return this.#look(key, watching, tenant, node)
       this.#watching.delete(key)
       watching.abort.abort()

@@ -13,7 +13,6 @@ import {
   type TenantRecords,
 } from './tenant-lease.js'
 
-/** Options of a node of a cluster. */
 export interface OwnershipOptions<W extends JournaledTenant> {
   readonly engine: ClusterStore
   readonly node: ClusterNode
@@ -34,7 +33,7 @@ export interface OwnershipOptions<W extends JournaledTenant> {
   readonly snapshotAfter?: Partial<SnapshotAfter>
 }
 
-/** Location of a tenant: on this node or on another one. */
+/** Node on which a tenant is: this node or another one. */
 export type TenantLocation<W extends JournaledTenant> =
   | { readonly own: OwnedTenant<W>; readonly node?: never }
   | { readonly node: ClusterNode; readonly own?: never }
@@ -57,8 +56,8 @@ const orphansAtOnce = 8
 const alone = { first: 1_000, most: 60_000 }
 
 /**
- * Ownership of tenants as one node sees it. Redis decides that a tenant has one owner at a time, with its clock and its
- * fences. The clock of the node only decides when the node checks.
+ * Finds the owner of each tenant, and takes over tenants without an owner. The clock of Redis and the fences guarantee
+ * that a tenant has only one owner at a time. The clock of the node only determines when the node checks its ownership.
  */
 export class Ownership<W extends JournaledTenant> {
   readonly #opening: OpenOptions<W>
@@ -87,7 +86,7 @@ export class Ownership<W extends JournaledTenant> {
 
   /**
    * Returns the location of a tenant. This node takes the tenant over if no node owns it.
-   * @param options `again`: the node that was returned before did not own the tenant or could not be reached. Then the
+   * @param options set `again` if the previously returned node did not own the tenant or could not be reached. Then the
    *   result is another node, or the same node after it has renewed its lease. The call takes at most the duration of
    *   one lease
    * @throws StoreUnreachable nothing was done
@@ -135,7 +134,7 @@ export class Ownership<W extends JournaledTenant> {
     this.#registry.tell(tenant, found.fence + 1, '-')
   }
 
-  /** Hands over all tenants. The next node that gets a request for one continues it. */
+  /** Hands over all tenants. The next node that gets a request for a tenant continues the tenant. */
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -149,7 +148,7 @@ export class Ownership<W extends JournaledTenant> {
     return this.#registry.list()
   }
 
-  /** Returns a tenant that this node owns and that accepts requests now, or `undefined`. */
+  /** Returns the tenant if this node owns it and the tenant accepts requests now, otherwise `undefined`. */
   async #ready(tenant: string): Promise<OwnedTenant<W> | undefined> {
     if (this.#isClosed) throw new NotOwner('This node is stopping and accepts no more requests.')
     const owned = this.#owned.get(tenant)
@@ -183,8 +182,7 @@ export class Ownership<W extends JournaledTenant> {
     if (broken !== undefined && host.now() < broken.until) throw broken.error
     const found = await TenantLease.acquire(this.#opening, tenant)
     if (found instanceof TenantLease) return this.#open(found)
-    // Do not trust this result for longer than half a lease, so that no requests are forwarded to a node that is dead
-    // or hangs.
+    // Use this result for at most half a lease. Otherwise requests would be forwarded to a node that is dead or hangs.
     this.#elsewhere.set(tenant, { holder: found.holder, until: host.now() + Math.min(found.left, lease / 2) })
     return found
   }
@@ -194,7 +192,7 @@ export class Ownership<W extends JournaledTenant> {
     this.#elsewhere.delete(tenant)
     this.#registry.tell(tenant, fence, this.#opening.node.id)
     try {
-      // Write a new tenant to the registry first. Otherwise no other node would continue it if this node dies.
+      // Write a new tenant to the registry first. Otherwise no other node would continue the tenant if this node dies.
       if (length === 0) await this.#registry.flush()
       const owned = await OwnedTenant.open(this.#opening, tenure)
       owned.signal.throwIfAborted()
@@ -229,7 +227,9 @@ export class Ownership<W extends JournaledTenant> {
     this.#dropped(tenant, owned.world)
   }
 
-  /** Takes over orphans of dead or stopped nodes, so that their schedules continue without a request. */
+  /**
+   * Takes over tenants of dead or stopped nodes. The schedules of these tenants continue even if no request arrives.
+   */
   async #adopt(tenants: readonly string[]): Promise<void> {
     const waiting = tenants.filter((tenant) => !this.#owned.has(tenant))
     const one = async (): Promise<void> => {

@@ -15,24 +15,25 @@ export interface RedisEngineOptions {
   readonly report: (text: string) => void
 }
 
-/** Codes of temporary errors, during which the server keeps its data. */
+/** Codes of temporary errors. The server keeps its data during such an error. */
 const awayCodes = /^(?:CLUSTERDOWN|LOADING|MASTERDOWN|TRYAGAIN|READONLY|BUSY|OOM|MISCONF|NOREPLICAS|UNBLOCKED)\b/
 /**
- * Codes of errors of a server that rejects writes, for example because its memory is full. They are reported to the
+ * Error codes of a server that rejects writes, for example because its memory is full. These errors are reported to the
  * user who runs the node.
  */
 const fullCodes = /^(?:OOM|MISCONF|NOREPLICAS)\b/
-/** Time without such an error after which the next one is reported again, in milliseconds of host time. */
+/**
+ * A rejected write is reported again only after this time without rejected writes, in milliseconds of host time.
+ */
 const quiet = 60_000
 /**
- * Maximum redirects of one script. After more redirects, the servers of the Cluster seem to disagree about its hash
+ * Maximum redirects of one script. If more are needed, the servers of the Cluster seem to disagree about the hash
  * slots.
  */
 const maxMoves = 5
-/** Factor for the timeout of the first connections of a node, which take longer. */
+/** Factor for the timeout of the node's first connections, which take longer. */
 const starting = 5
 
-/** A setting of a Redis server, with its value. */
 export interface Setting {
   readonly server: string
   readonly name: string
@@ -50,7 +51,7 @@ export class RedisEngine implements ClusterStore {
   #isCluster = false
   #drawing: Promise<void> | undefined
   readonly #report: (text: string) => void
-  /** Host time of the last error of each server that rejected writes. */
+  /** Servers that have rejected writes, each with the host time of the last rejection. */
   readonly #refused = new Map<Link, number>()
 
   private constructor(options: RedisEngineOptions) {
@@ -73,7 +74,7 @@ export class RedisEngine implements ClusterStore {
     }
   }
 
-  /** Connects to the first URL that replies, which lists the other servers. */
+  /** Connects to the first URL whose server replies. A server of a Cluster returns the addresses of the others. */
   async #begin(): Promise<void> {
     let last: unknown
     for (const seed of this.#seeds) {
@@ -137,8 +138,8 @@ export class RedisEngine implements ClusterStore {
   }
 
   /**
-   * Converts an error reply to the error for the request. A server that rejects writes is reported only once, but every
-   * request gets the message.
+   * Converts an error reply to the error for the request. If a server rejects writes, every request gets the error, but
+   * the user gets only one message.
    */
   #refusal(link: Link, error: ClusterStoreError): Error {
     // Remove the position inside the script, which does not help the user.
@@ -148,7 +149,7 @@ export class RedisEngine implements ClusterStore {
       const last = this.#refused.get(link)
       this.#refused.set(link, hostTime())
       if (last === undefined || hostTime() - last > quiet)
-        this.#report(`the Redis at ${link.name} saves nothing: ${why}`)
+        this.#report(`the Redis at ${link.name} rejects writes: ${why}`)
     }
     return new StoreUnreachable(why)
   }
@@ -180,7 +181,7 @@ export class RedisEngine implements ClusterStore {
     const link = this.#isCluster ? this.#map[slotOfTag(tag)] : this.#map[0]
     if (link !== undefined) return link
     void this.#draw().catch(() => undefined)
-    throw new StoreUnreachable('no server of it has these keys')
+    throw new StoreUnreachable('no server of the Cluster has these keys')
   }
 
   /** Reads the map of hash slots. Simultaneous calls share one read. */
@@ -206,7 +207,7 @@ export class RedisEngine implements ClusterStore {
     for (const range of reply as readonly ScriptReply[]) {
       const [from, to, master] = range as [number, number, readonly ScriptReply[]]
       const host = textOf(master[0] ?? null)
-      // A master without an address is the server that replied.
+      // In this reply, a master without an address is the server that replied.
       const at = host === '' || host === '?' ? told.host : host
       const link = this.#linkTo({ ...this.#seeds[0]!, host: at, port: Number(master[1]) })
       for (let slot = from; slot <= to; slot++) map[slot] = link
@@ -224,7 +225,7 @@ export class RedisEngine implements ClusterStore {
     return link
   }
 
-  /** Returns the values of settings on each master. @param names names of the settings */
+  /** Returns the values of these settings on each master. */
   async settings(names: readonly string[]): Promise<readonly Setting[]> {
     const told = this.masters.map(async (link) => {
       const reply = await link.send(['CONFIG', 'GET', ...names]).catch(() => undefined)

@@ -3,7 +3,7 @@ import type { LuaScript, ScriptReply } from './cluster-store.js'
 import { textOf } from './replies.js'
 import type { ClusterNode, LeaseRequest } from './tenant-lease.js'
 
-/** Content of the registry. A new owner appears in it slightly later than in the lease. */
+/** Content of the registry. A new owner is first in the lease, and slightly later in the registry. */
 export interface RegistryView {
   readonly nodes: readonly (ClusterNode & { readonly isAlive: boolean })[]
   /** `owner` is the ID of a node; `undefined` if none is known. */
@@ -14,8 +14,9 @@ export interface RegistryView {
 const pageSize = 1_000
 
 /**
- * The list of all nodes and tenants, in Redis. It is used for overviews and to find orphans. Only the lease decides
- * which node owns a tenant. Updates that fail are repeated with the next heartbeat.
+ * The list of all nodes and tenants, in Redis. It is used for overviews and to find orphans: tenants without an owner,
+ * or whose owner is dead. Only the lease decides which node owns a tenant. Updates that fail are repeated with the next
+ * heartbeat.
  */
 export class Registry {
   readonly #given: LeaseRequest
@@ -34,7 +35,7 @@ export class Registry {
   }
 
   /**
-   * Notes a new owner of a tenant, for the next update.
+   * Queues a change of a tenant's owner for the next update.
    * @param id ID of the owner; '' without an owner, `-` for a deleted tenant
    */
   tell(tenant: string, fence: number, id: string): void {
@@ -42,7 +43,10 @@ export class Registry {
     if (known === undefined || known.fence <= fence) this.#news.set(tenant, { fence, id })
   }
 
-  /** Sends all noted updates. @throws StoreUnreachable if Redis is unavailable; a later heartbeat sends the updates */
+  /**
+   * Sends all queued updates.
+   * @throws StoreUnreachable if Redis is unavailable; a later heartbeat sends the updates
+   */
   async flush(): Promise<void> {
     const news = [...this.#news]
     for (let at = 0; at < news.length; at += pageSize) {
@@ -93,7 +97,8 @@ export class Registry {
   }
 
   /**
-   * Starts to take over orphans, unless a previous list is still being processed. Heartbeats continue in the meantime.
+   * Starts to take over orphans, unless earlier orphans are still being taken over. Heartbeats continue in the
+   * meantime.
    */
   #found(orphans: readonly string[]): void {
     if (this.#isAdopting || this.#isClosed || orphans.length === 0) return
@@ -103,7 +108,7 @@ export class Registry {
     })
   }
 
-  /** Shuffles orphans, so that the nodes do not all try to take the same one. */
+  /** Shuffles the orphans. Otherwise all nodes would try to take the same orphan first. */
   #shuffled(tenants: readonly string[]): string[] {
     const { host } = this.#given
     const keyed = tenants.map((tenant) => ({ tenant, key: host.random() }))

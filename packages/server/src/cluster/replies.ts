@@ -1,6 +1,7 @@
 import type { ScriptReply } from './cluster-store.js'
 
-// Converts replies of scripts. A number is an integer if Lua returned it, and a text if Redis stored it.
+// Converts replies of scripts. A number that Lua computes arrives as an integer. A number that Redis has stored arrives
+// as text.
 
 export function textOf(reply: ScriptReply | undefined): string {
   return reply instanceof Uint8Array ? new TextDecoder().decode(reply) : String(reply ?? '')

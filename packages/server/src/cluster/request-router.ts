@@ -17,7 +17,6 @@ import { CannotOpen, type Ownership, type TenantLocation } from './ownership.js'
 import { passHeader } from './pass-header.js'
 import { type ClusterNode, NotOwner } from './tenant-lease.js'
 
-/** Parts of the request router of a node. */
 export interface RouterParts {
   readonly tenants: Tenants
   readonly ownership: Ownership<JournaledSandbox>
@@ -28,7 +27,7 @@ export interface RouterParts {
   readonly node: ClusterNode
   /** Returns whether a tenant is saved, even if no node owns it now. */
   readonly exists: (tenant: string) => Promise<boolean>
-  /** Maximum number of tenants of this node. At this limit, no new ones are created. */
+  /** Maximum number of tenants on this node. At this limit, no new tenants are created. */
   readonly most: number
   /** Timeout for finding the owner of a tenant, in milliseconds of host time. */
   readonly patience: number
@@ -38,9 +37,12 @@ const noCluster =
   'A tenant of a cluster cannot have the name "cluster", because GET /_control/cluster returns the nodes. Use another name. Nothing was done.'
 
 const noFork =
-  'fork: a cluster saves tenants by their inputs, and a fork depends on the inputs of another tenant. Fork it on a server without --cluster, from GET /_control/{tenant}/state.'
+  'fork: a cluster saves each tenant as its own inputs, but a fork also needs the inputs of another tenant. Load the response of GET /_control/{tenant}/state into a server without --cluster, and fork the tenant there.'
 
-/** Passes each request to the tenant on this node, or forwards it to the node that owns the tenant. */
+/**
+ * Passes a request to its tenant if this node owns the tenant. Otherwise forwards the request to the node that owns the
+ * tenant.
+ */
 export class RequestRouter {
   readonly #parts: RouterParts
 
@@ -76,8 +78,8 @@ export class RequestRouter {
   }
 
   /**
-   * Responds to a forwarded request. If the tenant breaks the connection, the response makes the other node break the
-   * connection of its client.
+   * Responds to a forwarded request. If the tenant breaks the connection, the response makes the forwarding node break
+   * the connection to its client.
    */
   async #passedOn(call: RawRequest): Promise<RawResponse> {
     try {
@@ -89,9 +91,9 @@ export class RequestRouter {
   }
 
   /**
-   * Returns the response to a request whose body does not have to be read, or `undefined`. For a request with a token
-   * it returns `undefined`, because only the owner of the tenant knows all valid tokens. A forwarded request must have
-   * a valid signature.
+   * Returns the response to a request that is rejected before its body is read, otherwise `undefined`. A request with a
+   * token is not rejected here, because only the owner of the tenant knows all valid tokens. A forwarded request is
+   * rejected if its signature is invalid.
    */
   turnsAway(call: RawRequest): RawResponse | Promise<RawResponse> | undefined {
     const { tenants, verifier } = this.#parts
@@ -112,7 +114,7 @@ export class RequestRouter {
     if (tenant === undefined) return await tenants.exchange(call)
     if (tenant === 'cluster') return json({ error: noCluster }, 400)
     try {
-      // The request is for a tenant that does not exist and may not create it. Let the server respond with the error.
+      // If the tenant does not exist and the request must not create it, let the server respond with the error.
       const isKnown = tenants.has(tenant) || tenants.mayMake(call, tenant) || (await exists(tenant))
       if (!isKnown) return await tenants.exchange(call)
       if (tenants.names.length >= most && !tenants.has(tenant) && !(await exists(tenant)))
@@ -162,8 +164,8 @@ export class RequestRouter {
   }
 
   /**
-   * Returns the location of a tenant. A tenant can be deleted even if its journal cannot be replayed or its last
-   * changes cannot be saved.
+   * Returns the location of a tenant. For a request that deletes the tenant, it may return `to be dropped` instead.
+   * Such a request succeeds even if the journal cannot be replayed or the last changes cannot be saved.
    */
   async #where(
     tenant: string,
@@ -202,7 +204,7 @@ export class RequestRouter {
     const { full } = own.world
     if (full !== undefined && !/^\/_control\/[^/?#]+\/(?:reset|state)(?:[/?#]|$)/.test(target))
       return json({ error: full }, 507)
-    // Do nothing for a client that disconnected while an owner was searched.
+    // Do nothing if the client disconnected while this node searched for the owner.
     if (call.signal?.aborted) throw new NotTaken('The client has disconnected.')
     tenants.serve(tenant, own.world.sandbox)
     try {
@@ -221,7 +223,7 @@ function withoutPass(headers: HeaderList): HeaderList {
   return headers.filter(([name]) => name.toLowerCase() !== passHeader)
 }
 
-/** Removes the header by which a node marks its own responses. A tenant must not send it. */
+/** Removes the header with which a node marks its own responses. A tenant must not send this header. */
 function withoutNodeWords(answer: RawResponse): RawResponse {
   if (headerOf(answer.headers, nodeHeader) === undefined) return answer
   return { ...answer, headers: answer.headers.filter(([name]) => name.toLowerCase() !== nodeHeader) }
@@ -237,7 +239,10 @@ async function committed(own: OwnedTenant<JournaledSandbox>): Promise<void> {
   })
 }
 
-/** Returns the operation of a request that the node must run instead of the tenant's sandbox; otherwise `undefined`. */
+/**
+ * Returns the operation that a request asks for, if the node must run it instead of the tenant's sandbox. Otherwise
+ * returns `undefined`.
+ */
 function orderOf({ method }: RawRequest, target: string): 'drop' | 'fork' | undefined {
   if (method === 'DELETE' && /^\/_control\/[^/?#]+\/*(?:[?#]|$)/.test(target)) return 'drop'
   return method === 'POST' && /^\/_control\/[^/?#]+\/fork\/*(?:[?#]|$)/.test(target) ? 'fork' : undefined

@@ -20,7 +20,7 @@ export function recordsOf(segments: Uint8Array): readonly Uint8Array[] {
   }
 }
 
-/** Joins parts. Each part follows its length. */
+/** Joins parts. The length of each part is in front of it. */
 function joined(parts: readonly Uint8Array[]): Uint8Array {
   const all: Uint8Array[] = []
   for (const part of parts) {
@@ -36,7 +36,7 @@ function parted(bytes: Uint8Array): readonly Uint8Array[] {
   const parts: Uint8Array[] = []
   for (let at = 0; at < bytes.length; ) {
     const end = at + 4 + view.getUint32(at)
-    if (end > bytes.length) throw new RangeError(`it ends in the middle, at ${bytes.length} of ${end} bytes`)
+    if (end > bytes.length) throw new RangeError(`it has only ${bytes.length} of at least ${end} bytes`)
     parts.push(bytes.subarray(at + 4, end))
     at = end
   }

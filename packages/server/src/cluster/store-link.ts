@@ -5,7 +5,6 @@ import { RedisConnection } from '../redis-client/redis-connection.js'
 import type { RespValue } from '../redis-client/reply-reader.js'
 import { type ScriptReply, StoreUnreachable } from './cluster-store.js'
 
-/** Connection settings of one Redis server. */
 export interface LinkOptions {
   readonly host: string
   readonly port: number
@@ -56,7 +55,6 @@ export class Link {
     await within(this.#dialing, patience, () => this.#away())
   }
 
-  /** Starts to connect in the background. */
   start(): void {
     this.open().catch(() => undefined)
   }
@@ -86,7 +84,7 @@ export class Link {
     const connection = new RedisConnection({
       ...{ host, port, tls, patience, reasons },
       user: username,
-      // AUTH with a user name needs a password, even an empty one.
+      // If AUTH has a user name, it also needs a password, even an empty one.
       password: username === undefined ? password : (password ?? ''),
     })
     this.#connection = connection
@@ -110,8 +108,8 @@ export class Link {
   }
 
   /**
-   * Returns the error of a timeout. The connection stays open, because a late reply may still arrive. It is replaced
-   * after three timeouts in a row.
+   * Returns the error of a timeout. The connection stays open, because a late reply may still arrive. After three
+   * timeouts in a row, the connection is replaced.
    */
   #silence(): StoreUnreachable {
     if (++this.#silent >= 3) {
@@ -161,10 +159,13 @@ export class Link {
   }
 }
 
-// Reasons in reports and responses. They have the texts of @redis/client, which this code used before.
+// Reasons in reports and responses. They are the texts of @redis/client, because this code used that package before.
 const reasons = { slow: 'Connection timeout', closed: 'Socket closed unexpectedly', left: 'Disconnects client' }
 
-/** Returns a reply. @throws the error that `late` returns, after the timeout */
+/**
+ * Returns the reply.
+ * @throws the error that `late` returns, if there is no reply before the timeout
+ */
 function within<T>(reply: Promise<T>, patience: number, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = hostSetTimeout(() => reject(late()), patience)

@@ -2,7 +2,7 @@ import * as scripts from './cluster-scripts.js'
 import { type ClusterStore, type LuaScript, type ScriptReply, StoreUnreachable } from './cluster-store.js'
 import { bytesOf, concatenated, numberOf, textOf } from './replies.js'
 
-/** One process of the cluster. */
+/** One process of a cluster. */
 export interface ClusterNode {
   /** ID of the process. Every start creates a new one. */
   readonly id: string
@@ -14,7 +14,6 @@ export interface ClusterNode {
 export interface NodeHost {
   /** Returns the time of the local clock in milliseconds. The clock may be wrong, drift, or be set back. */
   now(): number
-  /** Runs a function later. Returns a function that cancels it. */
   after(ms: number, run: () => void): () => void
   /** Returns a random number from 0 up to, but not including, 1. */
   random(): number
@@ -57,15 +56,15 @@ export interface TenantRecords {
   readonly records: readonly Uint8Array[]
 }
 
-/** Another node owns the tenant. Without a renewal, its lease expires after `left` milliseconds. */
+/** Another node owns the tenant. Without a renewal, the lease of that node expires after `left` milliseconds. */
 export interface HeldElsewhere {
   readonly holder: LeaseHolder
   readonly left: number
 }
 
 /**
- * Part of a lease after which a node no longer relies on it. After a renewal, at least two thirds of the lease are
- * left. The margin covers a clock that is up to a fifth too slow.
+ * Fraction of the lease for which a node relies on it. After a renewal, at least two thirds of the lease are left in
+ * Redis. The margin covers a clock that is up to a fifth too slow.
  */
 const countedOn = 0.5
 const partBytes = 1_048_576
@@ -74,7 +73,7 @@ const partBytes = 1_048_576
  * The ownership of one tenant by one node, under one fence. Redis rejects every script of an owner with an older fence.
  */
 export class TenantLease {
-  /** Number of records since the creation of the tenant that Redis has confirmed. */
+  /** Number of records that Redis has confirmed since the creation of the tenant. */
   length: number
   /** Time at which the last script was sent to Redis, on the clock of the node. */
   askedAt: number
@@ -104,7 +103,10 @@ export class TenantLease {
     this.#sureUntil = askedAt + given.lease * countedOn
   }
 
-  /** Takes a tenant if no other node owns it. @returns the lease of this node, or the owner */
+  /**
+   * Takes a tenant if no other node owns it.
+   * @returns the lease of this node, or the node that owns the tenant
+   */
   static async acquire(given: LeaseRequest, tenant: string): Promise<TenantLease | HeldElsewhere> {
     const askedAt = given.host.now()
     const args = [nameOf(given.node), String(given.lease)]
@@ -113,7 +115,7 @@ export class TenantLease {
     return { holder: holderOf(textOf(reply[1])), left: numberOf(reply[2]) }
   }
 
-  /** Whether this node certainly still owns the tenant, because too little time has passed since the last renewal. */
+  /** Whether this node certainly still owns the tenant. This is certain for half a lease after each renewal. */
   get isSure(): boolean {
     return this.#host.now() < this.#sureUntil
   }
@@ -140,13 +142,16 @@ export class TenantLease {
     while (this.#base + records.length < this.length) {
       const [, part] = await this.#ask(scripts.readRecords, String(this.#base + records.length), String(partBytes))
       const read = part as readonly ScriptReply[]
-      if (read.length === 0) throw new Error(`The journal of ${this.tenant} ends before its length.`)
+      if (read.length === 0) throw new Error(`The journal of ${this.tenant} has fewer records than expected.`)
       for (const record of read) records.push(unmarked(bytesOf(record)))
     }
     return { snapshot: this.snapshotLength === 0 ? undefined : concatenated(parts), records }
   }
 
-  /** Saves a snapshot. @param stands number of records since the creation of the tenant that the snapshot contains */
+  /**
+   * Saves a snapshot.
+   * @param stands number of records in the snapshot, counted from the creation of the tenant
+   */
   async compact(stands: number, snapshot: Uint8Array): Promise<void> {
     await this.#ask(scripts.compact, String(stands), snapshot)
     this.snapshotLength = snapshot.length
@@ -156,7 +161,7 @@ export class TenantLease {
     await this.#ask(scripts.release)
   }
 
-  /** Deletes the tenant. Only its fence stays, so that later owners have higher ones. */
+  /** Deletes the tenant. Only its fence stays, so that later owners get higher fences. */
   async drop(): Promise<void> {
     await this.#ask(scripts.drop)
   }
@@ -172,13 +177,13 @@ export class TenantLease {
       throw new NotOwner(`tenant ${this.tenant} has another owner now.`, told)
     }
     if (textOf(said) === 'astray')
-      throw new Error(`The journal of ${this.tenant} does not have the length that its owner left.`)
+      throw new Error(`The journal of ${this.tenant} does not have the number of records that its owner wrote.`)
     this.#sureUntil = askedAt + this.#lease * countedOn
     return reply as readonly ScriptReply[]
   }
 }
 
-/** A node that requests leases of tenants, with its clock and the Redis that it uses. */
+/** A node that requests leases of tenants, with its clock and its Redis. */
 export interface LeaseRequest {
   readonly engine: ClusterStore
   readonly host: NodeHost

@@ -3,32 +3,31 @@ import type { RedisEngine } from './redis-engine.js'
 const coverage = 'cluster-require-full-coverage'
 
 /**
- * Required settings of Redis. With these values, Redis loses no acknowledged data, and a failed master affects only the
- * tenants on it.
+ * Required settings of Redis. With these values, Redis loses no acknowledged data. If a master fails, only the tenants
+ * on that master are unavailable.
  */
 const wanted: Readonly<Record<string, { readonly is: (value: string) => boolean; readonly otherwise: string }>> = {
   appendonly: {
     is: (value) => value === 'yes',
-    otherwise: 'a crash loses all data since its last snapshot: start it with --appendonly yes --appendfsync always',
+    otherwise: 'a crash loses all data since the last snapshot: start Redis with --appendonly yes --appendfsync always',
   },
   appendfsync: {
     is: (value) => value === 'always',
-    otherwise: 'a crash of its machine can lose the data of the last second: start it with --appendfsync always',
+    otherwise: 'a crash of the machine can lose the data of the last second: start Redis with --appendfsync always',
   },
   'maxmemory-policy': {
     is: (value) => value === 'noeviction',
-    otherwise: 'it deletes tenants when its memory is full: start it with --maxmemory-policy noeviction',
+    otherwise: 'it deletes tenants when its memory is full: start Redis with --maxmemory-policy noeviction',
   },
   // This setting exists only in Cluster mode.
   [coverage]: {
     is: (value) => value === 'no',
-    otherwise: 'all tenants are unavailable when one master is: start it with --cluster-require-full-coverage no',
+    otherwise:
+      'all tenants are unavailable when one master is unavailable: start Redis with --cluster-require-full-coverage no',
   },
 }
 
-/**
- * Returns a warning for each server and each setting with a value other than the required one.
- */
+/** Returns a warning for each setting of a server that does not have the required value. */
 export async function warningsOf(engine: Pick<RedisEngine, 'settings' | 'isCluster'>): Promise<readonly string[]> {
   const warnings: string[] = []
   const untold = new Set<string>()
@@ -43,7 +42,7 @@ export async function warningsOf(engine: Pick<RedisEngine, 'settings' | 'isClust
   }
   for (const server of untold) {
     warnings.push(
-      `the Redis at ${server} does not return its settings, so it could not be checked that it has appendonly yes, appendfsync always and maxmemory-policy noeviction`,
+      `the Redis at ${server} does not return its settings. Make sure that it has appendonly yes, appendfsync always and maxmemory-policy noeviction`,
     )
   }
   return warnings

@@ -27,7 +27,7 @@ export const clockOrders: readonly ControlOperation[] = [
       name: 'list_timers',
       when: 'Use it to find out how far to advance time.',
       effect: 'reads',
-      next: 'step_clock runs the first of them, advance_clock advances by a duration.',
+      next: 'step_clock to run the first timer, advance_clock to advance by a duration.',
       defaults: { limit: 20 },
     },
     run: ({ clock }, _, asked) => listed(clock.pending, asked, { of: 'timers', view: timerView }),
@@ -44,7 +44,7 @@ export const clockOrders: readonly ControlOperation[] = [
       does: 'Advances time by a duration and runs all due timers in order, without waiting: deliveries, retries, schedules and expirations.',
       when: 'Use it to let time pass. It fails on a real clock.',
       effect: 'changes',
-      next: 'explain_message for a message in an unexpected state, check_invariants for what must always hold.',
+      next: 'explain_message for a message in an unexpected state, check_invariants to find violated invariants.',
       args: {
         by: 'duration such as `5m`, `2d`, `90s`, or milliseconds',
         maxTimers: 'maximum number of timers at one instant',
@@ -103,7 +103,7 @@ export const clockOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/clock/step',
     summary:
-      'Advances time to the next timer and runs all timers that are due then; `fired` is the first of them, or null when none is pending.',
+      'Advances time to the next timer and runs all timers that are due then; `fired` is the first of these timers, or null if no timer is pending.',
     body: nothing,
     tool: {
       name: 'step_clock',
@@ -124,7 +124,7 @@ export const clockOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/clock/interrupt',
     summary:
-      'Stops the clock while it advances; that request gets 409. `interrupted` is null when time was not moving.',
+      'Stops the clock while it advances. The request that advances it gets 409. `interrupted` is null if the clock was not advancing.',
     body: nothing,
     run: (sandbox) => ({ interrupted: sandbox.clock.interrupt() ?? null, ...timeOf(sandbox) }),
   }),
@@ -140,7 +140,7 @@ export const clockOrders: readonly ControlOperation[] = [
   }),
 ]
 
-/** Runs an operation that advances the clock, and stops the clock when its client disconnects. */
+/** Returns the options for advancing the clock. The clock stops when the client disconnects. */
 function optionsOf({ signal }: RawRequest, maxTimers: number | undefined): AdvanceOptions {
   return { ...(signal !== undefined && { signal }), ...(maxTimers !== undefined && { maxTimers }) }
 }

@@ -26,11 +26,10 @@ import { trafficOrders } from './traffic-operations.js'
 import { workflowOrders } from './workflow-operations.js'
 import { workflowStubOperations } from './workflow-stubs.js'
 
-/** Parts of the server that the control API needs. */
 export interface TenantSource {
   readonly origin: string
   readonly names: readonly string[]
-  /** Returns the sandbox of a tenant. If the tenant does not exist, the request creates it, if it may do so. */
+  /** Returns the sandbox of a tenant. A tenant that does not exist is created if the request may create it. */
   asked(name: string, call: RawRequest): Sandbox
   /** Disposes a tenant. Returns `false` if the name is unknown. */
   drop(name: string): boolean
@@ -40,7 +39,6 @@ export interface TenantSource {
   adoptFork(sandbox: Sandbox, of: string, name: string | undefined): string
 }
 
-/** All operations of the control API. */
 export const controlOperations: readonly ControlOperation[] = [
   ...sandboxOperations,
   ...clockOrders,
@@ -63,8 +61,8 @@ for (const order of controlOperations) addRoute(router, order.method, order.path
 const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const
 
 /**
- * Returns whether the response to a request below `/_control` does not depend on its body, because the path or method
- * is unknown.
+ * Returns whether the response to a request below `/_control` is the same for every body, for example because the path
+ * or method is unknown.
  */
 export function isUnknownOperation({ method }: RawRequest, path: string): boolean {
   try {
@@ -124,8 +122,8 @@ function found(method: string, below: string): { order: ControlOperation; params
 }
 
 /**
- * Returns a hint that lists the operations with the same first path segment, such as ` It has GET /clock, POST
- * /clock/advance.`. Returns an empty string if there are none.
+ * Returns a hint such as ` It has GET /clock, POST /clock/advance.` It lists the operations whose path begins with the
+ * same segment. Without such operations, the hint is empty.
  */
 function besides(below: string): string {
   const [, area] = below.split('/')
@@ -134,8 +132,8 @@ function besides(below: string): string {
 }
 
 /**
- * Returns ` Did you mean POST /clock/advance?` for a path with misspelled segments. The suggested path keeps the values
- * of path parameters.
+ * Returns a hint such as ` Did you mean POST /clock/advance?` for a path with misspelled segments. The suggested path
+ * keeps the values of path parameters.
  */
 function meant(method: string, below: string): string {
   const given = below.split('/')
@@ -168,7 +166,7 @@ function failure(error: unknown): RawResponse {
   if (error instanceof TenantsFull) return json({ error: error.message }, 503)
   if (error instanceof RangeError && error.message === 'Invalid string length')
     return json({ error: 'The response would exceed the maximum length of a string. Request less at a time.' }, 400)
-  // These errors are mistakes of the client. Their messages say what to do.
+  // These errors are mistakes of the client, so the response is 400. Their messages say what to do.
   if (error instanceof RangeError || error instanceof TypeError) return json({ error: error.message }, 400)
   return json({ error: error instanceof Error ? error.message : String(error) }, 409)
 }
@@ -213,7 +211,10 @@ interface Schema {
   readonly options?: readonly Schema[]
 }
 
-/** Returns the schemas for the part of a body at a path. For a union, these are the schemas of all alternatives. */
+/**
+ * Returns the schemas for one part of a body. `path` is the path of this part. For a union, the result contains the
+ * schemas of all alternatives.
+ */
 function schemasAt(schema: Schema, path: readonly unknown[]): readonly Schema[] {
   const { wrapped, options } = schema
   if (wrapped !== undefined) return schemasAt(wrapped, path)
@@ -228,8 +229,8 @@ function schemasAt(schema: Schema, path: readonly unknown[]): readonly Schema[] 
 }
 
 /**
- * Returns the path of an unknown field that caused an issue, and the names of all valid fields. Returns `undefined` if
- * an unknown field did not cause the issue.
+ * If an unknown field caused the issue, returns the path of this field and the names of all valid fields. Otherwise
+ * returns `undefined`.
  */
 function unknownField(
   root: unknown,

@@ -9,7 +9,7 @@ import type { Attempt } from '../../../../src/queue/message/message-entries.js'
 import { type ControlOperation, order } from './operation.js'
 import { listed, maxSteps, partOf } from './operation-parts.js'
 
-// The schema only describes steps and responses for the documentation. The engine checks them, because its messages are
+// This schema is only for the documentation. The engine checks the steps and responses, because its messages are
 // better.
 const given = v.unknown()
 const described = (): v.GenericSchema => v.union([shallowStepSchema(), responseSchema()])
@@ -18,12 +18,13 @@ export const destinationOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/destinations/script',
-    summary: 'Scripts the next deliveries to a URL, one step each; a number is the status of a response.',
+    summary:
+      'Scripts the next deliveries to a URL: one step per delivery. A step is a fault, or the status of the response.',
     body: v.strictObject({
       to: v.string(),
       steps: v.pipe(
         v.array(given),
-        v.maxLength(maxSteps, `A script must have at most ${maxSteps} steps. Send the rest later.`),
+        v.maxLength(maxSteps, `A script must have at most ${maxSteps} steps. Send the other steps later.`),
       ),
     }),
     describes: v.strictObject({ to: v.string(), steps: v.array(shallowStepSchema()) }),
@@ -60,7 +61,7 @@ export const destinationOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/destinations/record',
     summary:
-      'Records deliveries to a URL from now on, which responds with 200 unless another response is registered or given.',
+      'Starts to record the deliveries to a URL. The URL responds with 200, unless another response was registered or is given.',
     body: v.strictObject({ to: v.string(), response: v.optional(given) }),
     describes: v.strictObject({ to: v.string(), response: v.optional(described()) }),
     example: { to: 'https://shop.test/failed' },
@@ -74,7 +75,7 @@ export const destinationOrders: readonly ControlOperation[] = [
     method: 'GET',
     path: '/destinations/recorded',
     summary: 'Returns the deliveries that a recorder has recorded.',
-    query: { to: 'URL as it was given to record', ...partOf },
+    query: { to: 'URL of the recorder', ...partOf },
     run: ({ destinations }, _, asked) => {
       const to = asked.query.get('to') ?? ''
       const recorder = destinationsInternals.of(destinations).recorderAt(to)
@@ -98,7 +99,7 @@ export const destinationOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/destinations',
-    summary: 'Returns messages about URLs without a destination and about unused script steps.',
+    summary: 'Returns warnings about deliveries to URLs without a destination, and about unused script steps.',
     tool: {
       name: 'list_unhandled',
       when: 'Use it when a delivery had no destination, or a script has unused steps.',

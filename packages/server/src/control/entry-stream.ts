@@ -8,23 +8,23 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { writerOf } from './wire-entry.js'
 
 /**
- * Maximum number of entries that a slow reader has not received yet, and of received entries that have changed since.
- * Above it, the reader is dropped.
+ * Maximum number of pending entries of a reader. These are entries that the reader has not received yet, or received
+ * entries that have changed since. A reader with more pending entries is dropped.
  */
 export const maxWaiting = 100_000
 
-/** Maximum bytes of new entries while a reader receives nothing. Above it, the reader is dropped. */
+/** Maximum bytes of new entries since a reader last received data. A reader above this maximum is dropped. */
 export const maxBytesWaiting = 16_777_216
 
-/** Bytes of events that are sent together. Between two such parts, other requests can run. */
+/** Events are sent in parts of about this many bytes. Other requests can run between two parts. */
 const slice = 65_536
 
 /** Maximum number of entries that are checked before other requests can run. */
 const lookedAtInARow = 5_000
 
 /**
- * Maximum number of sandboxes, after resets, whose logs a slow reader keeps in memory. It gets no more entries of older
- * sandboxes.
+ * Maximum number of sandboxes whose logs a slow reader keeps in memory. Each reset starts a new sandbox. From older
+ * sandboxes, the reader gets no more entries.
  */
 export const maxSandboxes = 4
 
@@ -32,16 +32,17 @@ export const maxSandboxes = 4
 const keepAlive = 15_000
 
 /**
- * Returns whether a reader wants an entry. `isRenewed` means that the sandbox was reset or loaded, so that the
- * numbering has started again.
+ * Returns whether a reader wants an entry. If `isRenewed` is true, the sandbox was reset or loaded, and entries count
+ * from 1 again.
  */
 export type Wanted = (entry: Entry, isRenewed: boolean) => boolean
 
 /**
- * Returns existing and future entries as server-sent events. Entries are read from the log only when the reader can
- * receive them. A slow reader therefore needs no copies, and a pending entry that changes is sent once, in its final
- * state. If the log has dropped entries that the reader did not receive, an entry of type `dropped` reports that.
- * @param after `seq` of the last entry that is not wanted
+ * Returns existing and future entries as server-sent events. An entry is read from the log only when the reader can
+ * receive it. No copies are therefore kept for a slow reader. An entry that changes while it is pending is sent only
+ * once, in its final state. If the log has dropped entries that the reader did not receive, an entry of type `dropped`
+ * reports this.
+ * @param after `seq` of the last entry to omit
  */
 export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): ReadableStream<Uint8Array> {
   const worlds = [new Reading(sandbox.traffic, after)]
@@ -51,7 +52,7 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
   let wake: (() => void) | undefined
   let end = (): void => {}
   const isBehind = (): boolean => bytes > maxBytesWaiting || worlds.at(-1)!.behind > maxWaiting
-  /** A large event to send next, as an array that all readers share. */
+  /** The next event, if it is large. All readers share this array. */
   let large: Uint8Array | undefined
   const body = new ReadableStream<Uint8Array>(
     {
@@ -117,7 +118,7 @@ export function entryStream(sandbox: Sandbox, after: number, wanted: Wanted): Re
             end()
             controller.error(
               new ReaderTooSlow(
-                'The readers of all streams together have too much pending data, and this one was dropped.',
+                'The readers of all streams together have too much pending data, so this reader was dropped.',
               ),
             )
           }
@@ -243,10 +244,7 @@ interface Gathered {
   readonly isOver: boolean
 }
 
-/**
- * Collects the next events until they have a number of bytes, or until no more are available.
- * @param most number of bytes
- */
+/** Collects the next events until they have `most` bytes, or until no more events are available. */
 function gathered(sandbox: Sandbox, worlds: Reading[], wanted: Wanted, most: number): Gathered {
   let text = ''
   for (let looked = 0; looked < lookedAtInARow && text.length < most; looked++) {
@@ -271,12 +269,12 @@ function gathered(sandbox: Sandbox, worlds: Reading[], wanted: Wanted, most: num
   return { text: text as Bytes, isOver: false }
 }
 
-/** Encoded events that all readers share. They are dropped after the current iteration of the event loop. */
+/** Cache of encoded events, which all readers share. It is cleared after the current iteration of the event loop. */
 let events: { readonly writer: EntryWriter; readonly of: Map<Entry, Event> } | undefined
 
 interface Event {
   readonly text: Bytes
-  /** The text as bytes, created for a large event. */
+  /** The text as bytes. Only large events have this field. */
   array?: Uint8Array
 }
 
@@ -306,7 +304,7 @@ export function bytesOf(entry: Entry): number {
   return ('body' in entry ? entry.body.length : 0) + endBytesOf(entry)
 }
 
-/** Returns the length of the body that an entry gets when it ends, in bytes. */
+/** Returns the length of the body that is added to an entry when the entry ends, in bytes. */
 function endBytesOf(entry: Entry): number {
   if (entry.type === 'attempt') return entry.outcome?.body.length ?? 0
   return entry.type === 'request' || entry.type === 'outbound' ? (entry.response?.body?.length ?? 0) : 0

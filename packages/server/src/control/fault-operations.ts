@@ -11,7 +11,7 @@ import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 import { type ControlOperation, type OperationContext, order } from './operation.js'
 import { listed, partOf } from './operation-parts.js'
 
-// The schema only describes rules for the documentation. The engine checks them, because its messages are better.
+// This schema is only for the documentation. The engine checks the rules, because its messages are better.
 const rule = v.custom<FaultRule>((given) => typeof given === 'object' && given !== null, 'must be a rule')
 const scenario = v.looseObject({ name: v.string(), faults: v.optional(v.array(v.unknown())) })
 const described = {
@@ -34,7 +34,8 @@ export const faultOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/faults',
-    summary: 'Adds a fault rule, several in this order, or those of a `scenario`; `handle` removes them again.',
+    summary:
+      'Adds a fault rule, a list of rules in this order, or the rules of a `scenario`. The returned `handle` removes them again.',
     body: added,
     describes: v.union([v.strictObject(described), v.strictObject({ scenario })]),
     example: { rules: { on: 'queue.delivery', times: 2, fault: { kind: 'lost-ack' } } },
@@ -47,7 +48,7 @@ export const faultOrders: readonly ControlOperation[] = [
         rules:
           'rule or list of rules: `{"on":"queue.delivery","times":2,"fault":{"kind":"lost-ack"}}`; list_fault_kinds lists the values of `fault`',
         scenario: 'scenario whose faults are added, instead of rules',
-        location: 'where the rule comes from, for messages',
+        location: 'origin of the rules, for messages about them',
       },
     },
     run: (sandbox, { rules, scenario, location }) =>
@@ -59,14 +60,14 @@ export const faultOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/faults',
-    summary: 'Returns the rules in the order of evaluation, with how often each one matched and was injected.',
+    summary: 'Returns the rules in the order of evaluation, and how often each rule matched and was injected.',
     query: partOf,
     tool: {
       name: 'list_faults',
-      does: 'Returns the active fault rules, with how often each one matched and was injected.',
+      does: 'Returns the active fault rules, and how often each rule matched and was injected.',
       when: 'Use it to check that a fault was really injected.',
       effect: 'reads',
-      next: 'list_unused_faults for why one was not injected.',
+      next: 'list_unused_faults to see why a fault was not injected.',
       defaults: { limit: 50 },
     },
     run: ({ faults }, _, asked) => listed(faults.rules, asked, { of: 'rules', view: same }),
@@ -87,7 +88,7 @@ export const faultOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/faults/unused',
-    summary: 'Returns rules that were never injected, each with the reason and the place of its declaration.',
+    summary: 'Returns rules that were never injected, each with the reason and the location of its declaration.',
     query: partOf,
     tool: {
       name: 'list_unused_faults',
@@ -101,8 +102,8 @@ export const faultOrders: readonly ControlOperation[] = [
   {
     method: 'DELETE',
     path: '/faults',
-    summary: 'Removes rules: those of a handle, those of a name, or all.',
-    query: { handle: 'handle that adding the rules returned', name: 'name of rules' },
+    summary: 'Removes the rules of one handle, the rules with one name, or all rules.',
+    query: { handle: 'handle that was returned when the rules were added', name: 'name of rules' },
     tool: {
       name: 'remove_faults',
       when: 'Use it to end a failure.',
@@ -130,7 +131,7 @@ export const faultOrders: readonly ControlOperation[] = [
       when: 'Use it to try a whole scenario with expectations, without changing this sandbox. The same seed gives the same timeline.',
       effect: 'reads',
       next: 'find_failing_seed to try it with many seeds.',
-      args: { scenario: 'scenario as JSON, as in docs/scenarios.md', seed: 'seed; default: the one of the scenario' },
+      args: { scenario: 'scenario as JSON, as in docs/scenarios.md', seed: 'seed; default: the seed of the scenario' },
     },
     run: (sandbox, { scenario, seed }, { call }) => played(sandbox, scenario as Scenario, seed, call.signal),
   }),

@@ -9,7 +9,7 @@ export const inspectorOrders: readonly ControlOperation[] = [
     method: 'GET',
     path: '/inspector',
     summary:
-      'Returns what the inspector shows in addition to entries: name, time, mode, seed and URLs; for a waiting test also the failed assertion, and that it can continue.',
+      'Returns the data that the inspector shows in addition to entries: name, time, clock mode, seed and URLs, and whether a test waits. For a waiting test, also the failed assertion.',
     run: (sandbox, _, { tenant, call }): PageFacts => {
       const { seed, headerPrefix, addresses } = sandbox.traffic.context
       const visit = visitAt(call.url)
@@ -29,7 +29,7 @@ export const inspectorOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/continue',
-    summary: 'Continues the test that waits in `inspect()`; 404 if none does.',
+    summary: 'Continues the test that waits in `inspect()`; 404 if no test waits.',
     body: nothing,
     run: (_, __, { call }) => {
       const visit = visitAt(call.url)

@@ -36,7 +36,7 @@ export const checkOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/invariants/check',
-    summary: 'Checks the invariants like `assert`, but returns violations in the response.',
+    summary: 'Checks the invariants like POST /invariants/assert, but returns violations with status 200.',
     body: which,
     example,
     tool: {

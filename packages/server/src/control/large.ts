@@ -10,28 +10,33 @@ import { storeInternals } from '../../../../src/store/store-internals.js'
 import { heapLimit } from '../heap-watch.js'
 import { bytesOf } from './entry-stream.js'
 
-// Limits responses that contain a whole sandbox. Their size is estimated from the stored data before they are created.
+// Limits the size of responses that contain a whole sandbox. The size is estimated from the stored data before a
+// response is created.
 
 /**
- * Usual maximum bytes of a response that is created without pauses, while all other requests wait. In a small heap the
- * maximum is lower.
+ * Usual maximum bytes of a response that is created in one step. All other requests wait during this step. In a small
+ * heap the maximum is lower.
  */
 export const usualAtOnce = 67_108_864
 export const roomAtOnce: number = Math.min(usualAtOnce, Math.floor(heapLimit() / 16))
-/** Factor of the maximum for responses that are created in slices. Other requests run between two slices. */
+/**
+ * A response that is created in slices may be this many times larger than a response that is created in one step. Other
+ * requests run between two slices.
+ */
 export const inSlicesTimes = 2
 export const maxInSlices: number = inSlicesTimes * roomAtOnce
 /** Approximate size of a slice, in bytes. */
 const slice = 1_048_576
 
 /**
- * Estimated bytes that JSON adds to a key, to an element, to an entry with headers, and to an entry without headers.
+ * Estimated bytes of JSON syntax around a value: for a key, an element, an entry with headers, and an entry without
+ * headers.
  */
 const around = { key: 48, element: 4, entry: 400, plainEntry: 100 }
 
 /**
  * Rejects a request whose response would be too large.
- * @param instead end of the error message, which says what to request instead
+ * @param instead end of the error message: what to request instead
  */
 export function refuseLarge(bytes: number, most: number, what: string, instead: string): void {
   if (bytes <= most) return

@@ -10,7 +10,7 @@ import type { PlayOptions } from '../../../../src/scenarios/play-scenario.js'
 import type { Scenario } from '../../../../src/scenarios/written-scenario.js'
 
 interface Limits {
-  /** Allowed hosts in addition to this machine. */
+  /** Hosts that are allowed in addition to this machine. */
   readonly deliver: string | undefined
   /** Timeout of one response, in milliseconds of host time. */
   readonly timeout: number
@@ -22,8 +22,9 @@ export interface LiveApplication {
 }
 
 /**
- * Sends the deliveries of a scenario to a running app. A URL with a path receives the deliveries of a scenario with a
- * single destination. A URL without a path receives all deliveries and callbacks, each at the path of its destination.
+ * Sends the deliveries of a scenario to a running app. If the app's URL has a path, all deliveries go to this URL, and
+ * the scenario must have only one destination. If the app's URL has no path, each delivery or callback keeps the path
+ * of its destination.
  */
 export function liveDestinations(
   scenario: Scenario,
@@ -40,7 +41,7 @@ export function liveDestinations(
     return answer
   }
   return {
-    // `--timeout` limits the time of the app, so switch off the stall timeout of handlers.
+    // `--timeout` already limits how long the app may take, so switch off the stall timeout of handlers.
     sandbox: { policy: { handlerStallTimeout: undefined } },
     elsewhere: (pattern) => {
       const taken = new AddressPattern(pattern)
@@ -73,8 +74,8 @@ function targetOf(to: string, deliver: string | undefined): URL {
 }
 
 /**
- * Returns the URL patterns of the scenario's destinations. Each has a function that converts the URL of a delivery to a
- * URL of the app.
+ * Returns the URL patterns of the scenario's destinations, each with a function. The function converts the URL of a
+ * delivery to the URL of the app.
  */
 function routesOf(scenario: Scenario, target: URL): ReadonlyMap<string, (url: string) => string> {
   const { messages, callbacks } = urlsOf(scenario)
@@ -83,7 +84,7 @@ function routesOf(scenario: Scenario, target: URL): ReadonlyMap<string, (url: st
   }
   if (messages.size > 1) {
     throw new UsageError(
-      `--to must not have a path, because the scenario delivers to ${messages.size} URLs: ${[...messages].slice(0, 5).join(', ')}. Use --to ${target.origin}, so that each one keeps its path.`,
+      `--to must not have a path, because the scenario delivers to ${messages.size} URLs: ${[...messages].slice(0, 5).join(', ')}. Use --to ${target.origin}, so that each URL keeps its path.`,
     )
   }
   return new Map([...messages].map((pattern) => [pattern, () => target.href]))
@@ -114,7 +115,7 @@ function urlsOf({ given, steps = [] }: Scenario): {
   return { messages, callbacks }
 }
 
-/** Replaces `{n}` by a wildcard, because each message of a step with `times` has its own number in the URL. */
+/** Replaces `{n}` by a wildcard. In a step with `times`, each message has its own number in the place of `{n}`. */
 function patternOf(url: string): string {
   return url.replaceAll('{n}', '*')
 }

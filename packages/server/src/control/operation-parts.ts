@@ -6,13 +6,13 @@ import type { OperationContext } from './operation.js'
 
 /** Maximum number of items in one response, so that a long list does not delay other requests. */
 export const maxItems = 10_000
-/** Maximum nesting depth of a request body, because the code that reads it is recursive. */
+/** Maximum nesting depth of a request body. The code that reads a body is recursive. */
 export const deepest = 1_000
 /**
  * Maximum steps in one script of a destination. Each step is checked immediately, and stored until a delivery uses it.
  */
 export const maxSteps = 1_000_000
-/** Maximum number of JSON values in a request body, because each value takes more memory than its bytes. */
+/** Maximum number of JSON values in a request body. In memory, each value takes more bytes than in the body. */
 export const maxControlValues = 4_194_304
 /** Maximum bytes of the bodies of all items in one response. */
 export const maxBytes = 67_108_864
@@ -27,7 +27,10 @@ interface ListOptions<T> {
   /** Plural noun for error messages, such as `messages`. */
   readonly of: string
   readonly view: (item: T) => unknown
-  /** Returns the length of the bodies of an item in bytes. Everything else in an item has only a few hundred bytes. */
+  /**
+   * Returns the length of an item's bodies in bytes. All other fields of an item have only a few hundred bytes
+   * together.
+   */
   readonly size?: (item: T) => number
 }
 

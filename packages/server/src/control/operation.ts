@@ -4,21 +4,23 @@ import type { RawRequest } from '../../../../src/protocol/service.js'
 import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import type { Tool } from './tool.js'
 
-/** The request of an operation. */
 export interface OperationContext {
-  /** Name of the tenant on this server. */
   readonly tenant: string
   readonly query: URLSearchParams
   /** Decoded parameters of the path. */
   readonly params: Readonly<Record<string, string>>
   readonly call: RawRequest
-  /** Serves a sandbox as an additional tenant. Returns its name: the given one, or a free one. */
+  /**
+   * Serves a sandbox as an additional tenant, and returns the name of the tenant. Without `name`, a free name is used.
+   */
   adopt(sandbox: Sandbox, name: string | undefined): string
-  /** Replaces the origin of a URL of this server by the origin that the client used. Other texts stay unchanged. */
+  /**
+   * If the text is a URL of this server, replaces its origin by the origin that the client used. Other texts stay
+   * unchanged.
+   */
   reached(address: string): string
 }
 
-/** One operation of the control API on a tenant. */
 export interface ControlOperation {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Path below `/_control/{tenant}`; `:name` is a parameter. */
@@ -26,7 +28,10 @@ export interface ControlOperation {
   readonly summary: string
   /** Schema of the request body. Without this field, the operation takes no body. */
   readonly body?: v.GenericSchema | undefined
-  /** Schema of the request body for the OpenAPI document, if the engine checks the details instead of `body`. */
+  /**
+   * Schema of the request body for the OpenAPI document. It is needed if the engine checks the details instead of
+   * `body`.
+   */
   readonly describes?: v.GenericSchema
   /** A valid body, for the documentation and for error messages. */
   readonly example?: unknown
@@ -49,7 +54,7 @@ export interface RegionalOperation extends Omit<ControlOperation, 'run'> {
   run(region: Pick<Sandbox, 'queue' | 'workflow'>, body: unknown, asked: OperationContext): unknown
 }
 
-/** Adds the parameter `region` to operations. Without it, they use the home region. */
+/** Adds the query parameter `region` to operations. Without this parameter, an operation uses the home region. */
 export function regional(rows: readonly RegionalOperation[]): readonly ControlOperation[] {
   return rows.map((row) => ({
     ...row,
@@ -69,7 +74,9 @@ interface OrderOf<S extends v.GenericSchema> extends Omit<ControlOperation, 'bod
   run(sandbox: Sandbox, body: v.InferOutput<S>, asked: OperationContext): unknown
 }
 
-/** Returns an operation unchanged. It makes TypeScript infer the type of the argument of `run` from the schema. */
+/**
+ * Returns an operation unchanged. With this function, TypeScript infers the type of the body in `run` from the schema.
+ */
 export function order<S extends v.GenericSchema>(row: OrderOf<S>): ControlOperation {
   return row as ControlOperation
 }

@@ -11,7 +11,7 @@ import { HttpError } from '../../../../src/protocol/call.js'
 import { type ControlOperation, order } from './operation.js'
 import { listed, partOf } from './operation-parts.js'
 
-// The schema only describes steps and responses for the documentation. The engine checks them, because its messages are
+// This schema is only for the documentation. The engine checks the steps and responses, because its messages are
 // better.
 const given = v.unknown()
 const described = (): v.GenericSchema => v.union([statusCode, responseSchema()])
@@ -20,7 +20,8 @@ export const callOrders: readonly ControlOperation[] = [
   order({
     method: 'POST',
     path: '/outbound/script',
-    summary: 'Scripts the next outbound requests to a URL, one fault each; a number is the status of a response.',
+    summary:
+      'Scripts the next outbound requests to a URL: one step per request. A step is a fault, or the status of the response.',
     body: v.strictObject({ url: v.string(), steps: v.array(given) }),
     describes: v.strictObject({ url: v.string(), steps: v.array(v.union([statusCode, faultSchema()])) }),
     example: { url: 'https://bank.test/charges', steps: [{ kind: 'lost-ack' }, 503] },
@@ -39,7 +40,7 @@ export const callOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/outbound/record',
     summary:
-      'Records outbound requests to a URL from now on, which responds with 200 unless another response is registered or given.',
+      'Starts to record the outbound requests to a URL. The URL responds with 200, unless another response was registered or is given.',
     body: v.strictObject({ url: v.string(), response: v.optional(given) }),
     describes: v.strictObject({ url: v.string(), response: v.optional(described()) }),
     example: { url: 'https://bank.test/*' },
@@ -53,7 +54,7 @@ export const callOrders: readonly ControlOperation[] = [
     method: 'GET',
     path: '/outbound/recorded',
     summary: 'Returns the outbound requests that a recorder has recorded.',
-    query: { url: 'URL as it was given to record', ...partOf },
+    query: { url: 'URL of the recorder', ...partOf },
     run: ({ outbound }, _, asked) => {
       const to = asked.query.get('url') ?? ''
       const recorder = outboundInternals.of(outbound).recorderAt(to)
@@ -78,7 +79,7 @@ export const callOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/outbound',
-    summary: 'Returns messages about unhandled outbound requests and about unused script steps.',
+    summary: 'Returns warnings about unhandled outbound requests, and about unused script steps.',
     run: ({ outbound }) => ({ unhandled: outbound.unhandled, unused: outbound.unused }),
   },
 ]

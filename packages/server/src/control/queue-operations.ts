@@ -31,7 +31,7 @@ const explained = v.union([
 
 const dump = v.custom<QueueDump>(
   (given) => typeof given === 'object' && given !== null,
-  'must be what GET /queue/dump returned',
+  'must be a response of GET /queue/dump',
 )
 
 /** Maximum number of fire times in one response, because computing each one takes time. */
@@ -74,7 +74,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
       does: 'Returns messages that are waiting, in flight or about to be retried.',
       when: 'Use it to find the ID of a message.',
       effect: 'reads',
-      next: 'explain_message with the `id` of one, or forecast_message.',
+      next: 'explain_message or forecast_message with the `id` of a message.',
       defaults: { limit: 20 },
     },
     run: ({ queue }, _, asked) =>
@@ -89,7 +89,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
   {
     method: 'GET',
     path: '/queue/messages/:id/explain',
-    summary: 'Explains the state of a message and when it continues.',
+    summary: 'Explains the state of a message, and when the message continues.',
     tool: {
       name: 'explain_message',
       when: 'Call this first when a message was not delivered, or not at the expected time.',
@@ -103,7 +103,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
     method: 'GET',
     path: '/queue/messages/:id/forecast',
     summary:
-      'Returns when the next attempt of a message starts if nothing else happens: `at` in milliseconds, or `notBefore` and `blockedBy` with the response or pause that it waits for. It is null for an ended message.',
+      'Forecasts when the next attempt of a message starts if nothing else happens: `at` in milliseconds. If a response or a pause blocks the message, returns `notBefore` and `blockedBy` instead. `forecast` is null for an ended message.',
     tool: {
       name: 'forecast_message',
       does: 'Returns when the next attempt of a message starts if nothing else happens.',
@@ -145,7 +145,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
       does: 'Removes a message from the queue.',
       when: 'Use it to see how the app behaves without the message.',
       effect: 'destroys',
-      next: 'list_messages for the remaining ones.',
+      next: 'list_messages for the remaining messages.',
       args: { id: 'ID of a message' },
     },
     run: ({ queue }, _, { params }) => ({ canceled: queue.cancel(known(queue, params).id) }),
@@ -171,7 +171,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
       does: 'Returns messages that failed permanently, with the last response of their endpoint.',
       when: 'Use it after drain_clock, and whenever something did not arrive.',
       effect: 'reads',
-      next: 'list_entries with the `id` of the message as `message` for its attempts, retry_dead_letter when the cause is fixed.',
+      next: 'list_entries with `message` set to the ID of the message for its attempts, retry_dead_letter when the cause is fixed.',
       defaults: { limit: 20 },
     },
     run: ({ queue }, _, asked) =>
@@ -264,7 +264,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
       does: 'Returns the schedules and their next fire times.',
       when: 'Use it to find the ID of a schedule.',
       effect: 'reads',
-      next: 'list_fire_times for its fire times, explain_resource with `scheduleId` for why it does not fire.',
+      next: 'list_fire_times for its fire times, explain_resource with `scheduleId` to see why a schedule does not fire.',
       defaults: { limit: 20 },
     },
     run: ({ queue }, _, asked) =>
@@ -296,7 +296,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
   {
     method: 'GET',
     path: '/queue/signing-keys',
-    summary: 'Returns the signing keys: the current one, the next one, and former ones with the latest first.',
+    summary: 'Returns the signing keys: the current key, the next key, and former keys with the latest first.',
     run: ({ queue: { signingKeys } }) => ({
       current: signingKeys.current,
       next: signingKeys.next,
@@ -306,14 +306,14 @@ export const queueOrders: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
     path: '/queue/signing-keys/rotate',
-    summary: 'Rotates the signing keys: the next one becomes current, and a new one is created.',
+    summary: 'Rotates the signing keys: the next key becomes the current key, and a new next key is created.',
     body: nothing,
     run: ({ queue }) => queue.signingKeys.rotate(),
   }),
   order({
     method: 'POST',
     path: '/queue/sign',
-    summary: 'Returns the signature that a delivery of this request would have now, or one with exactly one flaw.',
+    summary: 'Returns the signature that a delivery of this request would have now, or a signature with one flaw.',
     body: v.strictObject({
       url: v.string(),
       body: v.optional(v.string()),
@@ -327,10 +327,10 @@ export const queueOrders: readonly ControlOperation[] = regional([
   {
     method: 'GET',
     path: '/queue/diagnostics',
-    summary: 'Returns messages about mistakes in accepted requests.',
+    summary: 'Returns warnings about mistakes in requests that the queue accepted.',
     tool: {
       name: 'list_diagnostics',
-      when: 'Use it when a request is accepted but has no effect: it lists misspelled headers and options without effect.',
+      when: 'Use it when a request is accepted but has no effect. It lists misspelled headers, and options without effect.',
       effect: 'reads',
       next: 'get_timeline for the requests themselves.',
     },
@@ -348,7 +348,7 @@ export const queueOrders: readonly ControlOperation[] = regional([
   order({
     method: 'PUT',
     path: '/queue/dump',
-    summary: 'Replaces the content of the queue with what GET returned.',
+    summary: 'Replaces the content of the queue with a response of GET /queue/dump.',
     body: dump,
     run: ({ queue }, given) => queue.load(given),
   }),
@@ -367,7 +367,7 @@ function upcoming(queue: Queue, id: string, from: number, to: number): readonly 
   const last = iso(slots[maxSlots - 1]!)
   throw new HttpError(
     400,
-    `There are more than ${maxSlots} fire times between these instants. Request up to ${last}, and then from ${iso(slots[maxSlots]!)} on.`,
+    `There are more than ${maxSlots} fire times between these instants. Request the fire times up to ${last} first, and then those from ${iso(slots[maxSlots]!)}.`,
   )
 }
 
@@ -376,6 +376,6 @@ function known(queue: Queue, { id = '' }: Readonly<Record<string, string>>): Mes
   if (message !== undefined) return message
   throw new HttpError(
     404,
-    `There is no message ${JSON.stringify(id)}. GET /queue/messages lists those that have not ended.`,
+    `There is no message ${JSON.stringify(id)}. GET /queue/messages lists the messages that have not ended.`,
   )
 }

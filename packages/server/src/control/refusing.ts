@@ -2,8 +2,8 @@ import { HttpError } from '../../../../src/protocol/call.js'
 import { QueueRejection } from '../../../../src/queue/settings/queue-rejections.js'
 
 /**
- * Runs an operation on the queue. If the queue rejects it, the response has the status that the API of the queue would
- * return.
+ * Runs an operation on the queue. If the queue rejects the operation, the response has the status that the queue's API
+ * would return.
  */
 export function refusing<T>(work: () => T): T {
   try {

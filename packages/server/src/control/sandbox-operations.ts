@@ -12,7 +12,7 @@ import { nothing, pastInstant } from './schemas.js'
 
 const state = v.custom<SandboxDump>(
   (given) => typeof given === 'object' && given !== null,
-  'must be what GET /state returned',
+  'must be a response of GET /state',
 )
 
 export const sandboxOperations: readonly ControlOperation[] = [
@@ -26,7 +26,7 @@ export const sandboxOperations: readonly ControlOperation[] = [
       when: 'Call this first. Tokens are not included; `npx stuntdouble env` sets them for the app.',
       effect: 'reads',
       hides: ['env', 'tokens'],
-      next: 'get_timeline for what has happened, list_timers for what is pending.',
+      next: 'get_timeline for what has happened, list_timers for pending timers.',
     },
     run: (sandbox, _, { reached }) => ({
       ...timeOf(sandbox),
@@ -69,7 +69,7 @@ export const sandboxOperations: readonly ControlOperation[] = [
     method: 'PUT',
     path: '/state',
     storedHere: true,
-    summary: 'Replaces the whole sandbox with what GET returned on this or another server.',
+    summary: 'Replaces the whole sandbox with a response of GET /state from this or another server.',
     query: { rebaseTime: '`true`: moves all times of the state back to now if it is ahead of a real clock' },
     body: state,
     run: (sandbox, given, { query }) => {
@@ -82,7 +82,7 @@ export const sandboxOperations: readonly ControlOperation[] = [
     path: '/resolve-instant',
     storedHere: true,
     summary:
-      'Resolves an instant for `at` of other calls, so that it means the same later. It is rejected after a reset.',
+      'Resolves an instant to a value for `at` in other calls. The value means the same instant later, and is rejected after a reset.',
     body: v.strictObject({ at: pastInstant }),
     example: { at: '2030-01-01T00:00:00Z' },
     run: (sandbox, { at }) => ({ at: sandboxInternals.of(sandbox).placeOf(at as PastInstant) }),
@@ -104,7 +104,7 @@ export const sandboxOperations: readonly ControlOperation[] = [
       does: 'Creates a tenant that continues from this one, now or as of an instant.',
       when: 'Use it to try out what would have happened: add a fault, change a key or move time in the fork, without changing this sandbox. The fork sends no deliveries over the network unless `deliverTo` is true.',
       effect: 'changes',
-      next: 'any tool with the returned name as "tenant"; get_timeline of both tenants shows the difference.',
+      next: 'any tool with "tenant" set to the returned name; get_timeline of both tenants shows the difference.',
       args: {
         at: 'ISO text, milliseconds, a duration before now such as `-5m`, or `{"seq":12}` for directly after that entry; default now',
         name: 'name of the new tenant; default: a free one',
@@ -123,7 +123,7 @@ export const sandboxOperations: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/snapshot',
-    summary: 'Returns state, traffic and pending work of one instant without redaction, for matchers.',
+    summary: 'Returns the state, traffic and pending work of one instant, for matchers. Secrets are not redacted.',
     run(sandbox: Sandbox) {
       const { elsewhere } = storeInternals.of(sandbox.store)
       const { entries } = sandbox.traffic

@@ -36,7 +36,7 @@ const spanBack: v.GenericSchema<string> = v.pipe(
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
-/** A past instant: as `sandbox.asOf()` takes it, or as `POST /resolve-instant` returns it. */
+/** A past instant, in a form that `sandbox.asOf()` takes or that `POST /resolve-instant` returns. */
 export const pastInstant: v.GenericSchema<number | string | { seq: number } | JournalPoint> = v.union([
   time,
   spanBack,

@@ -20,7 +20,7 @@ export const statsOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/stats/queue',
-    summary: 'Returns the statistics of the queue, as their endpoint does.',
+    summary: 'Returns the statistics of the queue, as the statistics API of the service does.',
     query: period,
     run: ({ stats }, _, asked) => stats.queue.report(periodOf(asked)),
   },
@@ -35,7 +35,7 @@ export const statsOrders: readonly ControlOperation[] = [
   order({
     method: 'PUT',
     path: '/stats/queue/script',
-    summary: 'Scripts usage of the queue in addition to the traffic of the sandbox.',
+    summary: 'Scripts usage of the queue, in addition to the usage that the traffic of the sandbox causes.',
     body: story,
     example: { steps: [{ kind: 'steady', rates: { delivered: 60 } }], scale: { messagesPerRun: 4 } },
     run: ({ stats }, { steps, scale }) => stats.queue.script(steps as unknown as QueueUsageStep[], scale),
@@ -49,7 +49,7 @@ export const statsOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/stats/search/:id',
-    summary: 'Returns the statistics of a search index, as their endpoint does.',
+    summary: 'Returns the statistics of a search index, as the statistics API of the service does.',
     query: period,
     run: (sandbox, _, asked) => indexOf(sandbox.stats, asked).report(periodOf(asked)),
   },

@@ -18,7 +18,7 @@ import { base64, nothing, pastInstant } from './schemas.js'
 const word = v.union([v.string(), v.number(), base64])
 const dump = v.custom<StoreDump>(
   (given) => typeof given === 'object' && given !== null,
-  'must be what GET /store/dump returned',
+  'must be a response of GET /store/dump',
 )
 
 function replied(reply: Reply): { reply: PortableReply } {
@@ -92,7 +92,7 @@ export const storeOrders: readonly ControlOperation[] = [
     method: 'PUT',
     path: '/store/dump',
     storedHere: true,
-    summary: 'Replaces the content of the store with what GET returned.',
+    summary: 'Replaces the content of the store with a response of GET /store/dump.',
     body: dump,
     run: ({ store }, given) => store.load(given),
   }),
@@ -112,10 +112,10 @@ export const storeOrders: readonly ControlOperation[] = [
     path: '/store/changes',
     storedHere: true,
     summary:
-      'Returns the changes of keys by commands, loads and resets, in order; secrets are redacted. For a long collection it contains only the difference: `splice`.',
+      'Returns the changes of keys by commands, loads and resets, in order; secrets are redacted. A change of a long collection contains only the difference, as `splice`.',
     query: {
       after: '`seq` of the last known change',
-      limit: 'maximum number of changes, rounded up to a complete entry',
+      limit: 'maximum number of changes; the last entry is always complete',
     },
     tool: {
       name: 'list_store_changes',
@@ -168,7 +168,7 @@ export const storeOrders: readonly ControlOperation[] = [
     method: 'POST',
     path: '/store/diff-between',
     storedHere: true,
-    summary: 'Returns the differences of the store between two instants; `to` is now by default.',
+    summary: 'Returns the differences of the store between two instants. Default of `to`: now.',
     body: v.strictObject({ from: pastInstant, to: v.optional(pastInstant) }),
     example: { from: '2030-01-01T00:00:00Z' },
     tool: {
@@ -204,7 +204,7 @@ export const storeOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/store/diagnostics',
-    summary: 'Returns messages about accepted commands that the service may reject.',
+    summary: 'Returns warnings about commands that the double accepted but the service may reject.',
     tool: {
       name: 'list_store_diagnostics',
       when: 'Use it before deploying: it lists undocumented commands and BLOCK over REST.',
@@ -216,7 +216,7 @@ export const storeOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/store/cost',
-    summary: 'Returns what the service would have billed.',
+    summary: 'Returns the commands and bytes that the service would have billed.',
     run: ({ store }) => store.cost(),
   },
   order({

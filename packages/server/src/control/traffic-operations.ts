@@ -26,7 +26,7 @@ export const trafficOrders: readonly ControlOperation[] = [
   {
     method: 'GET',
     path: '/traffic',
-    summary: 'Returns entries of the traffic log; with `wait`, responds as soon as there is one.',
+    summary: 'Returns entries of the traffic log; with `wait`, it waits until there is an entry.',
     query: { ...which, ...partOf, wait: 'how long to wait for an entry, in host time: `10s`, at most one minute' },
     tool: {
       name: 'list_entries',
@@ -75,7 +75,7 @@ export const trafficOrders: readonly ControlOperation[] = [
     query: {
       limit: 'maximum number of entries, the latest ones',
       after: '`seq` of the last entry to omit',
-      around: '`seq` of an entry that `limit` must not cut off',
+      around: '`seq` of an entry that is always included, despite `limit`',
       ids: '`full` prints complete message IDs; `short`, the default, prints unique prefixes',
     },
     answers: 'text/plain',
@@ -84,14 +84,14 @@ export const trafficOrders: readonly ControlOperation[] = [
       does: 'Returns the timeline as text, with the reason of every wait.',
       when: 'The best overview: requests, responses and the reason of each wait. It shows the latest entries; `after` and `around` select others.',
       effect: 'reads',
-      next: 'list_entries with `after` for details of one, explain_message for a message.',
+      next: 'list_entries with `after` for the details of an entry, explain_message for a message.',
       defaults: { limit: 40, ids: 'full' },
       ofTraces: true,
     },
     run: ({ traffic }, _, { query }) => {
       const [limit, after, around] = ['limit', 'after', 'around'].map((name) => wholeNumber(query, name))
       const shown = after === undefined ? traffic : traffic.since(after)
-      refuseLong(limit ?? shown.size, 'Limit it with `limit`, which returns the latest.')
+      refuseLong(limit ?? shown.size, 'Use `limit` to get only the latest entries.')
       return plainText(
         shown.timeline({
           ...(limit !== undefined && { limit }),
@@ -109,9 +109,9 @@ export const trafficOrders: readonly ControlOperation[] = [
     answers: 'text/plain',
     tool: {
       name: 'get_diagram',
-      when: 'Use it for a person, or with `mermaid` for a document.',
+      when: 'Use it to show the traffic to a person, or with `mermaid` in a document.',
       effect: 'reads',
-      next: 'get_timeline for the same with reasons.',
+      next: 'get_timeline for the same entries with reasons.',
       ofTraces: true,
     },
     run: ({ traffic }, _, { query }) => {
@@ -155,7 +155,7 @@ async function traced(traffic: Traffic, query: URLSearchParams): Promise<RawResp
   // Always return at least one entry. Otherwise a very large entry could never be read.
   if (entries.length > 1) {
     const size = changes.reduce((sum, change) => sum + weightOf(change), sizeOfEntries(entries, bodies))
-    const instead = 'Request a part with `limit` and then `after`, or shorter bodies with `bodies`.'
+    const instead = 'Request parts with `limit` and `after`, or shorten the bodies with `bodies`.'
     refuseLarge(size, maxInSlices, 'The trace', instead)
   }
   const facts = JSON.stringify(traceOf([], traffic.context, redaction))
@@ -169,7 +169,7 @@ async function traced(traffic: Traffic, query: URLSearchParams): Promise<RawResp
 
 export const maxWait = 60_000
 
-/** Returns a filter for the query parameters that all operations on entries have. */
+/** Returns a filter for the query parameters `type`, `after` and `message`. */
 function wantedBy(query: URLSearchParams): (entry: Entry) => boolean {
   const types = query.getAll('type').flatMap((list) => list.split(','))
   const unknown = types.find((type) => !Object.hasOwn(entryTypes, type))
@@ -185,7 +185,10 @@ function wantedBy(query: URLSearchParams): (entry: Entry) => boolean {
     (message === null || ('messageId' in entry && entry.messageId === message))
 }
 
-/** Returns the entries of a message. It uses an index, because a search in a long log would be slow. */
+/**
+ * Returns the entries of the requested message, or all entries. For a message it uses an index, because a search in a
+ * long log would be slow.
+ */
 function source({ traffic }: Sandbox, query: URLSearchParams): readonly Entry[] {
   const message = query.get('message')
   return message === null ? traffic.entries : traffic.forMessage(message)
@@ -236,7 +239,7 @@ function streamed(sandbox: Sandbox, { query }: OperationContext): RawResponse {
   return { status: 200, headers: [['content-type', 'text/event-stream']], body }
 }
 
-/** Returns the `seq` after which reading starts. For a message, this is before its first entry. */
+/** Returns the `seq` of the last entry to skip. For a message, this is the number before its first entry. */
 function firstOf({ traffic }: Sandbox, query: URLSearchParams): number {
   const after = wholeNumber(query, 'after') ?? 0
   const message = query.get('message')

@@ -7,7 +7,7 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 
 const writers = new WeakMap<Traffic, { readonly secrets: string; readonly writer: EntryWriter }>()
 
-/** Returns the function that encodes entries with redacted secrets. It is cached until a token or key changes. */
+/** Returns the writer that encodes entries with redacted secrets. The writer is cached until a token or key changes. */
 export function writerOf({ traffic }: Sandbox): EntryWriter {
   const secrets = (traffic.context.secrets?.() ?? []).join('\n')
   const known = writers.get(traffic)
@@ -18,8 +18,8 @@ export function writerOf({ traffic }: Sandbox): EntryWriter {
 }
 
 /**
- * A redaction that redacts nothing. It is used for snapshots for clients that have the tokens, so that matchers see the
- * same signatures and headers as in a local sandbox.
+ * A redaction that redacts nothing. It is used for snapshots, because their clients have the tokens. Matchers then see
+ * the same signatures and headers as in a local sandbox.
  */
 export class OpenRedaction extends Redaction {
   override text(given: string): string {

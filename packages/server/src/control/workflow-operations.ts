@@ -17,7 +17,7 @@ export const workflowOrders: readonly ControlOperation[] = regional([
       does: 'Returns workflow runs and their states.',
       when: 'Use it to find the ID of a run.',
       effect: 'reads',
-      next: 'explain_workflow_run with the `id` of one.',
+      next: 'explain_workflow_run with the `id` of a run.',
       defaults: { limit: 20 },
     },
     run: ({ workflow }, _, asked) => listed(workflow.runs, asked, { of: 'runs', view: (run) => run.toJSON() }),
@@ -50,7 +50,7 @@ export const workflowOrders: readonly ControlOperation[] = regional([
       name: 'get_run_history',
       when: 'Returns each step with its result, for a test that replays it: `stuntdouble history --run ID` saves it to a file.',
       effect: 'reads',
-      next: 'explain_workflow_run for what it waits for.',
+      next: 'explain_workflow_run to see what the run waits for.',
       args: { id: 'ID of a workflow run' },
       without: ['secrets'],
     },
@@ -67,7 +67,8 @@ export const workflowOrders: readonly ControlOperation[] = regional([
   order({
     method: 'POST',
     path: '/workflow/notify',
-    summary: 'Sends an event to the runs that wait for it; with `runId` only to this run, for which it is kept.',
+    summary:
+      'Sends an event to the runs that wait for it. With `runId`, only this run gets the event, which is kept until the run waits for it.',
     body: v.strictObject({
       eventId: v.string(),
       data: v.optional(v.unknown()),

@@ -102,7 +102,7 @@ export const workflowStubOperations: readonly ControlOperation[] = regional([
 ])
 
 /**
- * Runs an operation that advances the clock until a run reaches a step or state. If the run does not reach it, the
+ * Runs an operation that advances the clock until a run reaches a step or state. If the run does not get there, the
  * response is 409 with the lifecycle of the run.
  */
 async function there(move: () => Promise<void>): Promise<void> {

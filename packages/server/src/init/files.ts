@@ -7,12 +7,11 @@ interface NewFile {
   readonly text: string
 }
 
-/** The files to write into a project, and what the user must do. */
+/** The files that `init` writes into a project, and the remaining steps for the user. */
 export interface InitPlan {
   readonly files: readonly NewFile[]
   /** Messages about what the user must add to existing files. */
   readonly left: readonly string[]
-  /** The command that runs the test. */
   readonly run: string
 }
 
@@ -133,14 +132,14 @@ function leftIn(project: Project): readonly string[] {
   if (runner !== 'playwright' && project.hasSetup(setupPath(project))) return []
   if (runner === 'playwright') {
     return [
-      `For the server of your app, add to ${config ?? 'playwright.config.ts'}: use: { sandboxServer: { port: 4010 } }, and to webServer: env: sandboxEnv({ port: 4010 }), from stuntdouble/playwright.`,
+      `If the tests start your app, change ${config ?? 'playwright.config.ts'}: add use: { sandboxServer: { port: 4010 } }, and in webServer add env: sandboxEnv({ port: 4010 }), imported from stuntdouble/playwright.`,
     ]
   }
   if (runner === 'vitest' && config !== undefined)
-    return [`${config} was not changed. Add to it, for all tests: test: { setupFiles: ['${setup}'] }.`]
+    return [`${config} was not changed. To use the sandbox in all tests, add test: { setupFiles: ['${setup}'] }.`]
   if (runner === 'jest' && (config !== undefined || typescript))
     return [
-      `${config ?? 'The configuration of Jest'} was not changed. Add to it, for all tests: setupFilesAfterEnv: ['${setup}'].`,
+      `${config ?? 'The configuration of Jest'} was not changed. To use the sandbox in all tests, add setupFilesAfterEnv: ['${setup}'].`,
     ]
   return []
 }

@@ -19,16 +19,15 @@ const packages: Readonly<Record<Exclude<ProjectRunner, 'node'>, { name: string; 
 export interface Project {
   readonly folder: string
   readonly runner: ProjectRunner
-  /** Whether its tests can be in TypeScript without further configuration. */
+  /** Whether tests in TypeScript need no further configuration. */
   readonly typescript: boolean
-  /** Whether its files can use `import`. */
+  /** Whether files of the project can use `import`. */
   readonly modules: boolean
   /**
-   * Entry point to import for the TypeScript declarations of the matchers; `undefined` if the import of `useSandbox()`
-   * is enough.
+   * Entry point that tests must import for the TypeScript declarations of the matchers; `undefined` if the import of
+   * `useSandbox()` is enough.
    */
   readonly types: string | undefined
-  /** Whether package.json has `"type": "module"`. */
   readonly typeModule: boolean
   /**
    * Relative path of the existing configuration file of the runner. `package.json` if the configuration is in that
@@ -40,8 +39,8 @@ export interface Project {
   /** Relative path of the folder of the tests; empty for the project folder. */
   readonly tests: string
   /**
-   * Beginnings of two commands of the package manager: `install` adds a development dependency, `execute` runs a
-   * command of an installed package.
+   * First words of two package manager commands. `install` adds a development dependency, and `execute` runs a command
+   * of an installed package.
    */
   readonly install: string
   readonly execute: string
@@ -62,8 +61,8 @@ interface Manifest {
 
 /**
  * Reads the facts about a project.
- * @param asked runner of `--runner`; without it, the runner is found in the dependencies
- * @throws UsageError if the folder has no valid package.json, or is the root of a monorepo without `--runner`
+ * @param asked runner of `--runner`; without it, the dependencies determine the runner
+ * @throws UsageError if the folder has no valid package.json, or if it is the root of a monorepo and `asked` is missing
  */
 export function projectIn(folder: string, asked: ProjectRunner | undefined): Project {
   const manifest = manifestIn(folder)
@@ -142,7 +141,7 @@ function runnerOf(
     return {
       runner: 'node',
       doubts: [
-        `No test runner was found in the dependencies, so this is for node:test, which is part of Node.js. For another runner, add --runner ${runners.slice(0, 3).join('|')}.`,
+        `No test runner was found in the dependencies, so the files are for node:test, which is part of Node.js. For another runner, add --runner ${runners.slice(0, 3).join('|')}.`,
       ],
     }
   }
@@ -169,7 +168,7 @@ function doubtOf(runner: Exclude<ProjectRunner, 'node'>, version: string | undef
 }
 
 /**
- * Returns the entry point that declares the matchers. Vitest 5 needs another one than earlier versions.
+ * Returns the entry point that declares the matchers. Vitest 5 and earlier versions need different entry points.
  * @param version version or version range of Vitest
  */
 function typesOf(version: string | undefined): string {

@@ -14,9 +14,9 @@ import { beginVisit, type FailedAssertion } from './visit.js'
 export interface InspectOptions {
   /** Name of the sandbox in the page. Default `test`. */
   readonly title?: string
-  /** Assertion that failed. The page shows its message and opens at the entry with the `seq` of `nearest`. */
+  /** The failed assertion. The page shows its message, and opens at the entry whose `seq` is `nearest`. */
   readonly failure?: FailedAssertion
-  /** Port of the page. Default 0, a free one. */
+  /** Port of the page. Default 0, which selects a free port. */
   readonly port?: number
   /** Receives the text with the link. Default: standard error, which test runners show immediately. */
   readonly print?: (text: string) => void
@@ -25,15 +25,16 @@ export interface InspectOptions {
 /** Tenant that the page shows first. */
 const tenant = 'main'
 
-/** Grace period for requests of the page after the test continues, in milliseconds of host time. */
+/** Time in which requests of the page can finish after the test has continued, in milliseconds of host time. */
 const grace = 100
 
 /**
- * Shows the sandbox of a test in a browser and waits. It prints a link, and resolves after "Continue" in the page or
- * Ctrl-C in the terminal. If the runner runs tests in child processes, Ctrl-C ends the whole test run. The link works
- * once, in one browser. The server of the page is closed when the test continues. The timeout of the test is switched
- * off if the runner supports that. If `CI` is set, the function prints one line and does not wait. Actions in the page
- * change the sandbox of the test. For example, if you advance time in the page, the test continues at the later time.
+ * Shows the sandbox of a test in a browser, and waits. The function prints a link to the page. It resolves when you
+ * press "Continue" in the page or Ctrl-C in the terminal. If the runner runs tests in child processes, Ctrl-C ends the
+ * whole test run. The link works once, in one browser. The server of the page is closed when the test continues. The
+ * timeout of the test is switched off if the runner supports that. If `CI` is set, the function prints one line and
+ * does not wait. Actions in the page change the sandbox of the test. For example, if you advance time in the page, the
+ * test continues at the later time.
  * @throws Error when it cannot listen
  * @example
  * await checkout()
@@ -48,7 +49,7 @@ export async function inspect(sandbox: Sandbox, options: InspectOptions = {}): P
 }
 
 /** Note for runners that cannot switch off the timeout of a running test. */
-const ongoing = 'The timeout of the test continues while it waits. Set a timeout that is long enough.\n'
+const ongoing = 'The timeout of the test continues while the test waits. Set a timeout that is long enough.\n'
 
 /**
  * Serves the page and waits until the test may continue. It does not change the timeout of the test.
@@ -76,8 +77,8 @@ export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = 
         goOn()
       }
       const how = endsAllWithSignal()
-        ? 'Ctrl-C in this terminal ends the whole run'
-        : 'Ctrl-C in this terminal continues, too'
+        ? 'Ctrl-C in this terminal ends the whole test run'
+        : 'Ctrl-C in this terminal also continues the test'
       print(
         `stuntdouble: ${plainText(title)} waits. Open\n  ${server.inspectorUrl}\nand press "Continue" there; ${how}.\n${note}`,
       )
@@ -88,7 +89,10 @@ export async function waitFor(sandbox: Sandbox, options: InspectOptions, note = 
   }
 }
 
-/** Removes colors and secrets from the message of an assertion, and the timeline, because the page shows it anyway. */
+/**
+ * Removes colors and secrets from the message of an assertion. Also removes the timeline, because the page shows the
+ * timeline anyway.
+ */
 function shown(message: string, { traffic }: Sandbox): string {
   const told = stripVTControlCharacters(withoutTimeline(message, failureOf({ message })?.replay))
   return multiLine(traffic.redaction().text(told))
@@ -104,12 +108,12 @@ function toStandardError(text: string): void {
   process.stderr.write(text)
 }
 
-/** Returns whether this process is a child process of a test runner. Then Ctrl-C ends the runner, too. */
+/** Returns whether a test runner has started this process as a child process. Ctrl-C then ends the runner, too. */
 function endsAllWithSignal(): boolean {
   return process.env.VITEST !== undefined || hostProcess().send !== undefined
 }
 
-/** Returns the real `process` object. The copy that Jest gives to tests receives no signals. */
+/** Returns the real `process` object. Jest gives tests a copy of this object, and the copy receives no signals. */
 function hostProcess(): NodeJS.Process {
   return runInThisContext('process') as NodeJS.Process
 }

@@ -19,8 +19,8 @@ export class InspectorLinks {
   readonly #token: string | undefined
   readonly #origin: string
   /**
-   * Expiration time of each code, by the hash of the code. With hashes, the duration of a lookup reveals nothing about
-   * a code.
+   * Expiration time of each code. The keys are hashes of the codes, so that the duration of a lookup reveals nothing
+   * about a code.
    */
   readonly #codes = new Map<string, number>()
 
@@ -30,7 +30,6 @@ export class InspectorLinks {
     this.#origin = origin
   }
 
-  /** Returns a new link to the page. */
   next(): string {
     if (this.#token === undefined) return `${this.#origin}/`
     const code = randomBytes(24).toString('base64url')
@@ -43,7 +42,7 @@ export class InspectorLinks {
   }
 
   /**
-   * Returns the response to a request that exchanges a code for the token, or that gets a new link; `undefined` for
+   * Handles two kinds of requests: exchanging a code for the token, and getting a new link. Returns `undefined` for
    * other paths. Codes and tokens are in a header, so that no body must be read.
    * @param mayControl returns whether a request has the token
    */

@@ -12,8 +12,9 @@ export function isPagePath(path: string): boolean {
 }
 
 /**
- * Returns the page of the inspector for `/` and `/_inspector` if the client accepts HTML; otherwise `undefined`. The
- * page contains no secrets, and it can do only what the control token of its user allows.
+ * Returns the page of the inspector for `/_inspector`, and the script of its editor. Clients that accept HTML also get
+ * the page for `/`. Returns `undefined` for other requests. The page contains no secrets, and it can do only what the
+ * control token of its user allows.
  */
 export function pageResponse({ method, headers }: RawRequest, path: string): Promise<RawResponse> | undefined {
   const match = own.exec(path)
@@ -23,8 +24,8 @@ export function pageResponse({ method, headers }: RawRequest, path: string): Pro
 }
 
 /**
- * Returns whether a client is a browser, which lists HTML in `Accept`. curl and `fetch` accept all types, so they get
- * the JSON error for an unknown path.
+ * Returns whether a client is a browser. Browsers list HTML in `Accept`. curl and `fetch` accept all types instead, and
+ * get the JSON error for an unknown path.
  */
 function takesHtml(headers: HeaderList): boolean {
   return headers.some(([name, value]) => name.toLowerCase() === 'accept' && /\btext\/html\b/i.test(value))
@@ -46,8 +47,8 @@ async function editor(): Promise<RawResponse> {
 }
 
 /**
- * Returns the response with a page. Its headers prevent the page from running foreign scripts, and from contacting
- * other hosts.
+ * Returns the response with a page. Its headers prevent the page from running other scripts, and from contacting other
+ * hosts.
  */
 export function answerOf(given: InspectorPage): RawResponse {
   return {
@@ -58,8 +59,9 @@ export function answerOf(given: InspectorPage): RawResponse {
 }
 
 /**
- * Returns the content security policy of the page, with hashes. The script of the page loads the editor, which
- * `strict-dynamic` trusts; `self` would also trust a script that a tenant of this server returns.
+ * Returns the content security policy of the page, which contains hashes of its scripts and style. The script of the
+ * page loads the editor, which `strict-dynamic` trusts. `self` would also trust a script that a tenant of this server
+ * returns.
  */
 function policyOf({ scriptHash, copyHash, styleHash }: InspectorPage): string {
   return [

@@ -11,15 +11,14 @@ import { answerOf } from './page-response.js'
 
 const host = '127.0.0.1'
 
-/** A served recording: one self-contained page. */
 export interface ServedRecording {
   readonly link: string
   close(): Promise<void>
 }
 
 /**
- * Serves the page of a recording to this machine. The page is read-only and needs no token; requests of pages of other
- * sites are rejected, also after DNS rebinding.
+ * Serves the page of a recording to this machine. The page is read-only and needs no token. Requests from pages of
+ * other sites are rejected, even after DNS rebinding.
  * @param port port, or 0 for a free one
  * @throws Error when it cannot listen
  */

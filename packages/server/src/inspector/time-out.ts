@@ -1,4 +1,3 @@
-/** Switches off the timeout of the running test. Returns `false` if that is not possible. */
 type Lift = () => boolean
 
 let lift: Lift | undefined

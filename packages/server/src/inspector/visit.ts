@@ -8,7 +8,7 @@ export interface FailedAssertion {
 
 /** An inspection of a test's sandbox. The test waits until the inspection ends. */
 export interface Visit {
-  /** Name of the tenant that the sandbox has on the server of the page. */
+  /** Name of the sandbox's tenant on the server that serves the page. */
   readonly tenant: string
   /** Title that the page shows, such as the name of the test. */
   readonly title: string
@@ -20,7 +20,7 @@ export interface Visit {
 const visits = new Map<string, Visit>()
 
 /**
- * Registers an inspection. Returns a function that removes it.
+ * Registers an inspection. Returns a function that removes the inspection.
  * @param origin origin of the server that serves the page
  */
 export function beginVisit(origin: string, visit: Visit): () => void {
@@ -29,8 +29,8 @@ export function beginVisit(origin: string, visit: Visit): () => void {
 }
 
 /**
- * Returns the inspection on the server with this URL, or `undefined`. It applies to all tenants of the server, because
- * forks of the sandbox are tenants, too.
+ * Returns the inspection on the server with this URL, or `undefined`. An inspection applies to all tenants of the
+ * server, because forks of the sandbox are tenants, too.
  */
 export function visitAt(url: string): Visit | undefined {
   return visits.get(new URL(url).origin)

@@ -34,7 +34,7 @@ export const copyTool: ToolRow = {
   effect: 'reads',
   inParts: true,
   ofTraces: true,
-  next: 'write it to a file unchanged; it is quoted for its language.',
+  next: 'write the text to a file unchanged, because it is already escaped for its language.',
   run: copied,
 }
 
@@ -48,8 +48,8 @@ async function copied(world: McpTarget, given: ToolArguments, signal?: AbortSign
   const { urls } = facts as { urls?: Readonly<Record<string, unknown>> }
   const text = form.render(selection, urls === undefined ? {} : { addresses: urls })
   const secrets = await world.secrets(tenant)
-  // Entries arrive with redacted secrets. Redact only known secrets here, because names of environment variables look
-  // like secrets.
+  // The secrets in the entries are already redacted. Redact only known secrets here, because the names of environment
+  // variables look like secrets.
   return { data: multiLine(secrets.filter(isLong).reduce((out, secret) => out.replaceAll(secret, hidden), text)) }
 }
 
@@ -85,7 +85,7 @@ async function selectionOf(world: McpTarget, given: ToolArguments, signal?: Abor
   const first = entry ?? from ?? own[0]!.seq
   const last = entry ?? to ?? own.at(-1)!.seq
   if (message === undefined && (last < first || last - first > maxCopied))
-    throw new Mistake(`"to" must be at or after "from", by at most ${maxCopied} entries.`)
+    throw new Mistake(`"to" must be the same as "from", or at most ${maxCopied} entries later.`)
   const limit = Math.min(last - first + 2 * margin, maxCopied)
   const around = await ask(`after=${Math.max(first - margin - 1, 0)}&limit=${limit}`)
   const entries = [...new Map([...around, ...own].map((one) => [one.seq, one])).values()].sort((a, b) => a.seq - b.seq)

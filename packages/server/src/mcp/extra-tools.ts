@@ -29,7 +29,7 @@ export const extraTools: readonly ToolRow[] = [
     input: inputOf({}),
     effect: 'reads',
     inParts: false,
-    next: 'any other tool with "tenant" to read one of them.',
+    next: 'any other tool with "tenant" to read one of the tenants.',
     run: async (world) => ({ data: (await world.tenants()).join('\n') || '(none)' }),
   },
   {
@@ -42,7 +42,7 @@ export const extraTools: readonly ToolRow[] = [
     }),
     effect: 'reads',
     inParts: true,
-    next: 'add_fault with one of them.',
+    next: 'add_fault with one of these faults.',
     run: async (_, { point }) => ({ own: faultLines(point as string | undefined) }),
   },
   {
@@ -63,7 +63,7 @@ export const extraTools: readonly ToolRow[] = [
     }),
     effect: 'reads',
     inParts: false,
-    next: 'play_scenario with that "seed" for the same result.',
+    next: 'play_scenario with this "seed" to get the same result.',
     run: findFailing,
   },
 ]
@@ -105,13 +105,13 @@ async function findFailing(world: McpTarget, given: ToolArguments, signal?: Abor
     }
     const data = printable(`${play.verdict}\n\n${play.timeline}`, { redaction, whole: true })
     return {
-      said: `It does not hold with seed ${first + tried}; it held with ${plural(tried, 'seed')} before.`,
+      said: `The scenario does not hold with seed ${first + tried}. It held with ${plural(tried, 'seed')} before.`,
       data,
     }
   }
   const isCut = tried < seeds ? `; the time limit was reached, continue with "from": ${first + tried}` : ''
   return {
-    said: `It holds with all ${tried} seeds from ${first} on${isCut}.`,
+    said: `The scenario holds with all ${tried} seeds from ${first} on${isCut}.`,
     next: 'add faults or expectations to the scenario, or try more "seeds".',
   }
 }

@@ -10,7 +10,7 @@ const maxData = 6_400
 const maxSaid = 600
 
 interface Parts {
-  /** Number of the requested page, from 1; `undefined` for a tool whose further pages cannot be requested. */
+  /** Number of the requested page, from 1. `undefined` if further pages of the tool's response cannot be requested. */
   readonly part: number | undefined
 }
 
@@ -31,14 +31,14 @@ export function answerText({ said, data, own, next }: ToolResult, { part }: Part
 }
 
 function morePartsOf(parts: number, at: number, asksAgain: boolean): string {
-  if (!asksAgain) return `This is the first of ${parts} pages; get_timeline and list_entries return the rest.`
+  if (!asksAgain) return `This is the first of ${parts} pages; get_timeline and list_entries return the other data.`
   if (at === parts) return `This is page ${at} of ${parts}, the last.`
   return `This is page ${at} of ${parts}. Call again with "page": ${at + 1} for the next, or request less.`
 }
 
 /**
- * Puts data of the app under test between two marker lines. Their mark is computed from the data so that the data does
- * not contain it.
+ * Puts data of the app under test between two marker lines. The mark in these lines is chosen so that the data does not
+ * contain it.
  */
 export function fenceData(data: string): readonly string[] {
   const mark = markOf(data)
@@ -61,7 +61,7 @@ function cut(given: string): string {
   return given.length <= maxSaid ? given : `${given.slice(0, maxSaid - 1)}…`
 }
 
-/** Splits a text into parts of at most `most` bytes of UTF-8. Only a line that is longer than a part is split. */
+/** Splits a text into parts of at most `most` bytes of UTF-8. A line is split only if it is longer than a part. */
 export function partsOf(data: string, most: number = maxData): readonly string[] {
   const parts: string[] = []
   let [part, size] = ['', 0]
@@ -83,8 +83,8 @@ export function partsOf(data: string, most: number = maxData): readonly string[]
 }
 
 /**
- * Splits a long line. It counts three bytes of UTF-8 for each UTF-16 unit, which is the maximum, and splits no
- * surrogate pair.
+ * Splits a long line, but not inside a surrogate pair. If the line has non-ASCII characters, three bytes are counted
+ * for each UTF-16 unit, which is the maximum in UTF-8.
  */
 function* piecesOf(line: string, most: number): Generator<string> {
   const step = Buffer.byteLength(line) === line.length ? most : Math.floor(most / 3)

@@ -13,7 +13,6 @@ const mcpPath = '/mcp'
 
 export interface HttpOptions {
   readonly port: number
-  /** Token that clients must send. */
   readonly token: string
   readonly handle: (request: Request) => Promise<Response>
   readonly report: (text: string) => void

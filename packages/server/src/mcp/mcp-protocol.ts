@@ -103,7 +103,7 @@ function registerPrompt(server: McpServer, prompt: PromptRow, world: McpTarget):
 }
 
 /**
- * Returns an input schema that accepts all arguments. Agents see the real schema in the list of tools, but this package
+ * Returns an input schema that accepts all arguments. Agents see the real schema in the list of tools. This package
  * checks the arguments itself, because its messages are better.
  */
 function taking(schema: object) {

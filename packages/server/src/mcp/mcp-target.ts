@@ -6,7 +6,6 @@ import type { Sandbox } from '../../../../src/sandbox/sandbox.js'
 import { control } from '../control/control.js'
 import { Mistake } from './mistake.js'
 
-/** A response of the control API. */
 export interface ControlResponse {
   readonly ok: boolean
   /** Body of the response: a JSON value, or a text. */
@@ -34,7 +33,7 @@ export interface McpTarget {
   tenants(): Promise<readonly string[]>
   /**
    * Returns all secrets that must be redacted in a response.
-   * @param region region that the call names, whose signing keys are secrets in addition to those of the home region
+   * @param region region that the call names; the signing keys of this region and of the home region are secrets
    */
   secrets(tenant?: string, region?: string): Promise<readonly string[]>
 }
@@ -43,7 +42,7 @@ interface ServerOptions {
   readonly url: string
   readonly tenant: string
   readonly controlToken?: string | undefined
-  /** Further secrets that must be redacted. */
+  /** Additional secrets that must be redacted. */
   readonly secrets?: readonly string[]
 }
 
@@ -75,8 +74,8 @@ export class ServerTarget implements McpTarget {
   }
 
   async secrets(tenant?: string, region?: string): Promise<readonly string[]> {
-    // The environment contains the keys of every existing region. Request keys only of the region that the call names,
-    // because a request for the keys of another region would create it.
+    // The environment contains the keys of every existing region. Also request the keys of the region that the call
+    // names. Do not request the keys of other regions, because the request would create the region.
     const away = region === undefined ? [] : [`/queue/signing-keys?${new URLSearchParams({ region })}`]
     const [world, ...keys] = await Promise.all(
       ['', '/queue/signing-keys', ...away].map((path) => this.ask({ path, tenant })),
@@ -94,7 +93,7 @@ export class ServerTarget implements McpTarget {
     else if (typeof given === 'object' && given !== null) for (const one of Object.values(given)) this.#keep(one)
   }
 
-  /** Rejects the name of an unknown tenant, because the request would create the tenant. */
+  /** Rejects the name of an unknown tenant. Otherwise the request would create the tenant. */
   async #refuseUnknown(tenant: string): Promise<void> {
     if (tenant === this.#options.tenant || (await this.tenants()).includes(tenant)) return
     throw new Mistake(
@@ -129,7 +128,7 @@ export class TraceTarget implements McpTarget {
   readonly #traffic: Traffic
   readonly #secrets: readonly string[]
 
-  /** @param secrets texts that must be redacted, in addition to those that a trace redacts */
+  /** @param secrets texts that must be redacted, in addition to the secrets that are already redacted in the trace */
   constructor(traffic: Traffic, secrets: readonly string[] = []) {
     this.#traffic = traffic
     this.#secrets = secrets

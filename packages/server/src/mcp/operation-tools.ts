@@ -20,7 +20,7 @@ const numbers: ReadonlySet<string> = new Set(['limit', 'skip', 'after', 'around'
 export const common = {
   tenant: { type: 'string', description: 'another tenant of the same server; list_tenants lists them' },
   page: { type: 'integer', minimum: 1, description: 'page of a long response' },
-  full: { type: 'boolean', description: 'whether long texts are complete; request them in pages' },
+  full: { type: 'boolean', description: 'whether to return long texts completely; use page for a long response' },
 } as const
 
 /** Tools that each run one operation of the control API. */
@@ -68,7 +68,8 @@ function inputOf(order: ToolOrder): InputSchema {
 
 function queryOf(name: string, what: string, { defaults }: Tool): object {
   const without = defaults?.[name] === undefined ? '' : `; default ${defaults[name]}`
-  // Omit the text after the first semicolon, which is the default of the control API. The tool has its own default.
+  // The text after the first semicolon is the default of the control API. Omit it, because the tool has its own
+  // default.
   const description = `${without === '' && !numbers.has(name) ? what : what.split(';')[0]}${without}`
   if (!numbers.has(name)) return { type: 'string', description }
   return name === 'limit'
@@ -82,8 +83,8 @@ interface BodyPart {
 }
 
 /**
- * Returns the schemas of the fields of a body. They need not be exact, because the server checks the details, with
- * better messages.
+ * Returns the schemas of the fields of a body. They need not be exact, because the server checks the details. The
+ * server's messages are better.
  */
 function bodyOf({ body }: ControlOperation): BodyPart {
   if (body === undefined) return { properties: {}, required: [] }

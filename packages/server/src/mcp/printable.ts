@@ -4,17 +4,17 @@ import { isSecretGroup, isSecretNumber } from '../../../../src/secrets/secret-na
 
 /** Maximum characters of one text in a response, unless the whole text is requested. */
 const maxOfText = 600
-/** Maximum characters of a header value. It is higher, because signatures are long. */
+/** Maximum characters of a value in a pair, such as the value of a header. */
 const maxOfPair = 120
 /**
- * Number of characters after the shown ones that are searched for secrets, too. Without them, half of a secret could be
+ * Number of characters after the shown text in which secrets are searched, too. Otherwise half of a secret could be
  * shown.
  */
 const margin = 8_192
 
 interface Showing {
   readonly redaction: Redaction
-  /** Whether long texts are shown completely instead of shortened. */
+  /** Whether long texts are shown completely. */
   readonly whole: boolean
 }
 
@@ -61,7 +61,7 @@ function shownJson(value: unknown, name: string, showing: Showing): unknown {
 }
 
 function shownList(list: readonly unknown[], name: string, showing: Showing): unknown[] {
-  // Headers and fields of a hash are pairs of name and value.
+  // Headers and hash fields are lists of pairs. Each pair is a name and a value.
   if (list.length > 0 && list.every(isPair))
     return list.map(([key, value]) => [
       shortened(key, showing),
@@ -69,7 +69,8 @@ function shownList(list: readonly unknown[], name: string, showing: Showing): un
     ])
   if (name === 'argv' && list.every((word) => typeof word === 'string'))
     return showing.redaction.words(list).map((word) => shortened(word, showing))
-  // Fields of a stream entry and replies in pairs: the value after the name of a secret is a secret.
+  // In other lists, such as the fields of a stream entry, names and values alternate. The value after the name of a
+  // secret is a secret.
   return list.map((item, index) => {
     const before = list[index - 1]
     const isSecret = typeof before === 'string' && typeof item === 'string' && showing.redaction.isSecretName(before)

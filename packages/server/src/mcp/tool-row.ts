@@ -11,7 +11,6 @@ export interface InputSchema {
 
 export type ToolArguments = Readonly<Record<string, unknown>>
 
-/** Result of a tool. */
 export interface ToolResult {
   /** Message of the tool itself, without captured data. */
   readonly said?: string
@@ -30,8 +29,8 @@ export interface ToolRow extends Pick<Tool, 'name' | 'effect' | 'next' | 'ofTrac
   readonly description: string
   readonly input: InputSchema
   /**
-   * Whether a long response can be requested in pages. Only tools without effects support that, because each page is a
-   * new call.
+   * Whether a long response can be requested in pages. Each page is a new call, so that only tools without effects
+   * support pages.
    */
   readonly inParts: boolean
   run(world: McpTarget, given: ToolArguments, signal?: AbortSignal): Promise<ToolResult>

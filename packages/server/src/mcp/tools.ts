@@ -8,7 +8,6 @@ import { operationTools } from './operation-tools.js'
 import { checkArguments } from './tool-arguments.js'
 import type { ToolArguments, ToolResult, ToolRow } from './tool-row.js'
 
-/** Every tool of `stuntdouble mcp`. */
 export const tools: readonly ToolRow[] = [...operationTools, copyTool, ...extraTools]
 
 /** Returns the tools that a target supports. */

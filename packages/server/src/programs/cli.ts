@@ -51,8 +51,8 @@ function commandOf([name = '--help', ...rest]: readonly string[]): { name: strin
 }
 
 /**
- * Escapes control characters in an error. Its message may quote a server or a file, and Node.js would print control
- * characters unchanged.
+ * Escapes control characters in the message of an error. The message may quote a server or a file, and Node.js would
+ * print control characters unchanged.
  */
 function printable(error: unknown): unknown {
   if (!(error instanceof Error)) return error
@@ -118,7 +118,7 @@ function meant(name: string, known: readonly string[]): string {
   return near === undefined ? '' : ` Did you mean ${near}?`
 }
 
-/** Returns all values of options that may be given several times. The parser keeps only the last one. */
+/** Returns all values of repeatable options. The parser keeps only the last value of each option. */
 function valuesOf(names: readonly string[], words: readonly string[]): Record<string, readonly string[]> {
   return Object.fromEntries(
     names.map((name) => [

@@ -4,8 +4,8 @@ import { about, type CommandEntryPoint, exitCodes, groups, programs } from './pr
 /** Maximum width of a line of help text, in columns. */
 export const helpColumns = 100
 /**
- * Maximum number of lines of a help text with all options. A longer help describes only the common options, and lists
- * the names of the others.
+ * Maximum number of lines of a help text with all options. If there are more, the help describes only the common
+ * options, and lists the names of the others.
  */
 export const helpLines = 38
 /** Maximum width of the column with the options, before their descriptions. */

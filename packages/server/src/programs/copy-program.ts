@@ -9,13 +9,13 @@ export const program: Program = {
   args: {
     as: { type: 'string', valueHint: 'FORM', description: `format: ${names.join(', ')}` },
     entry: { type: 'string', valueHint: 'NUMBER', description: 'one entry, by its number' },
-    message: { type: 'string', valueHint: 'ID', description: 'one message with everything that followed from it' },
+    message: { type: 'string', valueHint: 'ID', description: 'one message with all entries that it caused' },
     from: {
       type: 'string',
       valueHint: 'NUMBER',
-      description: 'first entry of a range (default: the first of all)',
+      description: 'first entry of a range (default: first entry)',
     },
-    to: { type: 'string', valueHint: 'NUMBER', description: 'last entry of a range (default: the last of all)' },
+    to: { type: 'string', valueHint: 'NUMBER', description: 'last entry of a range (default: last entry)' },
     question: { type: 'string', valueHint: 'TEXT', description: 'question that the prompt asks' },
   },
   operands: { hint: '[TRACE.json]', least: 0, most: 1 },

@@ -7,7 +7,7 @@ import { realHostsIn, upstashDialect } from '../../../../src/protocol/dialect.js
 
 interface Finding {
   readonly state: 'good' | 'missing' | 'bad'
-  /** Text that says what was found. For a problem it also says what to do. */
+  /** Text of the finding. For a problem, the text also says what to do. */
   readonly text: string
 }
 
@@ -96,8 +96,8 @@ function versionOf(name: string): string | undefined {
 }
 
 /**
- * Compares a version with the ranges that the package.json of stuntdouble contains: `>=22.12`, `^3.0.0`, and both
- * joined by `||`.
+ * Returns whether a range contains a version. It supports only the ranges in the package.json of stuntdouble:
+ * `>=22.12`, `^3.0.0`, and both joined by `||`.
  */
 function satisfies(version: string, range: string): boolean {
   return range.split('||').some((one) => {

@@ -140,7 +140,10 @@ async function knock({ connection, prefix, has, hide }: DriftPlan): Promise<void
     )
 }
 
-/** Runs the comparison. Ctrl-C ends it and removes what it created; a second Ctrl-C ends it immediately. */
+/**
+ * Runs the comparison. Ctrl-C stops the comparison, and everything that it has created is removed. A second Ctrl-C ends
+ * the process immediately.
+ */
 async function compared({
   cases,
   connection,
@@ -179,7 +182,10 @@ async function compared({
   }
 }
 
-/** Opens the endpoint and checks that it responds as requested. @throws UsageError when it does not */
+/**
+ * Opens the endpoint, and checks that it returns the requested status.
+ * @throws UsageError if it returns another status or does not respond
+ */
 async function openEndpoint(
   { url, port }: NonNullable<DriftPlan['endpoint']>,
   dialect: Dialect,
@@ -208,13 +214,12 @@ async function wrongWithEndpoint(url: string): Promise<string | undefined> {
       signal: AbortSignal.timeout(15_000),
     })
     if (asked.status === 503) return undefined
-    return `--endpoint returned status ${asked.status} for ?status=503. Make it respond with the status in its query.`
+    return `--endpoint returned status ${asked.status} for ?status=503. Make the endpoint respond with the status in its query.`
   } catch (error) {
     return `--endpoint does not respond: ${(error as Error).message}.`
   }
 }
 
-/** Shows progress on a terminal only. */
 function showProgress(line: string): void {
   if (process.stderr.isTTY)
     process.stderr.write(`\r\x1b[K${plainText(line).slice(0, (process.stderr.columns ?? 80) - 1)}`)

@@ -88,8 +88,8 @@ export async function refuseUnknownTenant(given: ParsedArguments): Promise<void>
 }
 
 /**
- * Returns the names of the tenants of a server; `undefined` without a valid response. `connect()` then reports the
- * error.
+ * Returns the names of a server's tenants. Returns `undefined` for an invalid response, because `connect()` then
+ * reports the error.
  */
 async function tenantsOf(given: ParsedArguments): Promise<readonly string[] | undefined> {
   const token = textOf(fromEnvironment(given), 'control-token', 'T')

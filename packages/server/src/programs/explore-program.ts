@@ -57,7 +57,7 @@ export const mergeProgram: Program = {
     file: {
       type: 'string',
       valueHint: 'FILE',
-      description: 'the campaign, with which the first failure is shrunk',
+      description: 'campaign file, which is needed to shrink the first failure',
     },
   },
   operands: { hint: 'FILE…', least: 1, most: maxShards },
@@ -115,7 +115,7 @@ async function explore(file: string, given: ParsedArguments): Promise<number> {
   }
 }
 
-/** Runs the shard. Returns the reason why the campaign could not be run, or `undefined`. */
+/** Runs the shard. Returns the reason if the campaign could not be run, otherwise `undefined`. */
 async function played(run: ShardRun, keep: ShardFileWriter): Promise<string | undefined> {
   const hide = showProgress(() => run.progress)
   try {
@@ -144,7 +144,7 @@ async function merge(names: readonly string[], given: ParsedArguments): Promise<
 /**
  * Returns the path of the campaign that `--file` names, or `undefined` without the option. Paths in shard files are
  * never opened, because these files come from other machines.
- * @throws UsageError when the shards ran a campaign with another content
+ * @throws UsageError if the file differs from the campaign that the shards ran
  */
 async function givenCampaign(given: ParsedArguments, { campaign }: Merged): Promise<string | undefined> {
   const file = textOf(given, 'file', 'FILE')
@@ -157,8 +157,8 @@ async function givenCampaign(given: ParsedArguments, { campaign }: Merged): Prom
 }
 
 /**
- * Shrinks the first failure. Returns its description, or the reason why it was not shrunk; `undefined` without a
- * failure.
+ * Shrinks the first failure. Returns the description of the failure, or the reason why it was not shrunk. Returns
+ * `undefined` without a failure.
  */
 async function retold(all: Merged, campaign: string | undefined): Promise<{ told: string } | undefined> {
   if (all.first === undefined) return undefined
@@ -181,7 +181,7 @@ async function storyOf({ first }: Merged, workers: Workers): Promise<{ told: str
     return {
       told:
         story ??
-        'The failure was not shrunk, because this run holds now. The code under test is not repeatable: it uses time, randomness or state from outside its sandbox.',
+        'The failure was not shrunk, because the run did not fail when it was repeated. The code under test is not repeatable: it uses time, randomness or state from outside its sandbox.',
     }
   } catch (error) {
     if (error instanceof JobFailed) return { told: `The failure was not shrunk: ${error.message}` }

@@ -9,24 +9,25 @@ import { readText } from '../text-file.js'
 import { connected, refuseUnknownTenant } from './env-program.js'
 
 /**
- * Maximum size of the input, in bytes. A run with the largest payload and results that the service accepts is smaller.
+ * Maximum size of the input, in bytes. A run is smaller, even with the largest payload and results that the service
+ * accepts.
  */
 export const maxRun = 67_108_864
 
 export const program: Program = {
   args: {
-    run: { type: 'string', valueHint: 'ID', description: 'workflow run, of a server or of a log with several runs' },
+    run: { type: 'string', valueHint: 'ID', description: 'ID of a run on a server, or in a log with several runs' },
     url: {
       type: 'string',
       valueHint: 'URL',
-      description: 'endpoint of the workflow, which a list of steps lacks',
+      description: 'endpoint of the workflow, if FILE is a list of steps',
     },
     header: {
       type: 'string',
       valueHint: 'NAME:VALUE',
       description: 'header that the trigger forwards; repeatable',
     },
-    'created-at': { type: 'string', valueHint: 'ISO', description: 'start of the run, which a list of steps lacks' },
+    'created-at': { type: 'string', valueHint: 'ISO', description: 'start of the run, if FILE is a list of steps' },
     out: { type: 'string', valueHint: 'FILE', description: 'file for the history (default: standard output)' },
     'include-secrets': {
       type: 'boolean',
@@ -36,7 +37,7 @@ export const program: Program = {
       type: 'string',
       valueHint: 'URL',
       default: 'http://127.0.0.1:4010',
-      description: 'running server, without a FILE',
+      description: 'running server, instead of a FILE',
     },
     tenant: { type: 'string', valueHint: 'NAME', default: 'main', description: 'tenant of the run' },
     'control-token': controlTokenOption,
@@ -80,7 +81,7 @@ async function ofServer(given: ParsedArguments): Promise<RunHistory> {
     .catch((error: Error) => {
       throw new UsageError(error.message)
     })
-  // Check the history, because another program may respond at this URL.
+  // Check the history, because the program at this URL may not be a server of stuntdouble.
   return parseRunHistory(history, sourceOf(given))
 }
 
@@ -122,6 +123,6 @@ function headerOf(given: string): readonly [string, string] {
 function report({ runId, url, state, entries, missing = [] }: RunHistory): string {
   const about = `${plainText(runId)} of ${plainText(url)}: ${state}, ${entries.length === 1 ? '1 entry' : `${entries.length} entries`}`
   const lines = [about, ...missing.map((sentence) => `missing: ${plainText(sentence)}`)]
-  lines.push('It contains the payload and all results unchanged. Check it before you commit it.')
+  lines.push('The history contains the payload and all results unchanged. Check it before you commit it.')
   return `${lines.join('\n')}\n`
 }

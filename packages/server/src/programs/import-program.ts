@@ -10,7 +10,7 @@ import { type SecretKind, secretKinds } from '../../../../src/scenarios/import/p
 import { testFileText } from '../../../../src/scenarios/import/test-file.js'
 import { readText } from '../text-file.js'
 
-/** Maximum size of a file with records, in bytes. A page of the log with all bodies is smaller. */
+/** Maximum size of a file with records, in bytes. A page of the log is smaller, even with all bodies. */
 export const maxRecords = 67_108_864
 
 export const program: Program = {

@@ -5,11 +5,16 @@ import { plainText } from '../../../../src/report/safe-text.js'
 import { dateOf, since, timeOf } from '../../../../src/report/shown-times.js'
 import { isNews } from '../../../../src/report/timeline.js'
 
-/** Function that styles a part of a line for a terminal. Without a terminal it returns the text unchanged. */
+/**
+ * Function that styles a part of a line for a terminal. Without a terminal, the function returns the text unchanged.
+ */
 export type Paint = (style: 'quiet' | 'bad' | 'odd', text: string) => string
 
 const deepest = 8
-/** Maximum number of printed entries that are kept. An entry whose cause is older is not indented. */
+/**
+ * Maximum number of printed entries that are kept. If the cause of an entry is no longer kept, the entry is not
+ * indented.
+ */
 const maxRemembered = 20_000
 const shortestName = 7
 /** Types whose entries are sent again when they end. Entries of other types never change. */
@@ -17,9 +22,11 @@ const endsLater: ReadonlySet<string> = new Set(['request', 'outbound', 'attempt'
 
 interface TreePosition {
   readonly depth: number
-  /** ID of the message of an attempt or state change. Consecutive entries of one message have the same indentation. */
+  /**
+   * For an attempt or a state change: ID of the message. Consecutive entries of one message have the same indentation.
+   */
   readonly turnOf: string | undefined
-  /** Reason of the last wait of the message that was printed. */
+  /** Reason why the entry's message waited before this entry. */
   readonly waited: string | undefined
 }
 
@@ -35,8 +42,8 @@ export class LiveTimeline {
   readonly #taken = new Set<string>()
   readonly #waits = new Map<string, string>()
   /**
-   * Deliveries that have not ended before the entry that is printed: `seq` of the delivery, and `seq` of the last entry
-   * before its end.
+   * Deliveries in flight. The key is the `seq` of the delivery. The value is the `seq` of the last entry before the
+   * delivery ends.
    */
   readonly #open = new Map<number, number>()
   #last: Entry | undefined
@@ -48,7 +55,10 @@ export class LiveTimeline {
     this.#paint = paint
   }
 
-  /** Starts a new timeline after a reset or load, when entries count from 1 again. Returns the line that reports it. */
+  /**
+   * Starts a new timeline after a reset or load, because entries count from 1 again. Returns the line that reports the
+   * reset or load.
+   */
   renew(by: 'reset' | 'load'): string {
     this.#told.clear()
     this.#waits.clear()
@@ -60,8 +70,8 @@ export class LiveTimeline {
   }
 
   /**
-   * Returns the lines for entries that arrived together, in the order of the entries. For an entry that was printed and
-   * has not changed, there is no line.
+   * Returns the lines for entries that arrived together, in the order of the entries. An entry that was already printed
+   * has no line unless it has changed.
    */
   lines(entries: Iterable<Entry>): string[] {
     const lines: string[] = []
@@ -109,8 +119,8 @@ export class LiveTimeline {
   }
 
   /**
-   * Returns `seq` of the delivery whose handler probably caused an entry: the only delivery in flight. Returns
-   * `undefined` if several are in flight.
+   * If only one delivery is in flight, returns its `seq`, because its handler has probably caused the entry. Otherwise
+   * returns `undefined`.
    */
   #deliveryAround({ type, seq }: Entry): number | undefined {
     for (const [attempt, end] of this.#open) if (end < seq) this.#open.delete(attempt)
@@ -132,7 +142,7 @@ export class LiveTimeline {
     this.#told.delete(oldest!)
   }
 
-  /** Returns the shortest prefix of an ID that distinguishes the message from earlier ones. */
+  /** Returns the shortest prefix of a message ID that differs from the prefixes of earlier messages. */
   #name(id: string): string {
     const known = this.#names.get(id)
     if (known !== undefined) return known

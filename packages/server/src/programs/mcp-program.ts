@@ -28,7 +28,9 @@ const {
   'allow-production': allowProduction,
 } = serveArguments
 
-/** Options for the server that this command starts if neither `--url` nor `--trace` is given. */
+/**
+ * Options of the server that this command starts. It starts a server only if neither `--url` nor `--trace` is given.
+ */
 const ofOwnServer = {
   'serve-port': {
     type: 'string',
@@ -111,7 +113,7 @@ function missingPeer(error: NodeJS.ErrnoException): Error {
 
 interface Opened {
   readonly world: McpTarget
-  /** Description of the source for the user. */
+  /** Description of the source for the user, such as `the trace out.json`. */
   readonly about: string
   close(): Promise<void>
 }
@@ -133,7 +135,7 @@ async function worldOf(given: ParsedArguments, secrets: readonly string[]): Prom
   const tenant = textOf(given, 'tenant', 'NAME')!
   const url = textOf(given, 'url', 'URL')
   if (url !== undefined) {
-    // The target connects on first use. Connect here so that a server that does not respond is reported now.
+    // The target connects on first use. Connect now, so that the user immediately sees that a server does not respond.
     await connected(given)
     const controlToken = textOf(fromEnvironment(given), 'control-token', 'T')
     return {
@@ -174,7 +176,7 @@ async function overStreams(world: McpTarget, about: string, protocol: McpProtoco
     }),
   )
   onEnd(() => input.destroy())
-  // Ignore the error of an output whose reader has disconnected.
+  // Ignore this error: the reader of the output has disconnected.
   process.stdout.on('error', () => input.destroy())
   if (process.stdin.isTTY)
     report(`${about}. Start this command from an agent, which sends its requests on standard input; see --help.`)

@@ -2,10 +2,10 @@
 const glance = 250
 
 /**
- * Ends this process when npm ends. `npx stuntdouble serve &` starts npm, a shell and this process; when npm gets a
- * signal, it passes the signal to the shell, and the shell does not forward it. A package.json script that starts this
- * command in the background (`&`) ends immediately on purpose, so its parent is not watched. Windows does not report
- * the end of a parent.
+ * Ends this process when npm ends. `npx stuntdouble serve &` starts npm, a shell and this process. When npm gets a
+ * signal, it passes the signal to the shell, but the shell does not forward the signal. If a package.json script starts
+ * this command in the background (`&`), the script ends immediately on purpose. In that case, the parent is not
+ * watched. Windows does not report the end of a parent.
  * @param end function that ends this process, called at most once
  */
 export function endWithNpm(end: () => void): void {

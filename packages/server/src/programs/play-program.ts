@@ -16,7 +16,7 @@ export const program: Program = {
     to: {
       type: 'string',
       valueHint: 'URL',
-      description: 'app to deliver to; without a path destinations keep theirs',
+      description: 'URL of the app; without a path, destinations keep their paths',
     },
     'deliver-to': {
       type: 'string',
@@ -27,7 +27,7 @@ export const program: Program = {
       type: 'string',
       valueHint: 'DURATION',
       default: '30s',
-      description: 'host time that the app may take',
+      description: 'maximum host time of one response of the app',
     },
     runs: { type: 'string', valueHint: 'N', default: '1', description: 'number of runs, each with its own seed' },
     seed: { type: 'string', valueHint: 'S', description: "seed of the first run (default: the scenario's)" },
@@ -53,7 +53,7 @@ export const program: Program = {
   },
 }
 
-/** Results of all runs. `shown` is the first one that failed, or the last one. */
+/** Results of all runs. `shown` is the first run that failed. If no run failed, it is the last run. */
 interface Outcome {
   readonly runs: number
   readonly failed: readonly (string | number)[]
@@ -93,7 +93,6 @@ async function playRuns(scenario: Scenario, options: PlayOptions, runs: number):
   return { runs, failed, shown: shown! }
 }
 
-/** Shows progress on a terminal only. */
 function showProgress(done: number, runs: number, failed: number): void {
   if (runs === 1 || !process.stderr.isTTY) return
   if (done < runs && done % Math.max(1, Math.floor(runs / 100)) !== 0) return

@@ -4,12 +4,13 @@ import { hostSetTimeout } from '../../../../src/kernel/host.js'
 const isWindows = process.platform === 'win32'
 /** Time between SIGTERM and SIGKILL for the processes of a group, in milliseconds of host time. */
 const patience = 2_000
-/** Interval between two checks whether they have ended, in milliseconds of host time. */
+/** Interval between two checks whether all processes of the group have ended, in milliseconds of host time. */
 const glance = 20
 
 /**
  * A command and all its child processes, as one process group, so that one signal reaches all of them. A process that
- * leaves the group on purpose, such as a daemon, is not ended. Windows has no groups; there `taskkill` ends the tree.
+ * leaves the group on purpose, such as a daemon, is not ended. Windows has no process groups. There `taskkill` ends the
+ * command and its child processes.
  */
 export class ProcessGroup {
   readonly leader: ChildProcess
@@ -54,17 +55,15 @@ export class ProcessGroup {
 }
 
 interface Watch {
-  /** Starts to watch the group. */
   readonly begin: (group: number | undefined) => void
-  /** Ends the watch. */
   readonly end: () => void
 }
 
 /**
- * Starts a small shell that ends the group if this process dies. This process cannot handle SIGKILL, but its pipe to
- * the shell is always closed when it dies. A second line in the pipe tells the shell that the group has already ended.
- * The shell starts before the group, so that the group is watched from its start. Without `/bin/sh`, the group outlives
- * a SIGKILL of this process.
+ * Starts a small shell that ends the group if this process dies. This process cannot handle SIGKILL. But whenever it
+ * dies, its pipe to the shell is closed. A second line in the pipe means that the group has already ended. The shell
+ * starts before the group, so that it watches the group from the start. Without `/bin/sh`, the group continues to run
+ * after a SIGKILL of this process.
  */
 function startWatch(): Watch {
   if (isWindows) return { begin: () => {}, end: () => {} }

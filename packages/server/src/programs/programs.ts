@@ -5,7 +5,6 @@ export const about = {
   description: 'A test double for a data store over REST, a message queue with workflows, and statistics',
 }
 
-/** A command of the command line, with its summary and the function that loads its program. */
 export interface CommandEntryPoint {
   /** Summary of the command: an imperative without a full stop, of at most 70 characters. */
   readonly description: string
@@ -90,7 +89,7 @@ export const programs: Readonly<Record<string, CommandEntryPoint>> = {
   },
 }
 
-/** What each exit code means: in short for the help, and in full for the reference. */
+/** The meaning of each exit code: `short` for the help, and `full` for the reference. */
 export const exitCodes: Readonly<Record<0 | 1 | 2 | 3 | 4, { readonly short: string; readonly full: string }>> = {
   0: { short: 'success', full: 'success' },
   1: {

@@ -64,7 +64,7 @@ export const program: Program = {
   },
 }
 
-/** Default values of all options of `serve`, because `run` does not have all of these options. */
+/** Default values of all options of `serve`. The command `run` has only some of these options. */
 const defaultsOfServe = Object.fromEntries(Object.entries(serveArguments).map(([name, row]) => [name, row.default]))
 
 function tenantOf(server: StuntdoubleServer, name: string): Sandbox {
@@ -76,13 +76,13 @@ function tenantOf(server: StuntdoubleServer, name: string): Sandbox {
 }
 
 /**
- * Runs the command in this terminal, forwards signals to it and to its child processes, and returns its exit code. When
- * the promise resolves, all of its child processes have ended.
+ * Runs the command in this terminal and returns its exit code. Signals are forwarded to the command and its child
+ * processes. When the promise resolves, all of these processes have ended.
  */
 function ended([command = '', ...words]: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   return new Promise((resolve, reject) => {
-    // Install the signal handlers first, so that no signal is lost. They cannot run before this function has returned,
-    // when the group exists.
+    // Install the signal handlers first, so that no signal is lost. They run only after this function has returned,
+    // when `group` is set.
     const stop = handOn((name) => group.signal(name))
     const group = new ProcessGroup(command, words, env)
     endWithNpm(() => void group.signal('SIGTERM'))
@@ -117,8 +117,8 @@ function ended([command = '', ...words]: readonly string[], env: NodeJS.ProcessE
 const echo = 100
 
 /**
- * Forwards signals to the command, because the command runs in its own session, which gets no signals from the
- * terminal. Returns a function that stops it.
+ * Forwards signals to the command. The command runs in its own session, which gets no signals from the terminal.
+ * Returns a function that stops the forwarding.
  */
 function handOn(send: (name: NodeJS.Signals) => void): () => void {
   const handlers = new Map<NodeJS.Signals, () => void>()
@@ -130,7 +130,7 @@ function handOn(send: (name: NodeJS.Signals) => void): () => void {
       send(signal)
     })
   }
-  // Ctrl-Z stops the command and this process. When this process continues, so does the command.
+  // Ctrl-Z stops the command and this process. When this process continues, the command also continues.
   handlers.set('SIGTSTP', () => {
     send('SIGSTOP')
     process.kill(process.pid, 'SIGSTOP')
@@ -147,8 +147,8 @@ function handOn(send: (name: NodeJS.Signals) => void): () => void {
 }
 
 /**
- * Prints the timeline of a sandbox after a command that failed. If tests reset the sandbox, it contains only the last
- * test, which may have passed.
+ * Prints the timeline of a sandbox after a command that failed. If tests reset the sandbox, the timeline contains only
+ * the last test. That test may have passed.
  */
 function tell(sandbox: Sandbox, name: string): void {
   const { traffic, destinations, outbound } = sandbox

@@ -80,13 +80,14 @@ function essentialOf(env: Readonly<Record<string, string>>): [string, string][] 
 }
 
 /**
- * Dialects in the order in which their variables are searched. The vendor's names come first, because the environment
- * contains the names of both dialects with `auto`.
+ * Dialects in the order in which their variables are searched. With `auto`, the environment contains the names of both
+ * dialects, and the vendor's names are preferred.
  */
 const dialects = [upstashDialect, neutralDialect]
 
 /**
- * Returns the tenant `main`. It may not exist, if the state file already contains the maximum number of other tenants.
+ * Returns the tenant `main`. It cannot be created if the state file already contains the maximum number of other
+ * tenants.
  */
 async function mainOf(server: StuntdoubleServer): Promise<Sandbox> {
   try {

@@ -11,17 +11,19 @@ import { readText } from '../text-file.js'
 interface Started {
   readonly server: StuntdoubleServer
   readonly options: ServerOptions
-  /** Path of the scenario file. */
   readonly file: string | undefined
   readonly scenario: Scenario | undefined
 }
 
-/** Starts a server with these options. Returns it with its scenario. @throws UsageError when it cannot start */
+/**
+ * Starts a server with these options. Returns the server and its scenario.
+ * @throws UsageError when it cannot start
+ */
 export async function startedServer(given: ParsedArguments): Promise<Started> {
   const options = { ...serverOptions(given), ...(await certificateOf(given)) }
   const word = textOf(given, 'scenario', 'FILE|NAME')
   const file = word === undefined ? undefined : scenarioFile(word)
-  // Import the module only for a server with a scenario, because other servers start faster without it.
+  // Import the module only if there is a scenario. Servers without a scenario start faster then.
   const scenario =
     file === undefined ? undefined : await (await import('../tenant-scenario/watch-scenario.js')).scenarioOf(file)
   const server = await startServer(scenario === undefined ? options : within(scenario, options, given)).catch(

@@ -8,8 +8,8 @@ import { connected, refuseUnknownTenant } from './env-program.js'
 import { LiveTimeline, type Paint } from './live-timeline.js'
 
 /**
- * Time for which new entries are collected before they are printed, in milliseconds of host time. This way most entries
- * are printed in order, and with their responses.
+ * Time for which new entries are collected before they are printed, in milliseconds of host time. Most entries are then
+ * printed in order and with their responses.
  */
 const together = 50
 

@@ -17,9 +17,8 @@ import type { StoreEngine } from '../../../../src/store/store-engine.js'
 import { type CommandInfo, flagsOf } from './command-catalog.js'
 import type { RealRedis } from './real-redis.js'
 
-// Decides which commands may run on the real Redis over REST, and which run in this process.
+// Decides which commands of the REST API may run, and whether they run on the real Redis or in this process.
 
-/** A command that may run. */
 export interface Admitted {
   readonly argv: readonly Bytes[]
   readonly writes: boolean
@@ -28,16 +27,16 @@ export interface Admitted {
 }
 
 /**
- * Commands that run in this process instead of on the real Redis. Users belong to the sandbox, the service has one
- * database and no replica, and clients must not manage or observe the real Redis.
+ * Commands that run in this process instead of on the real Redis. Users belong to the sandbox, and the service has one
+ * database and no replica. Clients must not manage or observe the real Redis.
  */
 const staysHere =
   /^(?:(?:ACL|SELECT|WAIT|WAITAOF|MOVE|SWAPDB|ROLE|SAVE|BGSAVE|BGREWRITEAOF|LASTSAVE|SLOWLOG|LATENCY|MODULE|LOLWUT|PFSELFTEST)(?: .*)?|MEMORY (?!USAGE$).*|CONFIG (?:RESETSTAT|HELP))$/
 
 /**
- * Admits a command or rejects it as the service does: commands that need a connection, block, manage the server, or are
- * not permitted. A command that the double does not know, such as one of a module, is checked with the flags that the
- * real Redis has for it.
+ * Admits a command, or rejects it as the service does. Commands are rejected if they need a connection, block, manage
+ * the server, or are not permitted. If the double does not know a command, such as a command of a module, it checks the
+ * flags that the real Redis has for the command.
  * @throws ReplyError for a rejected command
  */
 export async function admitted(
@@ -58,7 +57,7 @@ export async function admitted(
   if (known !== store.commands.find(argv)) throw notAvailable(commandTable.shownName(argv), store.docs)
   if (known !== undefined) return ours(known, argv, user, store)
   const facts = await engine.knowledge.of(argv)
-  // Send a command that the real Redis does not know, too, so that its error is returned.
+  // If the real Redis does not know the command either, send it. The client then gets the error of the real Redis.
   if (facts === undefined) return { argv, writes: false, stays: false }
   const row = { name: facts.name, group: '', flags: flagsOf(facts) }
   if (row.flags.some((flag) => managing.has(flag)) || facts.flags.has('pubsub')) {
@@ -74,15 +73,15 @@ function nameWithSubcommand(argv: readonly Bytes[]): string {
 
 /**
  * Returns whether a command would break the connection that all clients share. Redis disconnects after POST and HOST:,
- * which look like HTTP, and SCRIPT DEBUG makes the next script run in the debugger.
+ * because they look like HTTP. SCRIPT DEBUG makes the next script run in the debugger.
  */
 function breaksConnections([name, second]: readonly Bytes[]): boolean {
   return /^(?:POST|HOST:)$/i.test(name!) || (/^SCRIPT$/i.test(name!) && /^DEBUG$/i.test(second ?? ''))
 }
 
 /**
- * Categories of commands that are rejected if the double does not know them, because they could affect the server, its
- * connections or other machines.
+ * A command that the double does not know is rejected if it has one of these categories, because it could affect the
+ * server, its connections or other machines.
  */
 const managing: ReadonlySet<string> = new Set(['admin', 'dangerous', 'blocking', 'connection', 'transaction'])
 
@@ -114,12 +113,11 @@ async function permit(
 }
 
 const setting = latin1('notify-keyspace-events')
-/** Names of settings that contain passwords or key files. */
 const secretSetting = /pass|auth|user|key-file/i
 
 /**
- * Removes settings with secrets from the arguments of CONFIG GET. A pattern is replaced by the setting that clients may
- * change, because it could match settings with secrets.
+ * Removes settings with secrets from the arguments of CONFIG GET. A pattern such as `*` could match such settings. It
+ * is replaced by the only setting that clients may change.
  */
 function withoutSecrets(argv: readonly Bytes[]): readonly Bytes[] {
   const names = argv.slice(2).flatMap((name) => {

@@ -4,19 +4,19 @@ import { type RespValue, replyIn } from '../redis-client/reply-reader.js'
 import { transacted } from './marker.js'
 import type { RedisNode } from './redis-node.js'
 
-// Runs commands on all keys for which the command tips of Redis do not say how to combine the replies of several
-// masters.
+// Special code for commands that concern all keys. For these commands, the command tips of Redis do not say how to
+// combine the replies of several masters.
 
 type Special = (argv: readonly Bytes[], nodes: readonly RedisNode[]) => Promise<Reply>
 
-/** Returns the function that runs such a command; `undefined` for a command that can be sent to one server. */
+/** Returns the function that runs a command on all keys; `undefined` if the command needs no special code. */
 export function specialOf([name, ...more]: readonly Bytes[], nodes: readonly RedisNode[]): Special | undefined {
   if (/^DBSIZE$/i.test(name!) && more.length === 0) return size
   if (/^RANDOMKEY$/i.test(name!) && more.length === 0) return randomKey
   return /^SCAN$/i.test(name!) && nodes.length > 1 ? scan : undefined
 }
 
-/** Runs RANDOMKEY. If it returns the marker and other keys exist, it is repeated. */
+/** Runs RANDOMKEY. If the reply is the marker and other keys exist, RANDOMKEY runs again. */
 const randomKey: Special = async (argv, nodes) => {
   for (const node of nodes) {
     let isAlone = false

@@ -4,9 +4,8 @@ import type { CommandFlag } from '../../../../src/store/command/command-descript
 import { Status } from '../../../../src/store/command/reply.js'
 import type { RespValue } from '../redis-client/reply-reader.js'
 
-// Facts about commands, which COMMAND INFO of the real Redis returns.
+// Facts about commands. They are taken from the reply of the real Redis to COMMAND INFO.
 
-/** Facts about one command. */
 export interface CommandInfo {
   /** Name in upper case, with the subcommand if there is one. */
   readonly name: string
@@ -63,7 +62,7 @@ export class CommandCatalog {
   }
 }
 
-/** Returns the facts about a command, followed by those about its subcommands. */
+/** Returns the facts about a command, followed by the facts about its subcommands. */
 function rowsOf(told: RespValue): readonly CommandInfo[] | undefined {
   const row = Array.isArray(told) ? told[0] : undefined
   if (!Array.isArray(row)) return undefined

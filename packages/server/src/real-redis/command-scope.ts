@@ -1,8 +1,8 @@
 import type { Bytes } from '../../../../src/kernel/bytes.js'
 import { replyError } from '../../../../src/store/command/errors.js'
 
-// Classifies commands: some may run only while the real Redis belongs to this sandbox, and some are rejected because
-// they use another database than 0.
+// Classifies commands. Some may run only while the real Redis belongs to this sandbox. Others are rejected because they
+// use a database other than 0.
 
 type Row = readonly Bytes[]
 
@@ -11,8 +11,8 @@ export function flushes([name]: Row): boolean {
 }
 
 /**
- * Returns whether a command affects the whole server: it could delete data of another owner, and must run on every
- * master.
+ * Returns whether a command affects the whole server. Such a command could delete data of another owner, and it must
+ * run on every master.
  */
 export function destroys(row: Row): boolean {
   return flushes(row) || /^(?:FUNCTION (?:FLUSH|DELETE|RESTORE|LOAD)|SCRIPT FLUSH)$/i.test(`${row[0]} ${row[1]}`)
@@ -32,7 +32,7 @@ export function keepInside(row: Row): void {
   if (databasesOf(row).some((word) => /^[+-]?\d+$/.test(word) && word !== '0')) throw replyError('dbIndex')
 }
 
-/** Returns the databases that COPY names. The parser stops at an unknown option, as Redis does. */
+/** Returns the databases in the arguments of COPY. Parsing stops at an unknown option, as in Redis. */
 function databasesOf(row: Row): Row {
   const name = row[0]!.toUpperCase()
   const found: Bytes[] = []
@@ -45,8 +45,8 @@ function databasesOf(row: Row): Row {
 }
 
 /**
- * ACL rules of the user that runs scripts: all commands except those that flush, or use another database than 0. COPY
- * is not allowed in scripts, because its target database cannot be checked there.
+ * ACL rules of the user that runs scripts: all commands are allowed, except commands that flush or that use a database
+ * other than 0. COPY is not allowed in scripts, because its target database cannot be checked there.
  */
 export const rightsOfScripts: readonly string[] = [
   'allkeys',

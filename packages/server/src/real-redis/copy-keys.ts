@@ -10,9 +10,9 @@ import type { RealRedis } from './real-redis.js'
 export const maxKeys = 20_000
 
 /**
- * Returns the content of a real Redis as the dump of a store: each key is read and written into a local store. Consumer
- * groups of streams are omitted. JSON is the only type of a module that is copied.
- * @param like store whose options, such as clock and dialect, the copy gets
+ * Copies each key of a real Redis into a local store, and returns the dump of this store. Consumer groups of streams
+ * are omitted. JSON is the only type of a module that is copied.
+ * @param like store whose options the copy gets, such as clock and dialect
  */
 export async function copyOf(engine: RealRedis, like: StoreEngine): Promise<StoreDump> {
   const size = Number(await engine.run([latin1('DBSIZE')])) - engine.markers.length
@@ -32,7 +32,7 @@ async function copyKey(key: Bytes, engine: RealRedis, copy: StoreEngine): Promis
   const ask = (name: string, ...more: readonly string[]): Promise<Reply> =>
     engine.run([latin1(name), key, ...more.map(latin1)])
   const type = String(plainReply(await ask('TYPE')))
-  // The key has expired since the list of keys was read.
+  // The key has expired after the list of keys was read.
   if (type === 'none') return
   for (const row of await (rowsOf[type] ?? foreign(type))(ask)) {
     copy.execute([latin1(row[0] as string), key, ...(row.slice(1) as Bytes[])])
@@ -42,7 +42,7 @@ async function copyKey(key: Bytes, engine: RealRedis, copy: StoreEngine): Promis
 }
 
 type RunText = (name: string, ...more: readonly string[]) => Promise<Reply>
-/** Functions that read a value of each type, and return the commands that write it, without the key. */
+/** Commands that write the value of a key, without the key itself. */
 type Rows = readonly (readonly Reply[])[]
 
 const rowsOf: Readonly<Record<string, (ask: RunText) => Promise<Rows>>> = {

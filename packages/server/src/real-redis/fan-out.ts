@@ -2,7 +2,7 @@ import { type Reply, ReplyError } from '../../../../src/store/command/reply.js'
 import { type RespValue, replyIn } from '../redis-client/reply-reader.js'
 import type { CommandInfo } from './command-catalog.js'
 
-/** Combines the replies of all masters of a Cluster to one reply. The command tips of the real Redis say how. */
+/** Combines the replies of all masters of a Cluster to one reply, as the command tips of the real Redis specify. */
 export function combined({ tips }: CommandInfo, told: readonly RespValue[]): Reply {
   const policy = [...tips].find((tip) => tip.startsWith('response_policy:'))?.slice('response_policy:'.length)
   const error = told.find((each) => each instanceof ReplyError)

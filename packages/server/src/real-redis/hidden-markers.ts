@@ -1,7 +1,7 @@
 import type { Bytes } from '../../../../src/kernel/bytes.js'
 import type { Reply } from '../../../../src/store/command/reply.js'
 
-/** Removes the markers of sandboxes from a reply about all keys. */
+/** Removes the markers from a reply that contains keys of the whole database, such as the reply of KEYS. */
 export function withoutMarkers(argv: readonly Bytes[], reply: Reply, markers: readonly Bytes[]): Reply {
   const hide = hides[argv[0]!.toUpperCase()]
   return hide === undefined ? reply : hide(reply, markers)

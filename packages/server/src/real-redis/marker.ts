@@ -8,13 +8,14 @@ import { RealRedisTaken } from './real-redis-errors.js'
 // expires after a lease. A flush runs in a transaction that watches this key.
 
 /**
- * Beginning of the name of every marker. In a Cluster, a suffix selects the hash slot, and so the node, of the marker.
+ * Beginning of the name of every marker. In a Cluster, a suffix determines the hash slot of the marker, and therefore
+ * its node.
  */
 export const markerName = 'stuntdouble:engine'
 
 /**
- * ID of the owner of a real Redis, and the time for which it stays the owner without renewal, in milliseconds of host
- * time.
+ * `owner` is the ID of a sandbox. `span` is the time for which the sandbox owns a real Redis without a renewal, in
+ * milliseconds of host time.
  */
 export interface Lease {
   readonly owner: string
@@ -60,7 +61,7 @@ export class Marker {
    *   script
    */
   async take(connection: RedisConnection, name: string): Promise<void> {
-    // A marker with an expired lease may still count as a key. Reading it deletes it.
+    // A marker with an expired lease may still count as a key. When the marker is read, Redis deletes it.
     await connection.send([latin1('EXISTS'), this.key])
     const libraries = await connection.send([latin1('FUNCTION'), latin1('LIST')])
     if (Array.isArray(libraries) && libraries.length > 0) {
@@ -84,8 +85,8 @@ export class Marker {
   }
 
   /**
-   * Returns whether the marker belongs to this sandbox. It only reads, so it also works on a server that accepts no
-   * writes.
+   * Returns whether the marker belongs to this sandbox. This check only reads, so it also works on a server that
+   * accepts no writes.
    * @throws ReplyError
    */
   async isOurs(connection: RedisConnection): Promise<boolean> {
@@ -101,7 +102,7 @@ export class Marker {
   /**
    * Runs commands as one transaction, but only if the marker belongs to this sandbox when the transaction runs.
    * @param connection connection that no other commands use at the same time
-   * @returns the replies, or `undefined` if the marker does not belong to this sandbox; then no command has run
+   * @returns the replies; `undefined` if the marker does not belong to this sandbox, so that no command has run
    */
   async under(
     connection: RedisConnection,
@@ -128,8 +129,8 @@ const whatToDo =
   'A sandbox needs an empty Redis, because it deletes all data there. Start an empty Redis for the sandbox, or flush this one yourself if its data is not needed.'
 
 /**
- * Runs commands between MULTI and EXEC. Returns the reply of EXEC: a list, or nil if a watched key was changed.
- * @throws ReplyError for the first command that is not queued; then no command has run
+ * Runs commands between MULTI and EXEC. Returns the reply of EXEC: a list, or nil if a watched key has changed.
+ * @throws ReplyError for the first command that is not queued; no command has run then
  */
 export async function transacted(connection: RedisConnection, rows: readonly (readonly Bytes[])[]): Promise<RespValue> {
   const sent = [[latin1('MULTI')], ...rows].map((row) => connection.send(row))

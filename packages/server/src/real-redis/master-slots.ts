@@ -11,7 +11,6 @@ import { judged, type RedisLocation } from './redis-urls.js'
 
 export const slotsOfCluster: readonly Bytes[] = ['CLUSTER', 'SLOTS'].map(latin1)
 
-/** The hash slots of a master. */
 export interface MasterSlots {
   readonly place: RedisLocation
   readonly ranges: (readonly [from: number, to: number])[]
@@ -42,7 +41,7 @@ export async function sharesOf(access: RedisAccess): Promise<readonly MasterSlot
 
 /**
  * Parses the reply of CLUSTER SLOTS.
- * @param asked server that replied; a node without an address in the reply is this server
+ * @param asked server that replied; if a node in the reply has no address, it is this server
  */
 export function sharesIn(told: RespValue, asked: RedisLocation): MasterSlots[] {
   const shares = new Map<string, MasterSlots>()
@@ -59,7 +58,7 @@ export function sharesIn(told: RespValue, asked: RedisLocation): MasterSlots[] {
   return [...shares.values()]
 }
 
-/** Returns a name for the marker of this master whose hash slot the master has. */
+/** Returns a name for the marker of a master. The master has the hash slot of this name. */
 export function markerIn({ ranges }: MasterSlots): Bytes {
   for (let number = 0; ; number++) {
     const key = latin1(`${markerName}:${number}`)

@@ -13,8 +13,8 @@ export interface LocatedRedis {
 }
 
 /**
- * Connects to a real Redis, and uses it as the store of the only tenant or as the shadow of its store.
- * @param tell receives differences if there is no `onDifference`
+ * Connects to a real Redis. The real Redis becomes the store of the only tenant, or the shadow of this store.
+ * @param tell receives the differences if there is no `onDifference`
  */
 export async function placed(
   url: string,

@@ -4,21 +4,24 @@ import type { ShadowDifference } from './shadow.js'
 /** Options that use a real Redis. */
 export interface RealRedisChoice {
   /**
-   * URL of an empty Redis or Valkey that holds the data of the store, such as `redis://127.0.0.1:6379`, or of any node
-   * of a Cluster. It belongs to this server until `close()` empties it. The server must use the real clock, and can
-   * have only one tenant.
+   * URL of an empty Redis or Valkey in which the store keeps its data, such as `redis://127.0.0.1:6379`. For a Cluster,
+   * use the URL of any node. The Redis belongs to this server until `close()` empties it. The server must use the real
+   * clock, and can have only one tenant.
    */
   readonly realRedis?: string
   /**
-   * URL of an empty Redis or Valkey that also receives every command in the same order, as a shadow; differing replies
-   * are reported. The requirements of `realRedis` apply.
+   * URL of an empty Redis or Valkey that becomes a shadow. The shadow also receives every command, in the same order,
+   * and differing replies are reported. The requirements of `realRedis` apply.
    */
   readonly shadowRedis?: string
-  /** Receives each difference between the double and its shadow. Default: a text for `onError`. */
+  /**
+   * Receives each difference between the double and its shadow. Default: each difference is passed to `onError` as
+   * text.
+   */
   readonly onDifference?: (difference: ShadowDifference) => void
   /**
-   * Hosts other than this machine that `realRedis` and `shadowRedis` may name. The Redis there is written to and
-   * flushed.
+   * Hosts other than this machine that are allowed in `realRedis` and `shadowRedis`. The Redis on such a host is
+   * written to and flushed.
    */
   readonly allowRedisHosts?: readonly string[]
 }

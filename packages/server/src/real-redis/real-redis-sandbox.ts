@@ -28,9 +28,10 @@ export interface RealRedisSandbox extends RemoteSandbox {
  * Creates a sandbox whose store is a real Redis or Valkey. REST, tokens, faults, captured traffic and matchers belong
  * to the sandbox; the real Redis runs the commands and keeps the data. The sandbox listens on a free loopback port, and
  * its queue, workflows and statistics use the real clock.
- * @param url `redis://127.0.0.1:6379`, or any node of a Cluster. It must be empty, and `reset()` and `close()` flush it
+ * @param url `redis://127.0.0.1:6379`, or any node of a Cluster. The Redis must be empty. `reset()` and `close()` flush
+ *   it
  * @throws Error if the real Redis is unavailable, not empty, or used by another sandbox; TypeError if it is not on this
- * machine, and for options that are not possible with a real Redis
+ *   machine, and for options that are not possible with a real Redis
  * @example
  * await using sandbox = await createRealRedisSandbox('redis://127.0.0.1:6379')
  * Object.assign(process.env, sandbox.env)
@@ -56,9 +57,8 @@ export interface ShadowSandbox extends RealRedisSandbox {
 
 /**
  * Creates a sandbox with a real Redis or Valkey as its shadow: each command runs on both in the same order, on the real
- * clock. The app gets the reply of the double. If the real Redis replies differently, both replies are kept, with the
- * known difference that explains them if there is one. For random and time-dependent commands only the shape is
- * compared.
+ * clock. The app gets the reply of the double. If the real Redis replies differently, both replies are kept. A known
+ * difference that explains the replies is kept, too. For random and time-dependent commands only the shape is compared.
  * @param url as for `createRealRedisSandbox()`
  * @throws Error, TypeError as `createRealRedisSandbox()`
  * @example

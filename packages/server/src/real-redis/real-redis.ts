@@ -17,9 +17,9 @@ import { engineUrl } from './redis-urls.js'
 import { ScriptDigests } from './script-flags.js'
 
 export interface RealRedisSettings {
-  /** Name of the option with the URL, for error messages. */
+  /** Name of the option that contains the URL, for error messages. */
   readonly option?: string
-  /** Hosts other than this machine that the URL may name. */
+  /** Hosts other than this machine that are allowed in the URL. */
   readonly allowed?: readonly string[]
   /** Time for which the real Redis belongs to this sandbox without renewal, in milliseconds of host time. */
   readonly lease?: number
@@ -36,8 +36,8 @@ const usualPatience = 5_000
 const maxRedirects = 5
 
 /**
- * A real Redis or Valkey, or a Cluster, that belongs to one sandbox. It uses the facts about commands that the server
- * itself returns.
+ * A real Redis or Valkey, or a Cluster, that belongs to one sandbox. The server itself returns the facts about its
+ * commands.
  */
 export class RealRedis {
   readonly isCluster: boolean
@@ -58,8 +58,8 @@ export class RealRedis {
 
   /**
    * Connects to an empty real Redis and sets the marker of this sandbox.
-   * @throws RealRedisTaken if it is not empty or in use, TypeError for an invalid URL or a host that is not allowed,
-   * RealRedisUnreachable
+   * @throws RealRedisTaken if the real Redis is in use or not empty, TypeError for an invalid URL or a host that is not
+   *   allowed, RealRedisUnreachable
    */
   static async open(given: string, options: RealRedisSettings = {}): Promise<RealRedis> {
     const { option = 'engine', allowed = [], lease = usualLease, patience = usualPatience } = options
@@ -123,14 +123,14 @@ export class RealRedis {
    * to this sandbox at that instant.
    * @returns a reply or error for each command
    * @throws ReplyError if the server rejects the transaction, RealRedisTaken if the real Redis no longer belongs to
-   *   this sandbox; then no command has run
+   *   this sandbox; no command has run then
    */
   async transact(given: readonly (readonly Bytes[])[]): Promise<readonly RespValue[]> {
     const rows = given.map((argv) => this.#flags.withoutFlag(argv))
     for (const row of rows) keepInside(row)
     if (rows.some(destroys)) return this.#everywhere(rows)
     const told = await this.#transacted(rows).catch(async (error) => {
-      // No command has run, because a hash slot has moved. Read the hash slots again and retry.
+      // A hash slot has moved, so no command has run. Read the hash slots again and retry.
       if (!(error instanceof ReplyError) || !error.message.startsWith('MOVED ')) throw error
       await this.#renewMap()
       return this.#transacted(rows)
@@ -140,11 +140,11 @@ export class RealRedis {
   }
 
   /**
-   * Runs a transaction with a flush, or another command that affects the whole server, on all masters. A flush also
-   * deletes the markers, so they are set again.
+   * Runs a transaction on all masters, because it contains a flush or another command that affects the whole server. A
+   * flush also deletes the markers, so they are set again.
    * @returns the replies of the first node
-   * @throws RealRedisTaken; ReplyError for a transaction with a flush and keys in a Cluster, and for one with a flush
-   *   and a script, because scripts must not flush
+   * @throws RealRedisTaken; ReplyError for a flush and a script in one transaction, because scripts must not flush; in
+   *   a Cluster also ReplyError for a flush and keys in one transaction
    */
   async #everywhere(rows: readonly (readonly Bytes[])[]): Promise<readonly RespValue[]> {
     if (rows.some(flushes) && rows.some(runsScript)) {
@@ -167,8 +167,8 @@ export class RealRedis {
   }
 
   /**
-   * Deletes all data. If the real Redis no longer belongs to this sandbox, the marker is set again, provided that the
-   * Redis is empty.
+   * Deletes all data. If the real Redis no longer belongs to this sandbox, it must be empty, and the marker is set
+   * again.
    */
   async reset(): Promise<void> {
     await this.#events.restore()
@@ -210,7 +210,9 @@ export class RealRedis {
     }
   }
 
-  /** Returns the node of a transaction. Keys in different slots are rejected with the error of the real Redis. */
+  /**
+   * Returns the node of a transaction. If the keys are in different hash slots, the error of the real Redis is thrown.
+   */
   async #nodeFor(rows: readonly (readonly Bytes[])[]): Promise<RedisNode> {
     if (!this.isCluster) return this.#home
     const keys: Bytes[] = []

@@ -3,7 +3,6 @@ import { RedisConnection } from '../redis-client/redis-connection.js'
 import { RealRedisUnreachable } from './real-redis-errors.js'
 import { judged, type RedisLocation, type RedisUrl } from './redis-urls.js'
 
-/** Connection settings of a real Redis. */
 export interface RedisAccess {
   readonly url: RedisUrl
   /** Hosts other than this machine to which a connection is allowed. */

@@ -19,7 +19,7 @@ const firstPause = 50
 const maxPause = 1_000
 /** Maximum number of idle connections for transactions. */
 const maxFree = 8
-/** Time for which a check of the marker stays valid, in milliseconds of host time. */
+/** After a check, the marker is not checked again for this time, in milliseconds of host time. */
 const trusted = 1_000
 
 const scriptUser = latin1(`${markerName}:scripts`)
@@ -43,7 +43,7 @@ export class RedisNode {
   /** Reason why the server cannot be used; `undefined` if it can be used. */
   #trouble: Error | undefined
   #leaseEnds = 0
-  /** Time of the last check that found the marker of this sandbox, on the monotonic clock. */
+  /** Time of the last successful check of the marker, on the monotonic clock. */
   #seen = 0
   #looking: Promise<void> | undefined
   #renewal: ReturnType<typeof hostSetTimeout> | undefined
@@ -73,7 +73,6 @@ export class RedisNode {
     }
   }
 
-  /** Opens a separate connection to this server. */
   connect(): Promise<RedisConnection> {
     return connectTo(this.#access, this.place)
   }
@@ -86,7 +85,7 @@ export class RedisNode {
     // If no check is due, send the command without an `await`, so that commands keep their order.
     if (this.#mustAsk) {
       const refused = await this.#ready().catch(replied)
-      // The check fails while the server is busy with a script. Still send commands that end the script.
+      // While the server is busy with a script, the check fails. Commands that end the script are sent anyway.
       if (refused !== undefined && !endsScript(argv)) return refused
     }
     return this.#connection!.send(argv)
@@ -118,7 +117,7 @@ export class RedisNode {
    * Runs commands as one transaction, but only if the real Redis belongs to this sandbox when the transaction runs. The
    * marker is subtracted from the reply of DBSIZE.
    * @returns the replies
-   * @throws RealRedisTaken if the real Redis no longer belongs to this sandbox; then no command has run
+   * @throws RealRedisTaken if the real Redis no longer belongs to this sandbox; no command has run then
    */
   marked(rows: readonly (readonly Bytes[])[]): Promise<readonly RespValue[]> {
     return this.alone(
@@ -135,7 +134,7 @@ export class RedisNode {
     )
   }
 
-  /** Opens a connection and checks the marker, because another server may have the same address by now. */
+  /** Opens a connection and checks the marker, because another server may have taken over this address. */
   async #ourOwn(rights: Rights): Promise<RedisConnection> {
     const connection = await this.connect()
     try {
@@ -151,7 +150,10 @@ export class RedisNode {
     }
   }
 
-  /** Signs in on a connection as a user that cannot flush. Scripts have the rights of the user that runs them. */
+  /**
+   * Signs in on a connection as a user that cannot flush. Scripts on this connection then cannot flush either, because
+   * they have the rights of their user.
+   */
   async #restrict(connection: RedisConnection): Promise<void> {
     const rights = ['reset', 'on', ...rightsOfScripts].map(latin1)
     const set = ['ACL', 'SETUSER'].map(latin1).concat(scriptUser, rights, latin1(`>${this.#password}`))
@@ -165,9 +167,8 @@ export class RedisNode {
   }
 
   /**
-   * Closes all connections. If the marker still belongs to this sandbox, it first runs the commands that delete all
-   * data and the marker.
-   * @param end these commands
+   * Closes all connections. Before that, it runs the commands of `end` if the marker still belongs to this sandbox.
+   * @param end commands that delete all data and the marker
    */
   async close(end: readonly (readonly Bytes[])[]): Promise<void> {
     this.#closed = true
@@ -192,7 +193,7 @@ export class RedisNode {
     for (const pool of Object.values(this.#free)) for (const free of pool.splice(0)) free.close()
   }
 
-  /** Sets the marker again on a server that no longer belongs to this sandbox, if the server is empty. */
+  /** Sets the marker again on an empty server that no longer belongs to this sandbox. */
   async retake(): Promise<void> {
     this.#lose()
     const former = this.#connection
@@ -218,8 +219,8 @@ export class RedisNode {
   }
 
   /**
-   * Checks the marker. Without the marker, the server may contain data of another owner, for example after a flush by
-   * another client. If the lease may have expired because this process was stopped, it is renewed.
+   * Checks the marker. A server without the marker may contain data of another owner, for example after a flush by
+   * another client. If this process was stopped, the lease may have expired. Then the lease is renewed.
    * @throws ReplyError if the server rejects the check, RealRedisUnreachable, RealRedisTaken
    */
   async #look(): Promise<void> {
@@ -258,8 +259,8 @@ export class RedisNode {
         this.#renewLater()
       } else this.#lose()
     } catch (error) {
-      // A broken connection is opened again elsewhere. A server that is loading or out of memory replies with an error,
-      // so try again later.
+      // If the connection is broken, `#broken()` reconnects. A server that is loading or out of memory replies with an
+      // error. Then try again later.
       if (!(error instanceof RealRedisUnreachable) && !this.#closed) this.#renewLater()
     }
   }
@@ -267,7 +268,7 @@ export class RedisNode {
   #lose(): void {
     hostClearTimeout(this.#renewal)
     this.#trouble = new RealRedisTaken(
-      `The real Redis at ${this.name} no longer belongs to this sandbox: its marker was deleted, for example by a restart, a flush or a pause longer than its lease. It is no longer used; reset() takes it again if it is empty.`,
+      `The real Redis at ${this.name} no longer belongs to this sandbox: its marker was deleted, for example by a restart, a flush or a pause longer than its lease. The sandbox does not use it any more. reset() uses it again if it is empty.`,
     )
   }
 

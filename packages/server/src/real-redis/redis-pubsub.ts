@@ -26,8 +26,8 @@ export async function listen(
   }
   try {
     for (const [at, node] of nodes.entries()) {
-      // The first node gets all published messages of a Cluster. On the other nodes, subscribe only to keyspace
-      // notifications, which only the node of a key sends. MONITOR is sent to all nodes.
+      // In a Cluster, the first node gets all published messages. Only the node of a key sends keyspace notifications
+      // about the key, so subscribe to these notifications on all nodes. MONITOR is sent to all nodes.
       const here = at === 0 ? names : names.filter((name) => name.startsWith('__key'))
       if (at > 0 && feed !== 'MONITOR' && here.length === 0) continue
       const connection = await node.listener()

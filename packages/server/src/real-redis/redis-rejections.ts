@@ -5,8 +5,8 @@ import { type Encoding, failed } from '../../../../src/store/rest/rest-responses
 import { RealRedisError } from './real-redis-errors.js'
 
 /**
- * Returns the response to an error. If the real Redis cannot be used, the status is 503, because the command is not
- * wrong.
+ * Returns the response to an error. If the real Redis cannot be used, the status is 503, because the client has made no
+ * mistake.
  */
 export function refusalOf(error: unknown, encoding: Encoding): RawResponse {
   if (error instanceof RealRedisError) {

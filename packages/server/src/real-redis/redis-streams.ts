@@ -12,8 +12,8 @@ import { away } from './redis-access.js'
 import { listen } from './redis-pubsub.js'
 import { refusalOf } from './redis-rejections.js'
 
-// The event streams of a store on a real Redis. Each stream has its own connections, so the real Redis selects its
-// messages and counts it as a subscriber.
+// The event streams of a store on a real Redis. Each stream has its own connections. The real Redis therefore selects
+// the messages of the stream, and counts the stream as a subscriber.
 
 export function streamsOf(engine: RealRedis): readonly Endpoint<RestStore, User>[] {
   const endpoints = streamEndpoints(async (front, reader, feed, names) => {
@@ -63,7 +63,7 @@ async function listened(engine: RealRedis, reader: Feeding, feed: Feed, names: r
   })
 }
 
-/** Returns the message for a stream; `undefined` for a message about a marker, which is hidden. */
+/** Returns the message for a stream. Messages about a marker are hidden, so it returns `undefined` for them. */
 function messageOf(told: RespValue, markers: readonly Bytes[]): PubSubMessage | undefined {
   if (told instanceof Status) {
     if (markers.some((marker) => told.text.includes(marker))) return undefined

@@ -3,15 +3,13 @@ import { isIP } from 'node:net'
 import { isLoopbackAddress } from '../listen-addresses.js'
 import { RealRedisUnreachable } from './real-redis-errors.js'
 
-// Parses the URL of a real Redis, and checks that the Redis is on this machine or on an allowed host.
+// Parses the URL of a real Redis. Its host must be this machine or an allowed host.
 
-/** Host and port of a real Redis. */
 export interface RedisLocation {
   readonly host: string
   readonly port: number
 }
 
-/** Parts of the URL of a real Redis. */
 export interface RedisUrl extends RedisLocation {
   readonly tls: boolean
   readonly user: string | undefined
@@ -60,7 +58,7 @@ export async function judged({ host, port }: RedisLocation, allowed: readonly st
   if (foreign === undefined && addresses[0] !== undefined) return { host: addresses[0], port }
   const where = foreign === host ? host : `${host} (${foreign})`
   throw new TypeError(
-    `The real Redis at ${where} is not on this machine, and it would be written to and flushed. If it is yours and empty, allow it with --allow-redis-host ${host} (in a program: allowRedisHosts: ['${host}']).`,
+    `The real Redis at ${where} is not on this machine, and a sandbox writes to it and flushes it. If this Redis is your own and empty, allow it with --allow-redis-host ${host} (in a program: allowRedisHosts: ['${host}']).`,
   )
 }
 

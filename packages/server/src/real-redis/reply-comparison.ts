@@ -5,23 +5,23 @@ import { NilArray, type Reply, type ReplyError, Status } from '../../../../src/s
 
 export type CommandOutcome = { readonly reply: Reply } | { readonly error: ReplyError }
 
-/** Commands for whose replies only types and lengths are compared. */
+/** For these commands, only the types and lengths of replies are compared. */
 const byShape =
   /^(?:SRANDMEMBER|HRANDFIELD|ZRANDMEMBER|RANDOMKEY|TIME|MEMORY|XINFO|XPENDING|XAUTOCLAIM|SCRIPT|FUNCTION|OBJECT)$/i
 /**
- * Commands for whose replies only the type is compared, because page sizes are random and servers describe themselves
+ * For these commands, only the type of replies is compared. Page sizes are random, and servers describe themselves
  * differently.
  */
 const byKind = /^(?:[HSZ]?SCAN|INFO|COMMAND|DUMP)$/i
 const unordered = /^(?:SMEMBERS|SINTER|SUNION|SDIFF|KEYS|HKEYS|HVALS)$/i
 /**
- * Commands that return a TTL or an expiration time. The unit is milliseconds if the name contains a P before it,
- * otherwise seconds.
+ * Commands that return a TTL or an expiration time. PTTL, PEXPIRETIME and their HP variants return milliseconds, and
+ * the other commands return seconds.
  */
 const times = /^H?P?(?:TTL|EXPIRETIME)$/i
 const nearEnough = 2_000
 
-/** Returns whether the two replies are the same, apart from what is random or depends on time. */
+/** Returns whether two replies are the same, except for random and time-dependent parts. */
 export function matchesLoosely(argv: readonly string[], double: CommandOutcome, engine: CommandOutcome): boolean {
   if ('error' in double || 'error' in engine) {
     return 'error' in double && 'error' in engine && double.error.message === engine.error.message
@@ -46,7 +46,7 @@ function shapeOf(reply: Reply): string {
   return Array.isArray(reply) ? `[${(reply as readonly Reply[]).map(shapeOf).join(',')}]` : kindOf(reply)
 }
 
-/** Formats a reply so that every type is distinct. */
+/** Formats a reply. Replies of different types always have different texts. */
 function textOf(reply: Reply): string {
   if (Array.isArray(reply)) return `[${(reply as readonly Reply[]).map(textOf).join(',')}]`
   if (reply instanceof Status) return `+${reply.text}`

@@ -1,8 +1,8 @@
 import { type Bytes, latin1 } from '../../../../src/kernel/bytes.js'
 import { sha1Hex } from '../../../../src/kernel/digest.js'
 
-// Removes a script flag that only the service supports and that packages of the vendor send. A real Redis would reject
-// the flag. It allows other scripts to run at the same time, which a real Redis cannot do anyway.
+// Removes a script flag that packages of the vendor send. Only the service supports this flag, and a real Redis would
+// reject it. The flag allows other scripts to run at the same time, which a real Redis cannot do anyway.
 
 const flag = 'allow-key-locking'
 
@@ -13,7 +13,10 @@ const flag = 'allow-key-locking'
 export class ScriptDigests {
   readonly #digests = new Map<string, Bytes>()
 
-  /** Returns a command without the flag. A command without the flag is returned unchanged. */
+  /**
+   * Removes the flag from the script in a command, or translates the digests in a command. Returns all other commands
+   * unchanged.
+   */
   withoutFlag(argv: readonly Bytes[]): readonly Bytes[] {
     const name = argv[0]!.toUpperCase()
     const at = name === 'SCRIPT' ? 2 : 1
@@ -31,7 +34,10 @@ export class ScriptDigests {
   }
 }
 
-/** Removes the flag from a script. The lines of the script keep their numbers, because errors contain them. */
+/**
+ * Removes the flag from a script. The lines of the script keep their numbers, because error messages contain line
+ * numbers.
+ */
 function sourceWithout(source: Bytes): Bytes {
   const [first] = /^#!lua[^\n]*/.exec(source) ?? ['']
   const flags = / flags=(\S*)/.exec(first)?.[1]?.split(',') ?? []

@@ -23,11 +23,10 @@ export interface ShadowDifference {
   readonly double: unknown
   /** Reply of the real Redis as JSON, with errors as `{ error }`. */
   readonly redis: unknown
-  /** Known difference that explains this difference; `undefined` if there is none. */
+  /** Known difference that explains the differing replies; `undefined` if there is none. */
   readonly known: KnownDifference | undefined
 }
 
-/** Formats a difference as text. */
 export function shadowDifferenceText({ argv, double, redis: engine, known: named }: ShadowDifference): string {
   const why = named === undefined ? 'unknown' : `${named.name}: ${named.about} [${named.where}]`
   const words = standardRedaction.words(argv).map(shownWord).join(' ')
@@ -129,12 +128,11 @@ export class Shadow {
   }
 }
 
-/** The command that is sent to the shadow. */
 interface ShadowTurn {
   readonly argv: readonly Bytes[]
   /**
-   * Returns whether the shadow did the same as the double. It replaces the comparison of replies for a command whose
-   * reply must differ.
+   * Returns whether the shadow did the same as the double. This function exists only for a command whose replies must
+   * differ. It replaces the comparison of replies.
    */
   readonly isDone?: (engine: CommandOutcome) => boolean
 }
@@ -148,8 +146,8 @@ const apart =
 const apartToo = /^MEMORY (?!USAGE$)/i
 
 /**
- * Returns the command for the shadow; `undefined` for a command that is not sent to it. Random choices of the double
- * become arguments, so that the data of both stays the same.
+ * Returns the command for the shadow; `undefined` if the shadow gets no command. Random choices of the double become
+ * arguments, so that the double and the shadow keep the same data.
  */
 function turnOf(argv: readonly Bytes[], double: CommandOutcome): ShadowTurn | undefined {
   const name = argv[0]?.toUpperCase() ?? ''
@@ -173,8 +171,8 @@ function popped(argv: readonly Bytes[], reply: Reply): ShadowTurn {
 }
 
 /**
- * Returns whether an argument of XADD is an ID that Redis must complete, such as `*`. It must be the first such
- * argument, and pairs of fields and values must follow.
+ * Returns whether an argument of XADD is an ID that Redis must complete, such as `*`. Only the first such argument can
+ * be the ID, and pairs of fields and values must follow it.
  */
 function isChosenId(argv: readonly Bytes[], at: number): boolean {
   const first = argv.findIndex((word, index) => index >= 2 && (word === '*' || /^\d+-\*$/.test(word)))

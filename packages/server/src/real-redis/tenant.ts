@@ -10,9 +10,7 @@ import { engineService, RedisService } from './redis-service.js'
 const onTheEngine =
   'The store of this sandbox is a real Redis: its data is not in this process and has no past instants.'
 
-/**
- * What to do instead of calling a method that a sandbox with a real Redis does not support, by the name of the method.
- */
+/** Methods that a sandbox with a real Redis does not support, each with the advice for its error message. */
 const refusals: Readonly<Record<string, string>> = {
   run: 'Use REST, or await store.run() of createRealRedisSandbox() or connect().',
   get: 'Use REST, or await store.get() of createRealRedisSandbox() or connect().',
@@ -22,7 +20,7 @@ const refusals: Readonly<Record<string, string>> = {
   diff: 'Compare replies of commands.',
 }
 
-/** Returns the function that makes a real Redis the store of a sandbox, and again after each reset. */
+/** Returns a function that makes a real Redis the store of a sandbox, at the start and after each reset. */
 export function elsewhereOn(engine: RealRedis): ExternalStore {
   return (own) => {
     const door = new RedisService(own.state, engine)

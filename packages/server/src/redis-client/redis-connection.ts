@@ -6,14 +6,13 @@ import { hostClearTimeout, hostSetTimeout } from '../../../../src/kernel/host.js
 import { ReplyError } from '../../../../src/store/command/reply.js'
 import { ReplyReader, type RespValue } from './reply-reader.js'
 
-/** Options of a connection: the server, the user, the timeouts, and the error texts. */
 export interface RedisClientOptions {
   readonly host: string
   readonly port: number
   readonly tls: boolean
   /**
-   * Name that the certificate of the server must have. Default: `host`. Set it if `host` is the resolved address of a
-   * name.
+   * Name that the certificate of the server must have. Default: `host`. Set this option if `host` is an address, and
+   * the certificate contains the name.
    */
   readonly certified?: string
   readonly user?: string | undefined
@@ -33,7 +32,7 @@ export interface RedisClientOptions {
   readonly failure?: (reason: string, wasConnected: boolean) => Error
 }
 
-/** Texts for reasons of a failure for which neither the socket nor the server has an error text. */
+/** Error texts for failures for which neither the socket nor the server provides a text. */
 export interface ConnectionReasons {
   /** Text for a server that does not accept the connection in time. */
   readonly slow: string
@@ -49,8 +48,8 @@ interface Waiting {
 }
 
 /**
- * One connection to one server, in RESP2. It does not reconnect: commands that were sent when it breaks are rejected
- * and not repeated, because another server may have the same address by then.
+ * One connection to one server, in RESP2. The connection does not reconnect. If it breaks, all commands without a reply
+ * are rejected and not sent again, because another server may have the same address by then.
  */
 export class RedisConnection {
   readonly #options: RedisClientOptions
@@ -192,7 +191,7 @@ export class RedisConnection {
   }
 }
 
-/** Returns the message of an error. Errors for several addresses of one name have an empty message and a code. */
+/** Returns the text of an error. If all addresses of a host name fail, the error has a code, but no message. */
 function reasonOf(error: NodeJS.ErrnoException): string {
   return error.message || String(error.code ?? error.name)
 }

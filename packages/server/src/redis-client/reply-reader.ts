@@ -16,7 +16,7 @@ import {
 /** A reply, or an error reply. Elements of the reply of EXEC may be errors, too. */
 export type RespValue = Reply | ReplyError | readonly RespValue[]
 
-/** Error for received data that is not the Redis protocol. No later data of the connection can be parsed. */
+/** Error for received data that is not the Redis protocol. Later data of the same connection cannot be parsed. */
 class NotAnEngine extends Error {}
 
 interface Open {
@@ -36,8 +36,8 @@ export class ReplyReader {
   #chunks: Buffer[] = []
   #size = 0
   /**
-   * Number of bytes that are needed to continue. Chunks are joined only when enough have arrived, so that a long string
-   * is copied only once.
+   * Number of bytes that are needed to continue. Chunks are joined only when this many bytes have arrived, so that a
+   * long string is copied only once.
    */
   #needed = 1
   #open: Open[] = []
@@ -58,7 +58,7 @@ export class ReplyReader {
     return told
   }
 
-  /** Parses one item at an index. Returns the index after the item, or 0 if it is not complete. */
+  /** Parses the item at an index. Returns the index after the item, or 0 if the item is not complete. */
   #read(at: number, told: RespValue[]): number {
     this.#needed = 0
     const line = this.#lineEnd(at)
@@ -109,7 +109,10 @@ export class ReplyReader {
     return from
   }
 
-  /** Adds an item to the open list, and closes the lists that it completes. */
+  /**
+   * Adds an item to the innermost open list. If this completes the list, the list is added to its outer list, or to the
+   * replies.
+   */
   #add(item: RespValue, told: RespValue[]): void {
     let whole = item
     for (let list = this.#open.at(-1); list !== undefined; list = this.#open.at(-1)) {
@@ -141,8 +144,8 @@ function lengthOf(head: Bytes): number {
 
 /**
  * Returns a reply.
- * @throws an error reply, an error inside a list, and an error for lists that are nested too deeply for a reply of the
- *   sandbox
+ * @throws the reply if it is an error, an error inside a list, and an error for lists that are nested too deeply for a
+ *   reply of the sandbox
  */
 export function replyIn(told: RespValue, depth = 0): Reply {
   if (told instanceof ReplyError) throw told

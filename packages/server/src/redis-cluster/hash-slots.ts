@@ -1,6 +1,7 @@
 import { type Bytes, utf8 } from '../../../../src/kernel/bytes.js'
 
-// Computes the hash slot of a key, of 16384 slots. [Redis Cluster specification, key distribution model]
+// Computes the hash slots of keys. A Redis Cluster has 16,384 hash slots. [Redis Cluster specification, key
+// distribution model]
 
 const slots = 16_384
 
@@ -11,7 +12,9 @@ const table: Uint16Array = Uint16Array.from({ length: 256 }, (_, byte) => {
   return crc & 0xffff
 })
 
-/** Returns the hash slot of a key. If the key has a non-empty part in braces, only the first such part counts. */
+/**
+ * Returns the hash slot of a key. If the key has a tag, which is a non-empty part in braces, only the first tag counts.
+ */
 export function slotOf(key: Bytes): number {
   const open = key.indexOf('{')
   const close = open < 0 ? -1 : key.indexOf('}', open + 1)
@@ -23,7 +26,7 @@ export function slotOf(key: Bytes): number {
   return crc % slots
 }
 
-/** Returns the hash slot of all keys `…{tag}…`. */
+/** Returns the hash slot of all keys with this tag, such as `a:{tag}:b`. */
 export function slotOfTag(tag: string): number {
   return slotOf(utf8(tag))
 }

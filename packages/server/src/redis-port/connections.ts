@@ -11,7 +11,7 @@ import { bulky, inBulk } from '../bulk.js'
 import { takenFrom } from '../sockets.js'
 import type { Turns } from '../turns.js'
 
-// Connects Node.js streams with the Redis protocol of a store.
+// Connects Node.js streams to the store of a sandbox, with the Redis protocol.
 
 /** Function that returns the error reply for a command that must not run, or `undefined` for a command that may run. */
 export type RefusesCommand = (argv: readonly Bytes[]) => string | undefined
@@ -27,7 +27,7 @@ export function homeOf(sandbox: Sandbox, refuses?: RefusesCommand): RespStore {
   }
 }
 
-/** Returns the function that signs in users of a sandbox's store when a client sends AUTH. */
+/** Returns the function that signs in users of a sandbox's store. It is called when a client sends AUTH. */
 export function porterOf(sandbox: Sandbox, refuses?: RefusesCommand): RespHost {
   const home = homeOf(sandbox, refuses)
   return {
@@ -39,8 +39,8 @@ export function porterOf(sandbox: Sandbox, refuses?: RefusesCommand): RespHost {
 }
 
 /**
- * Limits for data that is still read and ignored after the last reply. If the connection were closed immediately, the
- * last reply could be lost.
+ * After the last reply, received data is read and ignored up to these limits. If the connection were closed
+ * immediately, the last reply could be lost.
  */
 export const farewell = { bytes: 65_536, milliseconds: 1_000 }
 
@@ -67,9 +67,9 @@ function textOf(bytes: Uint8Array, from: number, to: number): Bytes {
 }
 
 export interface StreamOptions {
-  /** Receives internal errors. Without this function, they are uncaught exceptions. */
+  /** Receives internal errors. Without this function, internal errors are uncaught exceptions. */
   readonly report?: (error: unknown) => void
-  /** Accounts for the memory of all connections, which have a common limit. */
+  /** Accounts for the memory of all connections, because they share one limit. */
   readonly crowd?: Crowd
   /** Called when the client begins a TLS handshake. The stream is then closed. */
   readonly spokeTls?: () => void
@@ -91,7 +91,7 @@ export function serveStream(
   }
   const put = (bytes: Bytes | Uint8Array, done: () => void): void => {
     const isBulky = bytes.length >= bulky && stream instanceof NetSocket
-    // Cork the stream, so that data that is written in the meantime is sent after this write.
+    // Cork the stream. Data that is written in the meantime must be sent after this write.
     if (isBulky) stream.cork()
     stream.write(bytes, 'latin1', done)
     if (isBulky) inBulk(bytes.length, () => stream.uncork())
@@ -99,8 +99,8 @@ export function serveStream(
   const socket = {
     write: (bytes: Bytes) => put(bytes, settle),
     share: (shared: Shared, done: () => void) => {
-      // Send bytes as an array only over a socket. A stream in this process would pass the array itself to the client,
-      // and a client could change it for all others.
+      // Send bytes as an array only over a socket. A stream in this process would pass the same array to all clients,
+      // and one client could change the data of the others.
       const isSocket = stream instanceof NetSocket
       if (isSocket) shared.array ??= Buffer.from(shared.bytes, 'latin1')
       put((isSocket && shared.array) || shared.bytes, done)
@@ -132,7 +132,7 @@ export function serveStream(
   }
   stream.on('data', (chunk: Uint8Array) => guarded(() => wire.receive(chunk)))
   stream.on('drain', () => guarded(() => wire.work()))
-  // End this side, too, because a client that has ended its side gets no more replies.
+  // When the client ends its side, end this side, too. Such a client gets no more replies.
   stream.on('end', () => stream.end())
   stream.on('error', () => wire.close())
   stream.on('close', () => wire.close())

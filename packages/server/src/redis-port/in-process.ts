@@ -14,7 +14,7 @@ import { StoreEngine } from '../../../../src/store/store-engine.js'
 import { storeInternals } from '../../../../src/store/store-internals.js'
 import { homeOf, porterOf, serveStream } from './connections.js'
 
-// Connects clients of the Redis protocol in this process with a store, without a port.
+// Connects clients in this process to a store, with the Redis protocol but without a port.
 
 /** Options of connections in this process. */
 export interface RedisConnectionOptions {
@@ -23,8 +23,8 @@ export interface RedisConnectionOptions {
 }
 
 /**
- * Type of the option `Connector` of `new Redis()` of ioredis. The type in ioredis has protected members, which only its
- * own classes satisfy.
+ * Type for the `Connector` option of ioredis. The type that ioredis declares cannot be used, because it has protected
+ * members, which only classes of ioredis satisfy.
  */
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type Connector = new (options: any) => any
@@ -33,8 +33,7 @@ export type Connector = new (options: any) => any
 const ownAddress = '127.0.0.1:0'
 
 /**
- * Connects ioredis with the store of a sandbox, without a port or server. Close only the client, because nothing else
- * must be closed.
+ * Connects ioredis to the store of a sandbox, without a port or server. To end the connection, close only the client.
  * @throws TypeError for a user that the store does not have
  * @example
  * import { Redis as IORedis } from 'ioredis'
@@ -51,7 +50,7 @@ export function ioredisConnector(sandbox: Sandbox, options: RedisConnectionOptio
     async connect(): Promise<Duplex> {
       const [near, far] = streamPair(() => gateOf(sandbox.clock))
       this.#stream = near
-      // Report the error asynchronously. If it were thrown, the client would get it from its call of `write()`.
+      // Report the error asynchronously. Otherwise the client's call of `write()` would throw it.
       const wire = serveStream(far, porterOf(sandbox), ownAddress, { report: (error) => void Promise.reject(error) })
       wire.welcome(homeOf(sandbox), user)
       const forget = sandbox.onDispose(() => wire.abandon())
@@ -147,7 +146,7 @@ function userOf(sandbox: Sandbox, options: RedisConnectionOptions, by: string): 
   )
 }
 
-/** Returns the two connected ends of a connection. They have the methods of a socket that clients call. */
+/** Returns the two ends of a connection. They have the methods of a socket that clients call. */
 function streamPair(gate: () => Gate): [Duplex, Duplex] {
   const near = new ClientEnd(gate)
   const far = new End()
@@ -159,7 +158,7 @@ function streamPair(gate: () => Gate): [Duplex, Duplex] {
 class End extends Duplex {
   other!: End
   readonly connecting = false
-  /** Number of bytes that the other end has sent and that have not arrived here. */
+  /** Number of bytes that the other end has sent but that have not arrived at this end. */
   #coming = 0
   #taken: (() => void) | undefined
 
@@ -200,14 +199,14 @@ class End extends Duplex {
     if (this.#hasRoom) this._read()
   }
 
-  /** Runs a function that delivers data to this end. */
+  /** Runs a function that delivers data to this end, now or later. */
   protected whenReady(bring: () => void): void {
     bring()
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     const { other } = this
-    // Close the other end later, after all data that was sent before, as a socket does.
+    // Close the other end later, as a socket does. Data that was sent before must arrive first.
     void hostTurn().then(() => {
       if (!other.destroyed && !other.readableEnded) other.destroy()
     })
@@ -236,9 +235,9 @@ class End extends Duplex {
 }
 
 /**
- * The client's end of a connection. Replies are delivered asynchronously, as by a socket: until `write()` has returned,
- * ioredis does not know which command a reply belongs to. Commands from the client arrive synchronously, before a test
- * advances the clock.
+ * The client's end of a connection. Replies arrive asynchronously, as from a socket, because ioredis assigns a reply to
+ * its command only after `write()` has returned. Commands of the client arrive synchronously, so that they run before a
+ * test advances the clock.
  */
 class ClientEnd extends End {
   readonly #gate: () => Gate

@@ -23,7 +23,7 @@ export interface RedisPortOptions {
   readonly most: number
   /** Time in which a client must sign in, in milliseconds of host time. */
   readonly patience: number
-  /** Accounts for the memory of all clients, which have a common limit of bytes in transit. */
+  /** Accounts for the memory of all clients, because they share one limit of bytes in transit. */
   readonly crowd?: Crowd
   /** Scheduler that shares the event loop among all connections. */
   readonly turns: Turns
@@ -33,7 +33,6 @@ export interface RedisPortOptions {
   readonly tell: (text: string) => void
 }
 
-/** The Redis protocol at a port of this machine. */
 export interface RedisPort {
   readonly port: number
   /**
@@ -61,7 +60,7 @@ export async function openRedisPort(
     socket.on('close', () => accepted.delete(socket))
   }
   let isTold = false
-  // Warn only once. Clients retry, so that more warnings could fill the log.
+  // Warn only once. Clients that retry would fill the log with warnings.
   const spokeTls = (): void => {
     if (!isTold && tls === undefined) tell(`stuntdouble: ${tlsSentence}`)
     isTold = true
@@ -77,8 +76,8 @@ export async function openRedisPort(
     const peer = `${socket.remoteAddress}:${socket.remotePort}`
     const wire = serveStream(socket, porter, peer, { report, crowd, spokeTls, turns })
     open.set(socket, wire)
-    // Use a timer instead of an idle timeout. Otherwise a client that sends one byte at a time could extend the time in
-    // which it must sign in.
+    // Use a timer instead of an idle timeout. With an idle timeout, a client that sends one byte at a time would have
+    // unlimited time to sign in.
     const timer = hostSetTimeout(() => {
       if (!wire.isSignedIn) socket.destroy()
     }, patience)

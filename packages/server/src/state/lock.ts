@@ -12,8 +12,8 @@ export interface Lock {
 
 /**
  * Locks a file for one server. Returns `undefined` if another server on this machine has locked the file, in this
- * process or in another one. The kernel keeps the lock, so it ends with its process: no lock file remains, and no
- * process ID that another process could get.
+ * process or in another one. The kernel keeps the lock, so the lock ends with its process. Nothing remains afterwards:
+ * neither a lock file, nor a process ID that another process could get.
  */
 export function lockFile(path: string): Promise<Lock | undefined> {
   const name = `stuntdouble-state-${createHash('sha256').update(path).digest('hex').slice(0, 32)}`
@@ -24,7 +24,8 @@ export function lockFile(path: string): Promise<Lock | undefined> {
 }
 
 /**
- * Returns the real path of a file. Two paths of the same file must have the same lock and be written to the same file.
+ * Returns the real path of a file. If a file has two paths, both must lead to the same lock and to the same written
+ * file.
  */
 export function fileOf(path: string): string {
   const full = resolve(path)
@@ -69,7 +70,7 @@ const O_EXLOCK = 0x20
 async function openLocked(path: string): Promise<Lock | undefined> {
   try {
     const { O_RDWR, O_CREAT, O_NONBLOCK, O_NOFOLLOW } = constants
-    // Do not follow links. The name is easy to guess, so another user could have created a link with it.
+    // Do not follow links. The name is easy to guess, so another user could have created a link with this name.
     const file = await open(path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOFOLLOW | O_EXLOCK, 0o600)
     return { release: () => file.close() }
   } catch (error) {

@@ -50,8 +50,8 @@ export function readState(path: string): ServerState {
 }
 
 /**
- * Checks the content of a state file. A valid checksum only means that the file is not damaged, not that this package
- * wrote it.
+ * Checks the content of a state file. A valid checksum means that the file is not damaged. It does not mean that this
+ * package wrote the file.
  */
 function checkedState(path: string, body: Buffer): ServerState {
   const parsed = v.safeParse(tenants, body.toString('utf8'))

@@ -3,7 +3,10 @@ import type { Tenants } from '../tenants.js'
 import { type Lock, lockFile } from './lock.js'
 import { StateFileError, unusable } from './state-file.js'
 
-/** Locks a state file. @throws StateFileError if another server has it or it cannot be locked */
+/**
+ * Locks a state file.
+ * @throws StateFileError if another server has locked the file, or if the file cannot be locked
+ */
 export async function lockState(file: string): Promise<Lock> {
   const lock = await lockFile(file).catch((error: Error) => {
     throw new StateFileError(`--state ${file} cannot be locked: ${error.message}.`)

@@ -24,8 +24,9 @@ export interface KeeperOptions {
 }
 
 /**
- * Saves all tenants to a file while the server runs, and once more at its end. A write begins only after the previous
- * one has finished, even if that hangs. A failure is reported once and retried, with a delay that doubles each time.
+ * Saves all tenants to a file while the server runs, and once more when it ends. A write begins only after the previous
+ * write has finished, even if the previous write hangs. A failure is reported once and retried, with a delay that
+ * doubles each time.
  */
 export class StateWriter {
   readonly #path: string
@@ -84,7 +85,7 @@ export class StateWriter {
     this.#plan()
   }
 
-  /** Resolves when the work has finished, or after the timeout, which is reported. */
+  /** Resolves when the work has finished, or after the timeout. A timeout is reported. */
   async #withPatience(work: Promise<void>): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<void>((resolve) => {
@@ -135,9 +136,8 @@ function stateOf(tenants: ReadonlyMap<string, Sandbox>): ServerState {
 }
 
 /**
- * Returns a text that is different after every change of a tenant, except for control calls, which are counted
- * separately. It contains the time and the number of entries in the traffic log, because every other change adds an
- * entry.
+ * Returns a text that is different after every change of a tenant. Changes by control calls are counted separately.
+ * Every other change adds an entry to the traffic log, so the text contains the time and the number of entries.
  */
 function stampOf(tenants: ReadonlyMap<string, Sandbox>): string {
   return [...tenants]
@@ -152,8 +152,8 @@ const numbers = new WeakMap<Traffic, number>()
 let latest = 0
 
 /**
- * Returns a different number for each traffic log. It is needed because the entries of a reset sandbox count from 1
- * again.
+ * Returns a number that is different for each traffic log. It is needed because the entries of a reset sandbox count
+ * from 1 again.
  */
 function numberOf(traffic: Traffic): number {
   const known = numbers.get(traffic) ?? ++latest

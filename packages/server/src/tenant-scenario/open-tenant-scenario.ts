@@ -14,8 +14,8 @@ export async function openTenantScenario(scenario: Scenario, world: SandboxOptio
   const checked = checkedScenario(scenario, `The scenario ${JSON.stringify(scenario.name)}`)
   await loadGiven(checked)
   const scene = new TenantScenario(checked, world.clock)
-  // Some mistakes in a scenario are found only when it begins. Begin it once now, so that the start of the server fails
-  // instead of the first request.
+  // Some mistakes in a scenario are found only when it begins. Begin it once now. With such a mistake, the server then
+  // fails to start, instead of failing at the first request.
   const trial = createSandbox(scene.options(world))
   try {
     scene.begin(trial)

@@ -61,7 +61,6 @@ export function readScenarioFile(
   )
 }
 
-/** A parsed file with the positions of its parts. */
 interface ParsedFile {
   readonly value: unknown
   locate(problem: ScenarioProblem): FileProblem
@@ -101,7 +100,7 @@ function readFile(source: string, file: string): ParsedFile {
   try {
     value = document.toJS({ maxAliasCount: 100 })
   } catch (error) {
-    throw refused(file, [at(0, `Its aliases cannot be resolved: ${(error as Error).message}.`)])
+    throw refused(file, [at(0, `The aliases in the file cannot be resolved: ${(error as Error).message}.`)])
   }
   return { value, locate: (problem) => at(offsetOf(root, problem), problem.sentence) }
 }
@@ -113,15 +112,15 @@ function parsed(source: string, lines: LineCounter, file: string) {
       version: '1.2',
       schema: 'core',
       strict: true,
-      // Switch off the check of the parser for duplicate keys, because it compares every key with every other one.
-      // `dangersOf()` finds duplicates instead.
+      // Switch off the parser's check for duplicate keys. It is slow, because it compares every key with every other
+      // key. `dangersOf()` finds duplicates instead.
       uniqueKeys: false,
       prettyErrors: false,
       logLevel: 'warn',
       stringKeys: true,
     })
   } catch (error) {
-    // The parser is recursive, so that deep nesting causes a stack overflow.
+    // The parser is recursive. A deeply nested file causes a stack overflow.
     if (error instanceof RangeError) throw tooDeep(file)
     throw error
   }
@@ -174,7 +173,7 @@ function dangersOf(root: Node, at: (offset: number, sentence: string) => FilePro
     }
     if ('anchor' in node && typeof node.anchor === 'string') sizes.set(node.anchor, size)
     if (size > maxValues && dangers.length === 0)
-      dangers.push(at(offset, `Its aliases expand to more than ${maxValues} values.`))
+      dangers.push(at(offset, `The aliases in the file expand to more than ${maxValues} values.`))
     return size
   }
   visit(root, 0)
@@ -182,8 +181,8 @@ function dangersOf(root: Node, at: (offset: number, sentence: string) => FilePro
 }
 
 /**
- * Returns the offset of the part at a path in the text. If the part does not exist, it returns the offset of the
- * nearest existing part above it.
+ * Returns the position in the text of the part at a path. If the part does not exist, returns the position of the
+ * nearest part above it that exists.
  */
 function offsetOf(root: ParsedNode, { place, ofName }: ScenarioProblem): number {
   let node: unknown = root

@@ -9,7 +9,6 @@ function directory(): string {
   return existsSync(source) ? source : join(ownFolder(), 'dist/scenarios')
 }
 
-/** Returns the names of the shipped scenarios. */
 export function shippedScenarios(): readonly string[] {
   return readdirSync(directory())
     .filter((file) => file.endsWith('.yaml'))
@@ -18,8 +17,8 @@ export function shippedScenarios(): readonly string[] {
 }
 
 /**
- * Returns the file for an argument: a file, `-` for standard input, or the name of a shipped scenario.
- * @throws UsageError with the nearest name for a name that is neither
+ * Returns the scenario file for an argument: a path, `-` for standard input, or the name of a shipped scenario.
+ * @throws UsageError for any other argument; the message suggests the nearest name
  */
 export function scenarioFile(given: string): string {
   if (given === '-' || /[./\\]/.test(given) || existsSync(given)) return given

@@ -19,20 +19,19 @@ export class TenantScenario {
   /** Sandboxes of the tenants with this scenario, each with the handle of its faults. */
   readonly #played = new Map<Sandbox, FaultHandle | undefined>()
 
-  /** @param clock clock mode of the server */
   constructor(scenario: Scenario, clock: ClockMode | undefined) {
     this.#clock = clock
     this.#scenario = this.#fitting(scenario)
   }
 
-  /** Returns the options of a tenant. Options of the server override those of the scenario. */
+  /** Returns the options of a tenant. Options of the server override options of the scenario. */
   options(told: SandboxOptions): SandboxOptions {
     return mergedOptions(sandboxOptionsOf(this.#scenario), told)
   }
 
   /**
-   * Begins the scenario in a new tenant. A reset begins it again, and a load sets only its destinations and faults
-   * again.
+   * Begins the scenario in a new tenant. After a reset, the scenario begins again. After a load, only its destinations
+   * and faults are set again.
    */
   begin(sandbox: Sandbox): void {
     this.#prepare(sandbox, true)
@@ -42,7 +41,7 @@ export class TenantScenario {
 
   /**
    * Replaces the scenario. Existing tenants keep their state, and get the destinations and faults of the new scenario.
-   * Returns the number of these tenants.
+   * Returns the number of existing tenants.
    */
   change(scenario: Scenario): number {
     this.#scenario = this.#fitting(scenario)

@@ -25,8 +25,8 @@ export function summaryOf({ name, faults = [], destinations = [] }: Scenario): s
 }
 
 /**
- * Reloads a scenario when its file changes, and prints a summary. If the file is invalid, it prints the error, and the
- * previous scenario stays active. It watches the directory, because editors replace the file.
+ * Reloads a scenario when its file changes, and prints a summary. If the file is invalid, the error is printed, and the
+ * previous scenario stays active. The directory is watched, because editors replace the file.
  */
 export function watchScenario(file: string, server: Pick<StuntdoubleServer, 'setScenario'>): FSWatcher {
   const path = resolve(file)

@@ -52,6 +52,6 @@ test('a Redis that rejects a command returns 500 and its error', () => {
   expect(status).toBe(500)
   expect(JSON.parse(String(body))).toEqual({
     error:
-      'The Redis of the cluster rejects a command of this node on its keys (stuntdouble:*): NOPERM No permissions to access a key.',
+      'The Redis of the cluster rejects a command of this node for the keys stuntdouble:*: NOPERM No permissions to access a key.',
   })
 })

@@ -55,6 +55,6 @@ test('encodeValue() and decodeValue() preserve undefined, which is not null', ()
 })
 
 test('encodeValue() replaces code by a function that throws the reason', () => {
-  expect(() => moved(() => 200)()).toThrow(/was code.*another node/)
+  expect(() => moved(() => 200)()).toThrow(/function.*another node/)
   expect(() => encodeValue('acted', () => {})).toThrow('cannot be saved for other nodes')
 })

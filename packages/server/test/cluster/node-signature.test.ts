@@ -37,7 +37,7 @@ test('a signed request is accepted once by the other node', () => {
     fc.property(passages, (passage) => {
       const signed = signer.sign(passage, 'two')
       expect(verifier.verify(signed, passage)).toEqual({ headers: passage.headers })
-      expect(verifier.verify(signed, passage)).toEqual({ wrong: 'it was received before' })
+      expect(verifier.verify(signed, passage)).toEqual({ wrong: 'the same request was received before' })
     }),
   )
 })

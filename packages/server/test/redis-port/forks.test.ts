@@ -84,7 +84,7 @@ test('a fork contains connections that gave up a missing reply, or still wait fo
     await sandbox.clock.advance('1s')
     gone.destroy()
     await arrival()
-    expect(sandbox.traffic.timeline()).not.toContain('then given up')
+    expect(sandbox.traffic.timeline()).not.toContain('the caller gave up')
     await expectSame(sandbox)
   })
 })

@@ -121,7 +121,7 @@ describe.each(Object.keys(benches))('on %s', (name) => {
     expect(await acquire('b', tenant)).toMatchObject({ holder: { fence: 1 } })
     expect(await journal(tenant)).toEqual(['1:x', '1:y'])
     // The writer does not know of these records.
-    await expect(first.append([bytesOf('z')])).rejects.toThrow('does not have the length')
+    await expect(first.append([bytesOf('z')])).rejects.toThrow('does not have the number of records')
   })
 
   test('more records than one Lua call can hold are appended', async () => {
@@ -143,7 +143,7 @@ describe.each(Object.keys(benches))('on %s', (name) => {
     // An older snapshot that arrives late is ignored.
     await first.compact(1, bytesOf('older'))
     await first.append([bytesOf('d')])
-    await expect(first.compact(9, bytes)).rejects.toThrow('does not have the length')
+    await expect(first.compact(9, bytes)).rejects.toThrow('does not have the number of records')
     const second = await owner('a', tenant)
     expect(second.length).toBe(4)
     const { snapshot, records } = await second.read()
