@@ -69,7 +69,7 @@ describe('toHaveCost(…, { since })', () => {
     expect(told).toContain(`expect(sandbox).toHaveCost({ messages: '<=1', commands: '<=5' }, { since: ${mark} })`)
     expect(told).toMatch(new RegExp(`since the mark.*\\bentry ${mark}\\b.*:`))
     expect(told).toMatch(
-      /✗ messages: .*at most 1, received 2: 1 × delivery .*https:\/\/shop\.test\/orders, 1 × retry .*https:\/\/shop\.test\/orders/,
+      /✗ messages: .*at most 1, received 2: 1 × delivery .*https:\/\/shop\.test\/orders \(#\d+\), 1 × retry .*https:\/\/shop\.test\/orders \(#\d+\)/,
     )
     // Billed are SET, GET, EVAL with its two commands, MULTI, INCR, GET and EXEC.
     expect(told).toMatch(/✗ commands: .*at most 5, received 9: /)
