@@ -1,26 +1,33 @@
-import { globSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import { Client } from '@upstash/qstash'
+import { expect as expectWithMatchers, test as withSandbox } from 'stuntdouble/vitest'
 import { expect, test } from 'vitest'
-
-// A page shows files of examples/guides unchanged: the fence below a comment with the name of a file is that file.
+import { sampleFiles, samplePages, samplesOf, withSamples } from '../support/samples.js'
 
 const root = new URL('../..', import.meta.url).pathname
-const files = globSync('examples/guides/*.test.ts', { cwd: root }).sort()
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 
-/** Returns the samples of a page by the file that they show. */
-function samplesOf(page: string): [file: string, text: string][] {
-  const marked = /<!-- (examples\/guides\/[\w-]+\.test\.ts) -->\n+```ts\n(.*?)^```$/gms
-  return [...page.matchAll(marked)].map(([, file = '', text = '']) => [file, text])
-}
-
-const shown = ['README.md', ...globSync('docs/**/*.md', { cwd: root })].flatMap((page) =>
-  samplesOf(readFileSync(join(root, page), 'utf8')),
+test.each(samplePages.filter((page) => samplesOf(read(page)).length > 0))(
+  '%s shows files of examples/guides as they are (`npm run docs` writes them)',
+  (page) => expect(read(page)).toBe(withSamples(read(page))),
 )
 
-test.each(shown)('the page shows %s as it is', (file, text) => {
-  expect(text).toBe(readFileSync(join(root, file), 'utf8'))
+test('every file of examples/guides is shown on a page', () => {
+  expect([...new Set(samplePages.flatMap((page) => samplesOf(read(page))))].sort()).toEqual(sampleFiles)
 })
 
-test('every file of examples/guides is shown on a page', () => {
-  expect([...new Set(shown.map(([file]) => file))].sort()).toEqual(files)
+const AsyncFunction = (async () => {}).constructor as new (...code: string[]) => (...given: unknown[]) => Promise<void>
+
+withSandbox('the failure on the first page is printed by its test', async ({ sandbox }) => {
+  const [, title = '', body = ''] =
+    /^test\('(.*)', .* => \{\n(.*)^\}\)$/ms.exec(read('examples/guides/first-test.test.ts')) ?? []
+  const code = `const { clock, destinations, queue } = sandbox\n${body.replace('attempts: 3', 'attempts: 2')}`
+  const broken = new AsyncFunction('sandbox', 'Client', 'expect', code)
+  const error = await broken(sandbox, Client, expectWithMatchers).catch((thrown: Error) => thrown)
+  // The command that replays the test names this file. A reader has another one.
+  const replay = `Replay: STUNTDOUBLE_SEED=1 npx vitest run orders.test.ts -t '${title}'`
+  const failure = stripVTControlCharacters(String(error?.message)).replace(/^Replay: .*$/m, replay)
+  await expect(`${failure}\n`).toMatchFileSnapshot('../../examples/guides/first-test.failure.txt')
 })

@@ -18,12 +18,14 @@ import { policyReference } from './policy-reference.js'
 import { withPromiseTable } from './promise-table.js'
 import { queueReference } from './queue-reference.js'
 import { writeRecipes } from './recipe-pages.js'
+import { samplePages, withSamples } from './samples.js'
 import { scenarioFiles, withTables } from './scenario-files.js'
 import { commandReference } from './store-reference.js'
 import { withStories } from './story-page.js'
 
 const words = process.argv.slice(2)
-if (words.includes('stories')) run('npx', 'vitest', 'run', 'examples/case-studies', '--update')
+if (words.includes('stories'))
+  run('npx', 'vitest', 'run', 'examples/case-studies', 'test/house/samples.test.ts', '--update')
 if (words.includes('failures')) {
   run('npm', 'run', '--silent', 'build')
   run('node', 'test/failures/write-pages.ts')
@@ -59,6 +61,10 @@ writeFileSync(new URL('../../docs/adapters/index.md', import.meta.url), transpor
 const storyPage = new URL('../../docs/case-studies.md', import.meta.url)
 writeFileSync(storyPage, withStories(readFileSync(storyPage, 'utf8')))
 writeRecipes()
+for (const page of samplePages) {
+  const file = new URL(`../../${page}`, import.meta.url)
+  writeFileSync(file, withSamples(readFileSync(file, 'utf8')))
+}
 
 function run(program: string, ...args: string[]): void {
   const { status } = spawnSync(program, args, { stdio: 'inherit', cwd: new URL('../../', import.meta.url) })
