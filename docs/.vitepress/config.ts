@@ -8,8 +8,7 @@ import { built, pages, root, work } from './site/places.ts'
 
 // `npm run docs:site` puts the pages together (site/assemble.ts) and builds them.
 
-const what =
-  'Both services in your test process, on one clock that you move, with failures that you script, and with a story when a test fails.'
+const what = 'Test apps on serverless Redis, queues and workflows: no network, no account, no waiting.'
 
 /** Of the repository's page; empty while the owner has not decided on one. */
 const repository = addressOf(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -35,7 +34,7 @@ export default defineConfig({
   themeConfig: {
     logo: { src: '/logo.svg', alt: '' },
     nav: [
-      { text: 'Start here', link: '/how-it-works' },
+      { text: 'Start', link: '/start' },
       { text: 'Playground', link: '/playground' },
       { text: 'Recipes', link: '/recipes/' },
       { text: 'Reference', link: '/reference/api/' },
@@ -46,6 +45,11 @@ export default defineConfig({
     outline: { level: [2, 3] },
     search: { provider: 'local' },
     externalLinkIcon: true,
+    footer: {
+      message:
+        'Independent project, not affiliated with, endorsed or supported by Upstash; its names only say what this works with.',
+      copyright: 'MIT license',
+    },
   },
 })
 

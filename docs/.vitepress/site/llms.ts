@@ -14,7 +14,7 @@ export function writeLlms(): void {
       const text = textOf(path)
       if (text === undefined) continue
       parts.push(`- [${titleOf(path)}](${process.env.SITE_BASE ?? '/'}${path}): ${firstSentence(text)}`)
-      if (section !== 'The protocol' && section !== 'Reference') full.push(text)
+      if (!['The protocol', 'Reference', 'Contributing'].includes(section)) full.push(text)
       mkdirSync(dirname(join(built, path)), { recursive: true })
       cpSync(join(root, 'docs', path), join(built, path))
     }

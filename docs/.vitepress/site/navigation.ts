@@ -6,73 +6,82 @@ import { pages, root } from './places.ts'
 /** A page by its path below docs/, or with a title of its own where the heading is too long. */
 type Place = string | readonly [path: string, title: string]
 
-/** A list of all pages of a folder that are not named elsewhere. */
-const rest = (folder: string): readonly Place[] =>
+/** Returns the pages of a folder, without its index and without the named ones. */
+const others = (folder: string, ...named: string[]): readonly Place[] =>
   readdirSync(join(root, 'docs', folder))
-    .filter((name) => name.endsWith('.md') && name !== 'index.md')
+    .filter((name) => name.endsWith('.md') && name !== 'index.md' && !named.includes(name))
     .sort()
     .map((name) => `${folder}/${name}`)
 
-/** What the sidebar shows, from above. */
+/** The sections of the sidebar, in their order: what people want to do, then what they look up. */
 export const sections: Readonly<Record<string, readonly Place[]>> = {
-  'Start here': [
-    ['how-it-works.md', 'How it works'],
+  Start: [
+    'start.md',
     ['runners/vitest.md', 'Vitest'],
     ['runners/jest.md', 'Jest'],
     ['runners/playwright.md', 'Playwright'],
     ['runners/node-test.md', 'node:test'],
     ['runners/bun.md', 'Bun'],
     ['runners/deno.md', 'Deno'],
-    ['runners/other-languages.md', 'Another language'],
+    ['runners/other-languages.md', 'Other languages'],
+    'migrate-from-mocks.md',
+    'migrate-from-dev-server.md',
   ],
-  Guides: [
-    ['sandbox.md', 'The sandbox'],
+  Essentials: ['sandbox.md', 'time.md', 'faults.md', 'traffic.md', 'matchers.md', 'scenarios.md'],
+  Queue: [
     'guides/destinations.md',
-    'time.md',
-    'faults.md',
-    'guides/signatures.md',
-    'guides/idempotency.md',
-    'guides/rate-limits.md',
+    'guides/retries.md',
+    'guides/callbacks.md',
+    'guides/dead-letters.md',
     'guides/schedules.md',
     'guides/flow-control.md',
     'guides/fan-out.md',
-    'workflows.md',
-    ['replay.md', 'Runs under way'],
-    'outbound.md',
-    'matchers.md',
-    'traffic.md',
-    'inspector.md',
-    'scenarios.md',
-    ['checks.md', 'Property-based checks'],
-    ['campaigns.md', 'Campaigns'],
-    ['invariants.md', 'Invariants'],
+    'guides/idempotency.md',
+    'guides/signatures.md',
     'statistics.md',
-    'search.md',
-    'redis-protocol.md',
-    ['event-streams.md', 'Event streams'],
+  ],
+  Redis: ['guides/redis.md', 'guides/rate-limits.md', 'event-streams.md', 'search.md', 'redis-protocol.md'],
+  Workflow: ['workflows.md', 'guides/workflow-approvals.md', 'replay.md'],
+  'Outbound requests': ['outbound.md'],
+  'Explore failures': [
+    'checks.md',
+    'checks-verification.md',
+    'checks-idempotency.md',
+    'interleavings.md',
+    'crash-points.md',
+    'arbitraries.md',
+    'campaigns.md',
+    'invariants.md',
+    'case-studies.md',
+  ],
+  Debug: ['failure-output.md', 'troubleshooting.md', 'inspector.md', 'traces.md', 'time-travel.md'],
+  'Run it elsewhere': [
     'server.md',
+    'server-options.md',
     'real-redis.md',
-    ['drift.md', 'Drift'],
     'cluster.md',
     'mcp.md',
+    'drift.md',
+    ['recipes/github-actions.md', 'CI'],
+    'adapters/index.md',
+    ...others('adapters'),
   ],
-  'Ways to a sandbox': ['adapters/index.md', ...rest('adapters')],
-  Recipes: [['recipes/index.md', 'All recipes'], ...rest('recipes')],
-  'Case studies': [['case-studies.md', 'What others have met']],
+  Recipes: [['recipes/index.md', 'All recipes'], ...others('recipes', 'github-actions.md')],
   Reference: [
     ['reference/api/index.md', 'JavaScript API'],
-    ['reference/commands.md', 'Commands'],
-    ['reference/queue.md', 'Endpoints of the queue'],
-    ['reference/faults.md', 'Every fault and its effect'],
-    ['reference/matchers.md', 'Every matcher and its failure'],
-    ['reference/control.md', 'Control API'],
-    ['reference/policies.md', 'Policies'],
-    ['reference/differences.md', 'Named differences'],
+    'reference/commands.md',
+    'reference/queue.md',
+    'reference/faults.md',
+    'reference/matchers.md',
+    'reference/policies.md',
+    'reference/control.md',
     ['cli.md', 'Command line'],
-    ['limits.md', 'What is not built'],
+    'sdk-compatibility.md',
+    'reference/differences.md',
   ],
-  'The protocol': ['protocol/index.md', ...rest('protocol')],
-  About: [['comparison.md', 'Compared with others'], ...rest('contributing'), 'decisions/index.md'],
+  About: ['comparison.md', 'limits.md', 'stability.md', 'how-it-works.md', 'glossary.md'],
+  'The protocol': ['protocol/index.md', ...others('protocol')],
+  Contributing: [...others('contributing'), ['decisions/index.md', 'Decisions']],
 }
 
 /** The heading of a page; a generated one is called here. */
