@@ -47,9 +47,9 @@ function block(language: string, text: string): string {
   return `\`\`\`${language}\n${text}\n\`\`\``
 }
 
-/** Returns the lines inside `story(…)`. */
+/** Returns the lines inside `caseStudy(…)`. */
 function testIn(source: string): string {
-  const inside = /^story\([\s\S]*?\(test, app\) => \{\n([\s\S]*?)^\}\)/m.exec(source)?.[1]
+  const inside = /^caseStudy\([\s\S]*?\(test, app\) => \{\n([\s\S]*?)^\}\)/m.exec(source)?.[1]
   if (inside === undefined) throw new Error('There is no case study in this file.')
   return inside
     .split('\n')
