@@ -16,7 +16,7 @@ function app({ destinations }: Sandbox) {
 
 test('replays the log of a run that has ended', async ({ sandbox }) => {
   app(sandbox)
-  const { workflowRunId } = await new Client().trigger({ url: checkout, body: { id: 42 } })
+  const { workflowRunId } = await new Client({}).trigger({ url: checkout, body: { id: 42 } })
   await sandbox.clock.drain()
   const url = `${process.env.QSTASH_URL}/v2/workflows/logs?workflowRunId=${workflowRunId}`
   const log = await fetch(url, { headers: { authorization: `Bearer ${process.env.QSTASH_TOKEN}` } })

@@ -16,7 +16,7 @@ function app({ destinations }: Sandbox) {
 
 test('continues a run with the current code', async ({ sandbox }) => {
   app(sandbox)
-  const { workflowRunId } = await new Client().trigger({ url: checkout, body: { id: 42 } })
+  const { workflowRunId } = await new Client({}).trigger({ url: checkout, body: { id: 42 } })
   await sandbox.clock.drain()
   const history = sandbox.workflow.getRun(workflowRunId).history()
 
