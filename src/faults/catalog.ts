@@ -27,6 +27,7 @@ function exampleOf({ made, sample }: FaultSpec<AnyFault>): AnyFault {
   return make!(...(sample as never[]))
 }
 
+/** Kinds of all faults, such as `lost-ack`. */
 export const faultKinds: readonly FaultKind[] = Object.keys(catalog) as FaultKind[]
 
 /**
