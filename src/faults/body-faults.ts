@@ -12,8 +12,6 @@ import { afterwards, brokenReply, corrupted, outcomeText, silence, unread, withC
 
 // Faults that damage the response after the request was processed.
 
-// ---- constructors -------------------------------------------------------------------------------------------------
-
 /**
  * Sends the response headers, but never the body. The connection closes after `length`. Without `length`, the
  * connection stays open until the caller stops waiting.
@@ -69,8 +67,6 @@ export function wrongContentType(type: string): FaultOf<'wrong-content-type'> {
 export function errorReply(error: string): FaultOf<'error-reply'> {
   return { kind: 'error-reply', error }
 }
-
-// ---- effects -----------------------------------------------------------------------------------------------------
 
 const claimsToBe: OnRequest<FaultOf<'wrong-content-type'>> = async ({ type }, moment) => {
   const answer = await moment.onwards()

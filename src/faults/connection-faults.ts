@@ -21,8 +21,6 @@ import {
 
 // Faults that break a connection or prevent it.
 
-// ---- constructors -------------------------------------------------------------------------------------------------
-
 /**
  * Resets the connection before the request is processed, or after it with `phase: 'after'`. `fetch` rejects with cause
  * `ECONNRESET`, and the queue retries the delivery.
@@ -71,8 +69,6 @@ export function badCertificate(): FaultOf<'bad-certificate'> {
 export function hang(length?: Duration): FaultOf<'hang'> {
   return length === undefined ? { kind: 'hang' } : { kind: 'hang', forMs: milliseconds(length) }
 }
-
-// ---- effects -----------------------------------------------------------------------------------------------------
 
 function breaks(broken: () => ConnectionBroken): OnRequest<unknown> {
   return () => {
