@@ -23,7 +23,7 @@ interface Logged {
 
 /**
  * Describes the unused steps of a script and the probable reason.
- * @param log entries of the traffic log, in which a similar URL may be a typo
+ * @param log all entries of the traffic log; if no entry matches the script, a similar URL among them may be a typo
  */
 export function unplayedText(
   { pattern, steps }: UnusedSteps,
@@ -63,8 +63,8 @@ function preceded(pattern: string, logged: readonly Logged[], log: readonly Logg
 }
 
 /**
- * If no request matched the script, returns ` Did you mean "https://shop.test/orders"?` with a similar URL from the
- * log. Otherwise, returns `''`.
+ * Returns ` Did you mean "https://shop.test/orders"?` if no request matched the script, but the log has a similar URL.
+ * Otherwise, returns `''`.
  */
 function meant(pattern: string, asked: readonly string[]): string {
   const url = pattern.replace(/^[A-Za-z]+\s+/, '')
