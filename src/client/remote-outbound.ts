@@ -43,7 +43,7 @@ export class RemoteOutbound {
    */
   on(pattern: string | URL, _handler: unknown): never {
     throw new TypeError(
-      `outbound.on(): a remote sandbox cannot call a function (got one for ${pattern}). Use outbound.respond(), script() or record(), or the URL of the host.`,
+      `outbound.on(): a remote sandbox cannot call a function (got one for ${pattern}). Use outbound.respond(), script() or record(), or let the app send its requests to your own test server.`,
     )
   }
 
