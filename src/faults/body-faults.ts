@@ -97,7 +97,7 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
           afterwards(moment, (given) =>
             given.error !== undefined
               ? given
-              : silence(moment, forMs, `${outcomeText(given)}, its headers arrived, its body did not`),
+              : silence(moment, forMs, `${outcomeText(given)}, the response headers arrived, the body did not`),
           ),
       }),
     },
@@ -129,7 +129,7 @@ const rows: FaultGroup<BodyStep, BodyFault> = {
           afterwards(moment, (given) => {
             const { length } = given.body
             if (given.error !== undefined || length <= afterBytes) return given
-            const note = `${outcomeText(given)}, its body broke off after ${afterBytes} of ${length} bytes`
+            const note = `${outcomeText(given)}, the response body broke off after ${afterBytes} of ${length} bytes`
             return { ...brokenReply(networkErrors.closed), note }
           }),
       }),

@@ -96,7 +96,7 @@ function fails(error: string): AttemptAction<unknown> {
 
 const rows: FaultGroup<ConnectionStep> = {
   reset: {
-    summary: 'The connection is reset before the request is processed, or after it with `phase: after`.',
+    summary: 'The connection is reset before the request is processed, or afterwards with `phase: after`.',
     effect: 'answers',
     sentence: (_fault, phase) => `${done(phase)}the connection is reset`,
     made: { reset },

@@ -232,7 +232,7 @@ const rows: FaultGroup<OrderStep, OrderFault> = {
   },
   delay: {
     summary:
-      'The delivery begins `waitMs` later. In the script of a destination, the delay is part of the attempt, and `then` follows it.',
+      'The delivery begins `waitMs` later. In the script of a destination, the delay is part of the attempt, and the fault `then` follows the delay.',
     effect: 'holds',
     sentence: ({ waitMs }) => `held for ${formatDuration(waitMs)}`,
     made: { delay },

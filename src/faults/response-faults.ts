@@ -206,7 +206,7 @@ const rows: FaultGroup<ResponseStep> = {
     },
   },
   'rate-limited': {
-    summary: 'The response is 429 with the headers of one of the three limits, and `Retry-After` in the given form.',
+    summary: 'The response is 429 with the headers of one of the three limits. `form` is the format of `Retry-After`.',
     effect: 'answers',
     sentence({ limit, retryAfter: given }) {
       const wait =
