@@ -35,8 +35,8 @@ export function unplayedText(
   const logged = log.filter((entry) => entry.type === type)
   const urls = new Set(logged.flatMap(({ url }) => (typeof url === 'string' ? [url] : [])))
   const why = {
-    delivery: ` Either too few deliveries were attempted (await clock.drain()?), or the steps aren't needed.`,
-    call: ` Either the app sent too few requests to it (a cache?), or the steps aren't needed.`,
+    delivery: ` If too few deliveries were attempted, await clock.drain(). Otherwise, remove the steps.`,
+    call: ` If the app sent too few requests, check for a cache. Otherwise, remove the steps.`,
   }
   return `The script for ${pattern} has steps that no ${what === 'call' ? 'outbound request' : what} used: ${told.join(', ')}.${meant(pattern, [...urls]) || preceded(pattern, logged, log) || why[what]}`
 }
@@ -59,7 +59,7 @@ function preceded(pattern: string, logged: readonly Logged[], log: readonly Logg
   )
   return first === undefined
     ? ''
-    : ` A fault rule was injected into #${first.seq}. If a rule determines the response, the request uses no step of the script.`
+    : ` A fault rule was injected into entry #${first.seq}. If a rule determines the response, the request uses no step of the script.`
 }
 
 /**
