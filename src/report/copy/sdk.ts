@@ -14,7 +14,7 @@ export function sdkOf(selection: CopySelection, context: CopyContext): string {
   if (entry === undefined) return '// The entry does not exist.\n'
   const sent = sentBy(entry, selection, context)
   const path = pathOf(sent.url, sent.service, context)
-  const cut = sent.body.cut === undefined ? '' : '// Only the beginning of the body is known.\n'
+  const cut = sent.body.cut === undefined ? '' : '// Only the beginning of the body was captured.\n'
   if (sent.service === 'store') return cut + storeCode(sent, path)
   if (sent.service === 'queue')
     return cut + queueCode(sent, path, (entry.response as { body?: unknown } | undefined)?.body === '')
