@@ -167,7 +167,7 @@ function placed(
 function replaced({ at }: JournalCut): Error {
   return new Error(
     `Can't go back to ${iso(at)}: the sandbox was reset or loaded since this view was created. ` +
-      'Fork before that, or call sandbox.asOf() again.',
+      'Fork before the reset or load, or call sandbox.asOf() again.',
   )
 }
 

@@ -504,7 +504,7 @@ export class Sandbox {
     if (bytes <= this.#forks.left) return
     throw new Error(
       `sandbox.fork(): the forks of this sandbox together would exceed policy.maxForkBytes (${this.#forks.limit}; in use: ${this.#forks.held}). ` +
-        "Dispose unused forks with fork.dispose() or 'using', or raise the policy.",
+        "Dispose unused forks with fork.dispose() or 'using', or raise policy.maxForkBytes.",
     )
   }
 
