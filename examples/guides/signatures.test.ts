@@ -22,7 +22,10 @@ test('accepts a signed delivery', async ({ sandbox: { clock, destinations, queue
   expect(queue).toHaveDelivered({ to: url, status: 200 })
 })
 
-test('rejects a request without a signature', async () => {
-  const response = await POST(new Request(url, { method: 'POST', body: '{"id":42}' }))
-  expect(response.status).toBe(401)
+test('accepts a valid signature, and rejects one of another key', async ({ sandbox: { queue } }) => {
+  const body = '{"id":42}'
+  const post = (signature: string) =>
+    POST(new Request(url, { method: 'POST', body, headers: { 'upstash-signature': signature } }))
+  expect((await post(queue.sign({ url, body }))).status).toBe(200)
+  expect((await post(queue.sign({ url, body }, { flaw: 'key' }))).status).toBe(401)
 })
