@@ -22,7 +22,7 @@ import { samplePages, withSamples } from './samples.js'
 import { scenarioFiles, withTables } from './scenario-files.js'
 import { sdkCompatibility } from './sdk-compatibility.js'
 import { commandReference } from './store-reference.js'
-import { withStories } from './story-page.js'
+import { withCaseStudies } from './story-page.js'
 
 const words = process.argv.slice(2)
 if (words.includes('stories'))
@@ -60,8 +60,8 @@ writeFileSync(faultPage, withFaultTables(readFileSync(faultPage, 'utf8')))
 writeFileSync(new URL('../../docs/reference/faults.md', import.meta.url), await faultReference())
 mkdirSync(new URL('../../docs/adapters/', import.meta.url), { recursive: true })
 writeFileSync(new URL('../../docs/adapters/index.md', import.meta.url), transportTable())
-const storyPage = new URL('../../docs/case-studies.md', import.meta.url)
-writeFileSync(storyPage, withStories(readFileSync(storyPage, 'utf8')))
+const caseStudyPage = new URL('../../docs/case-studies.md', import.meta.url)
+writeFileSync(caseStudyPage, withCaseStudies(readFileSync(caseStudyPage, 'utf8')))
 writeRecipes()
 for (const page of samplePages) {
   const file = new URL(`../../${page}`, import.meta.url)
