@@ -136,7 +136,7 @@ export function sdkCompatibility(): string {
 On this page you find the versions of SDKs, clients and tools that the tests run, and the test for each. Other versions often work, but no test runs them. The quick and full [tiers](contributing/development.md) run on Node.js ${node.replace(', ', ' and ')}.
 
 ${tables.join('\n')}
-## Other languages and runtiers
+## Other languages and runtimes
 
 ${head}
 ${others.join('\n')}
