@@ -2,8 +2,8 @@
 export class ClockHistory {
   readonly #changes: { readonly from: number; readonly value: number }[]
   /**
-   * Changes for the search of a maximum: those to a value that no later change reaches. The values in this list
-   * decrease.
+   * Changes that can be the result of `highestSince()`. A change is removed when a later change has an equal or higher
+   * value, so the values in this list decrease.
    */
   readonly #peaks: { readonly from: number; readonly value: number }[]
 

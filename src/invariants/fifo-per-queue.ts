@@ -60,8 +60,8 @@ function linesOf({ world, stories, isWhole }: InvariantIndex): readonly Line[] {
 }
 
 /**
- * Returns the log position at which a message and all its callbacks had ended, for each message by the `seq` of its
- * entry.
+ * Returns a log position for each message, by the `seq` of its entry. At this position, the message and all its
+ * callbacks had ended.
  */
 function endsWithCallbacks({ stories }: InvariantIndex): ReadonlyMap<number, number> {
   const ends = new Map<number, number>()

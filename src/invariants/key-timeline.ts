@@ -16,7 +16,6 @@ export interface KeyStep {
   readonly is: 'take' | 'vain' | 'release' | 'limits' | 'reset' | 'rate-reset' | 'service'
   /** Message that takes or releases a slot. */
   readonly story?: CheckedMessage
-  /** Entry that proves the step. */
   readonly entry?: EntryOf<'attempt' | 'flow-control' | 'setting'>
 }
 
@@ -82,7 +81,7 @@ function slotsOf(story: CheckedMessage): readonly KeyStep[] {
       taken = undefined
       if (sign.outcome) steps.push({ place: endOf(sign), at: sign.outcome.at, is: 'release', story })
     } else if (sign.type === 'flow-control') {
-      // A message that the plan's limit holds already has a slot of its key.
+      // If a message is held by the limit of the plan, it already has a slot of its flow-control key.
       if ((sign.decision === 'admitted') === (sign.flowControlKey !== undefined)) taken ??= sign
     } else if (taken !== undefined && isVain(sign)) {
       take('vain', taken)

@@ -14,8 +14,8 @@ export const noLostMessage: Invariant = {
 }
 
 /**
- * Whether a failed message correctly becomes no dead letter. A failed workflow call becomes the result of its step. A
- * failed call of a failure function is recorded in the workflow run. [workflow.md 6, 11]
+ * Whether it is correct that a failed message does not become a dead letter. A failed workflow call becomes the result
+ * of its step. A failed call of a failure function is recorded in the workflow run. [workflow.md 6, 11]
  */
 function isResult(
   { callback, kind }: CheckedMessage['published'],

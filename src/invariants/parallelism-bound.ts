@@ -5,7 +5,7 @@ import { type KeyTimeline, keyTimelines, limitOf } from './key-timeline.js'
 export const parallelismBound: Invariant = {
   name: 'parallelism-bound',
   guarantee:
-    'The number of deliveries in flight never exceeds the parallelism of their flow-control key. If the limits of the plan are enforced, it does not exceed those either.',
+    'The number of deliveries in flight never exceeds the parallelism of their flow-control key. If the limits of the plan are enforced, the number of all deliveries in flight never exceeds the parallelism of the plan.',
   suspendedBy: {
     duplicate: 'for the affected message',
     restart: 'for messages with an attempt that the restart cut off',

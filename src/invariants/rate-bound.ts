@@ -83,8 +83,8 @@ class RateWalk {
   }
 
   /**
-   * Whether a delivery counts in the period before the reset. It does if it was due before the reset and the rate of
-   * that period still allowed it.
+   * Whether a delivery counts in the period before the reset. The delivery counts if it was due before the reset and
+   * the rate of that period still allowed it.
    */
   #countsBefore({ story, entry, at }: KeyStep): boolean {
     const left = this.#leftAtReset
