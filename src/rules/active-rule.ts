@@ -51,7 +51,7 @@ export class ActiveRule implements Indexed {
     this.until = rule.until === undefined ? undefined : windowEnd(rule.until, now)
     if (this.until !== undefined && this.until <= (this.#from ?? Number.NEGATIVE_INFINITY)) {
       throw new TypeError(
-        `faults.add(): until must be after from (got ${JSON.stringify(rule.until)}, from ${JSON.stringify(rule.from)}).`,
+        `faults.add(): until must be after 'from' (got ${JSON.stringify(rule.until)}, with 'from' ${JSON.stringify(rule.from)}).`,
       )
     }
     this.#cron = rule.cron === undefined ? undefined : new CronExpression(rule.cron)
