@@ -20,8 +20,6 @@ function bitAt(array: Uint8Array, offset: number): 0 | 1 {
   return ((byte >> (7 - (offset & 7))) & 1) as 0 | 1
 }
 
-// ---- BITCOUNT and BITPOS ----------------------------------------------------------------------------------------
-
 /** Bits of a bitmap from `from` to `to`, both included; empty if `from > to`. */
 interface BitRange {
   readonly from: number
@@ -150,8 +148,6 @@ function combine(operation: Bytes, sources: readonly Bytes[], { db }: CommandCon
   const arrays = sources.map((source) => db.array(source) ?? new Uint8Array())
   return operate(arrays, length)
 }
-
-// ---- the group --------------------------------------------------------------------------------------------------
 
 export const bitmapCommands: readonly Command[] = [
   command('SETBIT', {

@@ -10,8 +10,6 @@ import { itemsOf, type Reply, Status } from '../command/reply.js'
 import type { CommandTable } from './command-table.js'
 import { helpCommand } from './help.js'
 
-// COMMAND and its subcommands, which describe the command table.
-
 const telling: readonly CommandFlag[] = ['slow', 'connection']
 
 /**
@@ -164,7 +162,7 @@ const fewWords = 6
 
 /**
  * Returns the positions of the keys in an example of the command.
- * @param more number of arguments in addition to the minimum
+ * @param more the number of arguments in addition to the minimum
  */
 function keysAt(command: Command, more: number): readonly number[] {
   const name = command.name.split(' ') as Bytes[]

@@ -122,8 +122,6 @@ function loadOptions(words: readonly Bytes[]): { code: Bytes; mayReplace: boolea
   return { code: words[words.length - 1]!, mayReplace: options.length > 0 }
 }
 
-// FUNCTION DUMP and RESTORE.
-
 const mark = 'SF\x01'
 
 function isRestoreMode(word: string): word is RestoreMode {

@@ -56,8 +56,6 @@ function remove(name: string, { since, speed, keys = oneOrMore(key('W')), deviat
   })
 }
 
-// ---- renaming and copying ---------------------------------------------------------------------------------------
-
 /**
  * Renames a key, which keeps its expiration. If the new name already exists, its value is replaced without an event.
  */
@@ -103,8 +101,6 @@ function scan(cursor: bigint, wanted: ReturnType<typeof scanOptions.read>, { db,
   }
   return [latin1(store.cursors.of(page.cursor)), items]
 }
-
-// ---- the group --------------------------------------------------------------------------------------------------
 
 /** Replies of TYPE, one object per type, so that a reply allocates nothing. */
 const typeNames: Record<ValueType | 'none', Status> = {

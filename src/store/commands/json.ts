@@ -49,8 +49,6 @@ import {
   value,
 } from './json-arguments.js'
 
-// ---- documents and locations ------------------------------------------------------------------------------------
-
 function documentOf(db: Database, key: Bytes): JsonDocument | undefined {
   return db.container(key, JsonDocument)
 }
@@ -79,8 +77,8 @@ function evaluated<T>(path: Path, evaluate: () => T): T {
 
 /**
  * Checks that a document does not become deeper than JSON.SET allows.
- * @param above depth of the location
- * @param depth depth of the added value
+ * @param above the depth of the location
+ * @param depth the depth of the added value
  */
 function checkDepth(above: number, depth: number): void {
   if (above + depth > maxDepth) throw replyError('jsonDepth')
@@ -94,8 +92,6 @@ function payForCopies(places: number, value: Json, work: Work): void {
 function isRoot(path: Path): boolean {
   return path.segments.length === 0
 }
-
-// ---- replies in both path syntaxes ------------------------------------------------------------------------------
 
 /**
  * Returns the reply of a read command. For a `$` path, the reply has one item per match, which is `null` where `read`
@@ -186,8 +182,6 @@ function insertAt(array: JsonArray, index: number, values: readonly Json[]): num
 function clampedIndex(index: number, length: number): number {
   return Math.min(Math.max(index < 0 ? index + length : index, 0), length)
 }
-
-// ---- writing values ---------------------------------------------------------------------------------------------
 
 interface Target {
   readonly document: JsonDocument
@@ -351,8 +345,6 @@ function firstIndex(array: JsonArray, wanted: Json, { start, stop, work }: Span)
   }
   return -1
 }
-
-// ---- JSON as replies --------------------------------------------------------------------------------------------
 
 function texted(values: Json, { store }: CommandContext, layout?: Layout): Bytes {
   try {

@@ -141,7 +141,7 @@ export const searchCommands: readonly Command[] = [
     args: [key('R'), filter, queryOptions],
     run(context, name, filter, options) {
       const { waiting, scripts } = context.store
-      // [search.md 0; the error text: choice]
+      // [search.md 0] This package chose the error text; public sources leave it open.
       if (!options.nocontent && (waiting.isTransaction || scripts.isRunning))
         throw new ReplyError('ERR SEARCH.QUERY is only allowed with NOCONTENT inside transactions and scripts')
       return ofIndex(context, name, null, (engine, index) => engine.queried(index, filter, options, context))

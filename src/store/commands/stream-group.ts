@@ -181,8 +181,6 @@ export const streamGroupCommands: readonly Command[] = [
   }),
 ]
 
-// ---- groups and consumers ---------------------------------------------------------------------------------------
-
 function existingStream(db: Database, key: Bytes): Stream {
   const stream = db.container(key, Stream)
   if (stream === undefined) throw replyError('xgroupNeedsKey')
@@ -373,8 +371,6 @@ function history(
   }
   return replies
 }
-
-// ---- pending entries --------------------------------------------------------------------------------------------
 
 interface PendingQuery {
   readonly minIdle: number

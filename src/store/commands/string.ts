@@ -187,8 +187,6 @@ const countedPairs: Arg<[Bytes, Bytes][]> = {
   },
 }
 
-// ---- the group --------------------------------------------------------------------------------------------------
-
 export const stringCommands: readonly Command[] = [
   command('GET', {
     flags: ['read', 'fast'],
