@@ -19,8 +19,8 @@ export function termsIn(text: string, analyse: Analyse): string[] {
 }
 
 /**
- * Matches a word: letters with their marks, and digits, of any script. Blanks, punctuation and `_` separate words.
- * [search.md 11; the handling of marks, `_` and `'`: choice]
+ * Matches a word: letters with their marks, and digits, of any script. Blanks, punctuation and `_` separate words. This
+ * package chose how marks, `_` and `'` are handled; public sources leave it open. [search.md 11]
  */
 const word = /[\p{Alphabetic}\p{M}\p{N}]+/gu
 
@@ -32,8 +32,8 @@ const maxStemmed = 64
 
 /**
  * Returns the analysis of a field. With NOTOKENIZE, the only term is the whole text, unchanged. Otherwise, the terms
- * are the words in lower case, stemmed unless NOSTEM is set. [search.md 11; that NOTOKENIZE keeps case and stems
- * nothing: choice]
+ * are the words in lower case, stemmed unless NOSTEM is set. This package chose that NOTOKENIZE keeps the case and
+ * stems nothing. [search.md 11]
  */
 export function analysisOf({ noTokenize, noStem }: FieldDefinition, stem: Stem): Analyse {
   if (noTokenize) return (text, hear) => hear(text, 0, text.length)

@@ -16,7 +16,6 @@ import {
 import { isList, listOf, type Scalar } from './sorted-values.js'
 import { type IndexingStep, TextField } from './text-field.js'
 
-/** Indexed content of the documents of an index. */
 export class Content {
   readonly definition: IndexDefinition
   readonly #ids = new Map<Bytes, number>()

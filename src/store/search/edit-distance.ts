@@ -5,7 +5,7 @@ import type { Fuzzy } from './filter.js'
  * Returns a function that tests whether a term is within the edit distance of the query. An edit inserts, deletes or
  * replaces a letter, or swaps two neighbors. For a prefix query, it is enough that a prefix of the term is within the
  * distance.
- * @param work work budget, to which each comparison is charged, in addition to the visit of the term
+ * @param work the work budget, to which each comparison is charged, in addition to the visit of the term
  */
 export function distanceTo(asked: FuzzyQuery, work: Work): (other: string) => boolean {
   return asked.distance === 1 ? oneEditFrom(asked, work) : editsFrom(asked, work)

@@ -122,8 +122,8 @@ function termMatches(field: TextField, term: string, { isRanked }: FilterEvaluat
 }
 
 /**
- * Returns the documents with any of the terms. The number of matching terms does not affect the score. [choice: the
- * same as for exact values]
+ * Returns the documents with any of the terms. The number of matching terms does not affect the score. This package
+ * chose this rule because exact values have the same rule.
  */
 function termsMatches(terms: readonly FoundTerm[], { content, work }: FilterEvaluation): Matches {
   if (terms.length === 1) return new Among(terms[0]![1])
@@ -234,9 +234,7 @@ const manyParts = 8
 class Any implements Matches {
   readonly atMost: number
   readonly #cost: number
-  /** Documents that match any part. */
   #ids: Ids | undefined
-  /** Scores of the documents that match any part. */
   #scores: Map<number, number> | undefined
 
   constructor(

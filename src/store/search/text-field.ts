@@ -56,7 +56,6 @@ class Term implements Postings {
   }
 }
 
-/** Units of work for a word of a text. */
 const unitsPerWord = 4
 const unitsPerTerm = 12
 const unitsPerNewTerm = 50
@@ -213,7 +212,7 @@ export class TextField {
   }
 }
 
-/** Gap in words between two elements of a list. [choice] */
+/** Gap in words between two elements of a list. This package chose the number; public sources leave it open. */
 const gap = 100
 
 const none: Postings = new Map<number, Positions>()
