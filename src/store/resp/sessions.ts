@@ -88,7 +88,7 @@ export class RespSessions implements SessionOwner {
 
   /**
    * Returns the error for a command that is too long.
-   * @param size bytes of the command
+   * @param size the bytes of the command
    */
   refusalOf(size: number): string {
     const { options, nativeDocs } = this.front.store

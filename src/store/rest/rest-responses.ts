@@ -7,8 +7,6 @@ import { replyError, replyTooLarge, replyTooMuchWork } from '../command/errors.j
 import { NilArray, type Reply, type ReplyError, Status, WorkExceeded } from '../command/reply.js'
 import type { StoreEngine } from '../store-engine.js'
 
-// Common parts of all responses of the store: replies as JSON or RESP2, errors, headers.
-
 /** Length of the longest string in every supported JavaScript engine. */
 export const maxString = 536_870_888
 
@@ -54,7 +52,7 @@ export const base64: StringForm = (bytes) => `"${toBase64(bytes)}"`
 
 /**
  * Encodes a reply as JSON text. Only a top-level status `OK` is not encoded as base64. [store.md 3.2]
- * @param work work budget, to which the encoding is charged
+ * @param work the work budget, to which the encoding is charged
  * @throws ResponseTooLarge when it exceeds `room` bytes
  */
 export function json(
@@ -148,7 +146,7 @@ export class ResponseBudget {
   #isTooMuchWork = false
 
   /**
-   * @param work work budget, to which the encoding is charged. A reply whose encoding costs more than the remaining
+   * @param work the work budget, to which the encoding is charged. A reply whose encoding costs more than the remaining
    * work counts as too large.
    */
   constructor(limits: Limits, work?: Work) {

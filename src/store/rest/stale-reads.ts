@@ -45,7 +45,7 @@ export class StaleReads {
 
   /**
    * Runs a read command on earlier states of its keys.
-   * @param versions number of changes to go back
+   * @param versions the number of changes to go back
    * @returns `undefined` if none of the keys has changed that often
    */
   read(argv: readonly Bytes[], user: User, versions: number): { readonly reply: Reply } | undefined {
