@@ -28,7 +28,7 @@ export interface BlockObserver {
   during<T>(take: () => T): T
   /**
    * Called when the wait has ended.
-   * @param took non-blocking command that took the element; `undefined` if nothing was taken
+   * @param took the non-blocking command that took the element; `undefined` if nothing was taken
    */
   ended(end: WaitEnd, took: readonly Bytes[] | undefined): void
 }

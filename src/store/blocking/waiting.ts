@@ -52,8 +52,8 @@ export class BlockedClients {
    */
   #byKey = new Map<Bytes, Blocked | Set<Blocked>>()
   /**
-   * Ended waits that `#byKey` still lists. Each step removes only a few of them, so that many clients that waited for
-   * very many keys can leave at the same time.
+   * Ended waits that `#byKey` still lists. Each step removes only a few of them, so no step takes long, even after many
+   * waits for very many keys have ended at the same time.
    */
   #leaving: { readonly blocked: Blocked; at: number }[] = []
   readonly #all = new Map<Blocked, Companions>()
@@ -165,8 +165,8 @@ export class BlockedClients {
   }
 
   /**
-   * Runs a transaction. A command in it that finds no element does not wait. It replies with `atOnce` of its request if
-   * that is set, otherwise as after its timeout.
+   * Runs a transaction. A command of the transaction that finds no element does not wait. Its reply is `atOnce` of its
+   * request if set, otherwise the reply after its timeout.
    */
   transaction<T>(run: () => T): T {
     const outer = this.#isTransaction
@@ -199,7 +199,6 @@ export class BlockedClients {
     }
   }
 
-  /** Serves the blocked clients whose keys have elements. */
   serve(): void {
     if (!this.isDue) return
     this.#isHeld = true

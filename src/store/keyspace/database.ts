@@ -75,7 +75,7 @@ export class Database {
     readonly work: Work,
     /**
      * Returns the error for a string that is longer than a reply can be.
-     * @param length bytes of the string
+     * @param length the bytes of the string
      */
     private readonly refuseText: (length: number) => Error,
     readonly notify: Notify,

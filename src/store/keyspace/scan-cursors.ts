@@ -25,8 +25,8 @@ export class ScanCursors {
   readonly #life: number
 
   /**
-   * @param random random source, which must have the same seed after every load
-   * @param loads number of dumps that were loaded before
+   * @param random the random source, which must have the same seed after every load
+   * @param loads the number of dumps that were loaded before
    */
   constructor(random: Random, loads = 0) {
     this.#life = loads % lives

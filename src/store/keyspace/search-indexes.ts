@@ -44,7 +44,7 @@ export class SearchIndexes {
 
   /**
    * Returns the index with this name, or the index of the alias with this name. If both exist, the index has
-   * precedence. [search.md 0; the order of both: choice]
+   * precedence. This package chose the precedence; public sources leave it open. [search.md 0]
    */
   find(name: Bytes): { readonly name: Bytes; readonly index: SearchIndex } | undefined {
     const index = this.all.get(name)

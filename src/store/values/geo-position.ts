@@ -228,7 +228,7 @@ const neighborOrder: readonly (readonly [column: number, row: number])[] = [
 
 /**
  * Returns a neighbor, wrapping around the earth. If the center is on the outer edge, its cell is outside the grid. A
- * neighbor in the same row or column then is outside as well.
+ * neighbor in the same row or column is then outside the grid as well.
  */
 function neighbor(cell: Cell, column: number, row: number): Cell {
   const cells = 2 ** cell.step

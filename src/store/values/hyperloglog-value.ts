@@ -112,8 +112,6 @@ export function isDense(hll: Uint8Array): boolean {
   return hll[4] === dense
 }
 
-// ---- the estimator ----------------------------------------------------------------------------------------------
-
 /** 1 / (2 ln 2): the constant of the estimator for an infinite number of registers. */
 const alpha = 0.7213475204444817
 
@@ -194,8 +192,6 @@ export function toDense(hll: Uint8Array): Uint8Array {
     if (registers[index]! > 0) setDense(full, index, registers[index]!)
   return full
 }
-
-// ---- sparse runs ------------------------------------------------------------------------------------------------
 
 interface Run {
   /** Value of the registers of the run; 0 for both kinds of empty runs. */
@@ -309,8 +305,6 @@ export function sparseText(hll: Uint8Array): string {
   return parts.join(' ')
 }
 
-// ---- the self test ----------------------------------------------------------------------------------------------
-
 const testedElements = 1500
 /** Tolerated error of an estimate: six times the standard error for this many registers. [redis 7.0] */
 const tolerance = (6 * 1.04) / Math.sqrt(registerCount)
@@ -338,8 +332,6 @@ export function selfTest(): string | undefined {
   }
   return undefined
 }
-
-// ---- the hash ---------------------------------------------------------------------------------------------------
 
 /**
  * Returns register and value of an element: the low 14 bits of its hash, and the position of the first 1 in the other

@@ -160,8 +160,6 @@ export class SortedSet implements Container {
     return copy
   }
 
-  // ---- changing the blocks ----
-
   #insert(member: Bytes, score: number): void {
     if (this.#blocks.length === 0) {
       this.#addBlock(0, { scores: [score], members: [member] })
