@@ -49,7 +49,7 @@ export class Store {
 
   /**
    * @param front the limits and faults that apply to requests over REST
-   * @param draws random source for new tokens
+   * @param draws the random source for new tokens
    * @internal
    */
   constructor(

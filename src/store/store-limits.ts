@@ -83,7 +83,8 @@ export function refusedCount(commands: number, { options, meter, docs }: StoreEn
 
 /**
  * Returns the error for a command that would exceed the storage limits.
- * @param tables tables in which the command is looked up. The store itself rejects a command that is in none of them.
+ * @param tables the tables in which the command is looked up. The store itself rejects a command that is in none of
+ * them.
  */
 export function refusedStorage(
   argv: readonly Bytes[],
