@@ -97,8 +97,8 @@ function struck(
 }
 
 /**
- * Returns the error response for a fault. The error texts are those of queue destinations, because nothing is known
- * about the texts of an external host.
+ * Returns the error response for a fault. The error texts are those of queue destinations, because the texts of an
+ * external host are unknown.
  */
 function worded(fault: WordedFault, now: number): RawResponse {
   if (fault.kind === 'rate-limited') return responseOf(rateLimitResponse(fault, now))

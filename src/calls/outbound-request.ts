@@ -8,7 +8,7 @@ import { withoutCredentials } from '../protocol/gateway.js'
 export interface OutboundRequestInternals {
   /** Headers as sent, including credentials that no log shows. */
   readonly sent: HeaderList
-  /** Effects of the script's faults as text. They become the `note` of the response in the traffic log. */
+  /** Effects of the script's faults as text. The texts become the `note` of the response in the traffic log. */
   readonly told: string[]
 }
 
