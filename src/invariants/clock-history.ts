@@ -49,8 +49,8 @@ function lastBefore(changes: readonly { readonly from: number }[], place: number
 }
 
 /**
- * Counts items that remain: items are removed one by one, and `before(n)` returns how many of the first n are left. The
- * data structure is a Fenwick tree.
+ * Counts items that remain: items are removed one by one, and `before(n)` returns how many of the first n items are
+ * left. The data structure is a Fenwick tree.
  */
 export class RemainingCalls {
   readonly #gone: Uint32Array

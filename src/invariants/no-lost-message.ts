@@ -6,7 +6,7 @@ export const noLostMessage: Invariant = {
   guarantee: 'Every published message is delivered, is a dead letter, is canceled, or is pending.',
   suspendedBy: { drop: 'for the affected message' },
   examine(history, findings) {
-    if (!history.isWhole) findings.unknown('messages whose publishing the log has dropped')
+    if (!history.isWhole) findings.unknown('messages whose published entry the log has dropped')
     for (const story of history.stories.values()) {
       if (!story.isAbandoned && !history.struck(story.id, this.suspendedBy)) follow(story, history, findings)
     }

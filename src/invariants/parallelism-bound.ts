@@ -30,7 +30,7 @@ function walk({ key, steps }: KeyTimeline, findings: Findings): void {
       if (running.size <= allowed) continue
       const calls = [...running].slice(-6).map(({ attempts }) => attempts.findLast(({ seq }) => seq <= place))
       findings.broken(
-        `${running.size} deliveries of flow-control key ${key} were in flight at the same time, but its parallelism is ${allowed}`,
+        `${running.size} deliveries of flow-control key ${key} were in flight at the same time, but the parallelism of the key is ${allowed}`,
         ...calls,
         entry,
       )
