@@ -37,8 +37,8 @@ export interface QueueLimits {
 export type QueuePlan = 'free' | 'payg' | 'fixed-1m' | 'fixed-10m'
 
 /**
- * Every number and choice that public sources leave open or contradict, with its default and its source.
- * Override them one by one with `createSandbox({ policy: { … } })`.
+ * Every number and choice that public sources leave open or contradict, with its default and its source. Override
+ * single policies with `createSandbox({ policy: { … } })`.
  */
 export interface Policy {
   /**
@@ -49,8 +49,8 @@ export interface Policy {
   /**
    * Maximum number of bytes that a sandbox keeps for requests and responses, commands and replies, messages, and log
    * entries; `undefined` for no limit. Beyond the limit, the older half of the log is dropped. At most three eighths of
-   * the limit are for the journal, which `asOf()` and `fork()` need. If the journal needs more, it is discarded, and
-   * both methods throw.
+   * the limit are for the journal, which `asOf()` and `fork()` need. If the journal needs more, the journal is
+   * discarded, and `asOf()` and `fork()` throw.
    */
   maxTrafficBytes: number | undefined
   /**
