@@ -159,9 +159,8 @@ export class Faults {
   }
 
   /**
-   * Removes the rules that one call of `add()` added. The journal records this method by its name, and a replay calls
-   * it.
-   * @internal
+   * Removes the rules that one call of `add()` added. The journal records the name of this method, and a replay calls
+   * the method by this name.
    * @internal
    */
   removeAdded(number: number): void {
@@ -183,7 +182,7 @@ export class Faults {
       if (typeof which?.remove !== 'function') {
         throw new TypeError('faults.remove(): the argument must be a handle from faults.add() or the name of a rule.')
       }
-      // `remove()` of the handle records this call, so it must not be recorded here.
+      // `remove()` of the handle records the input, so do not record the input here.
       which.remove()
       return
     }

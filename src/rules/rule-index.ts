@@ -58,7 +58,7 @@ function withAndWithoutQuery(url: string | undefined): readonly string[] {
   return whole === bare ? [whole] : [whole, bare]
 }
 
-/** The rules that accept only one value or prefix of a fact, by that value or prefix. */
+/** The rules that accept only one value or prefix of a fact. The key is the value or prefix. */
 class Drawer<R> {
   readonly #buckets = new Map<string, R[]>()
   /** Number of different prefixes of each length. A lookup tries only these lengths. */
