@@ -141,7 +141,7 @@ export class SecretTexts {
     return this.#decoded(part.slice(0, end), first, layer) + part.slice(end)
   }
 
-  /** Returns a JSON Web Token without its signature, and without its claims if they contain a secret. */
+  /** Returns a JSON Web Token without its signature, and without its claims if the claims contain a secret. */
   token(head: string, claims: string): string {
     return this.#token(head, claims, 0)
   }
