@@ -82,8 +82,8 @@ export class ArgReader {
 }
 
 /**
- * Parser for one or more arguments. It need not report missing or surplus arguments, because `command()` defines that
- * error for all commands.
+ * Parser for one or more arguments. The parser need not report missing or surplus arguments, because `command()`
+ * reports both for all commands.
  */
 export interface Arg<T> {
   /** Usage in the reference, such as `key [key …]`. The model tests generate random commands from this text. */

@@ -363,7 +363,7 @@ function sixDecimals(value: number): string {
 }
 
 /**
- * Returns the error for a geo search with none or both of two options that exclude each other.
+ * Returns the error for a geo search that has neither or both of two options that exclude each other.
  * @param command the name of the command as it was sent, because redis repeats it
  */
 export function searchNeedsOne(choices: string, command: string): ReplyError {

@@ -56,7 +56,8 @@ function countOnes(array: Uint8Array, { from, to }: BitRange): number {
   const last = to >>> 3
   let count = 0
   for (let at = first; at <= last; at++) count += onesOf[array[at]!]!
-  // The first and last byte were counted completely, so their bits outside the range are subtracted.
+  // The first and last byte were counted completely, so the bits of these two bytes that are outside the range are
+  // subtracted.
   count -= onesOf[array[first]! & ~(0xff >> (from & 7)) & 0xff]!
   count -= onesOf[array[last]! & (0x7f >> (to & 7))]!
   return count

@@ -38,7 +38,8 @@ export function intFrom(least: number, word: Bytes, error: ErrorName): number {
 }
 
 /**
- * Returns a parser for an integer between two bounds. It rejects an invalid integer before later arguments are read.
+ * Returns a parser for an integer between two bounds. The parser rejects an invalid integer before later arguments are
+ * read.
  */
 export function within(usage: string, least: number, most: number, error: ErrorName): Arg<number> {
   return {

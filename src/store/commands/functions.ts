@@ -73,8 +73,8 @@ function listed(library: StoredLibrary, withCode: boolean): Reply {
 }
 
 /**
- * Number of reply items for a library, without its functions. `itemsOfFunction` is the same for a function, without its
- * flags.
+ * Number of reply items for a library, without its functions. `itemsOfFunction` is the number of reply items for a
+ * function, without its flags.
  */
 const itemsOfLibrary = 8
 const itemsOfFunction = 8

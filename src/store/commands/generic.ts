@@ -198,7 +198,7 @@ export const genericCommands: readonly Command[] = [
     since: '6.2.0',
     // [store.md 7.2]
     deviations:
-      'There is one database, so DB must be 0. Copying a key onto itself does nothing; redis-server rejects it.',
+      'There is one database, so DB must be 0. Copying a key onto itself does nothing; redis-server rejects such a copy.',
     args: [source, destination, options({ db: within('integer', 0, 0, 'dbIndex'), replace: flag })],
     work: (db, source) => 6 * db.sizeOf(source),
     run({ db }, source, destination, options) {

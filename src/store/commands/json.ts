@@ -122,7 +122,8 @@ interface Change {
 
 /**
  * Returns the reply of a write command. For a `$` path, the reply has one item per match, which is `null` for a value
- * of the wrong type. For a legacy path, it is the result of the last usable match, or an error if no match is usable.
+ * of the wrong type. For a legacy path, the reply is the result of the last usable match, or an error if no match is
+ * usable.
  */
 function changeEach({ path, places, otherType, change }: Change, changed: () => void): Reply {
   const replies = places.map(change)
@@ -190,7 +191,7 @@ interface Target {
 }
 
 /**
- * Returns the locations that are not inside another one. This searches the path from each location up to the root,
+ * Returns the locations that are not inside another location. This searches the path from each location up to the root,
  * which is charged to the work budget.
  */
 function outermostOf(places: readonly JsonLocation[], work: Work): JsonLocation[] {
@@ -283,7 +284,7 @@ function setMany(db: Database, triples: readonly (readonly [Bytes, Path, Json])[
   }
 }
 
-/** Adds to or multiplies every number among the matches. If one result is not finite, none is changed. */
+/** Adds to or multiplies every number among the matches. If one result is not finite, no number is changed. */
 function calculate(
   context: CommandContext,
   key: Bytes,

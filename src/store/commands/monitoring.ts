@@ -169,7 +169,7 @@ const memoryCommands: readonly Command[] = [
     flags: ['slow'],
     since: '4.0.0',
     status: 'redis',
-    deviations: 'The same as redis-server without jemalloc.',
+    deviations: 'The reply is that of redis-server without jemalloc.',
     args: [],
     run: () => latin1('Stats not supported for the current allocator'),
   }),

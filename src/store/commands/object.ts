@@ -40,8 +40,8 @@ function isShared(value: KeyspaceValue): boolean {
 // ---- memory -----------------------------------------------------------------------------------------------------
 
 /**
- * Approximate bytes that redis-server uses for a key, in addition to its content. `elementOverhead` is the same for an
- * element of a collection.
+ * Approximate bytes that redis-server uses for a key, in addition to its content. `elementOverhead` is the number of
+ * bytes for an element of a collection.
  */
 const keyOverhead = 48
 const elementOverhead = 16

@@ -77,7 +77,7 @@ export const searchCommands: readonly Command[] = [
   command('SEARCH.REINDEX', {
     flags: ['write', 'slow'],
     since,
-    deviations: 'The keys are read before the next search.',
+    deviations: 'The keys that the index covers are read before the next search.',
     args: [key('W')],
     work: (db) => 2 * db.keyCount,
     run: (context, name) =>
@@ -187,7 +187,7 @@ export const searchCommands: readonly Command[] = [
   command('SEARCH.LISTALIASES', {
     flags: ['read', 'slow'],
     since,
-    deviations: 'Listed in the order of creation.',
+    deviations: 'Aliases are listed in the order of creation.',
     args: [],
     run: ({ db }) => [...db.search.aliases].map(([alias, index]) => [alias, index]),
   }),

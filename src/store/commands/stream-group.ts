@@ -445,7 +445,8 @@ function claimNumber(word: Bytes, option: string, command?: string): number {
 }
 
 /**
- * Returns a parser for IDs and options. The body of the command parses them, because the group must be looked up first.
+ * Returns a parser for IDs and options. The body of the command parses these arguments, because the group must be
+ * looked up first.
  */
 function claimWords(): Arg<Bytes[]> {
   return {
