@@ -63,7 +63,7 @@ function hearWords(text: string, termOf: Stem, hear: Hear): void {
 }
 
 /**
- * Returns whether a character code is that of a lower-case ASCII letter or of an ASCII digit. Most texts have no other
+ * Returns whether a character code belongs to a lower-case ASCII letter or an ASCII digit. Most texts have no other
  * characters in their words.
  */
 function isWordCode(code: number): boolean {

@@ -26,7 +26,7 @@ export const bucketOperators: Readonly<Record<string, BucketOperator>> = {
   $dateHistogram: dateHistogram,
 }
 
-/** Units of work for a bucket, in addition to those for each sub-aggregation in it. */
+/** Units of work for a bucket, in addition to the units for each sub-aggregation in the bucket. */
 const costOfBucket = 16
 
 function innerPairs(inner: readonly Inner[], ids: readonly number[], { work }: Aggregating): Pairs {
@@ -42,8 +42,9 @@ interface Bucket {
 }
 
 /**
- * Implements `$terms`. By default it returns ten buckets, those with the most documents first, ties in the order of
- * first occurrence. This package chose these rules; public sources leave them open.
+ * Implements `$terms`. By default, the result has ten buckets. Buckets with the most documents come first, and buckets
+ * with equally many documents have the order of first occurrence. This package chose these rules; public sources leave
+ * them open.
  */
 function terms(options: AggregationOptions, over: Aggregating, inner: readonly Inner[]): Computing {
   const field = options.field(['U64', 'I64', 'F64', 'DATE', 'BOOL', 'KEYWORD'])

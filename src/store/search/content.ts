@@ -152,7 +152,7 @@ export class Content {
   }
 }
 
-/** Units of work for a document, in addition to those for its values. */
+/** Units of work for a document, in addition to the units for its values. */
 const unitsPerDocument = 8
 const unitsPerValue = 16
 

@@ -55,8 +55,8 @@ function editsFrom({ term, distance, swapCost, isPrefix }: FuzzyQuery, work: Wor
     for (let at = 0; at <= Math.min(length, distance + 1); at++) old[at] = at
     for (let read = 1; read <= most; read++) {
       work.charge(unitsPerRow)
-      // Skips prefixes whose lengths differ by more than the distance, so that a long word costs no more than its
-      // letters.
+      // Skips prefixes whose lengths differ by more than the distance, so a long word costs only a fixed amount per
+      // letter.
       const first = Math.max(1, read - distance)
       const last = Math.min(length, read + distance)
       row[first - 1] = first === 1 ? read : tooFar

@@ -19,7 +19,7 @@ export interface Reading {
   readonly work: Work
 }
 
-/** Units of work for a condition in a list. They are charged before the condition is read. */
+/** Units of work for a condition in a list. The units are charged before the condition is read. */
 export const unitsPerPart = 32
 
 /** Reads the value of one operator for one field. */

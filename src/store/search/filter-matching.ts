@@ -147,8 +147,8 @@ interface Ids {
 }
 
 /**
- * Returns a set for at most this many documents. If it may contain a large share of all documents, a bit table is much
- * faster than a `Set`.
+ * Returns a set for at most this many documents. The result is a bit table if the set may contain a large share of all
+ * documents, because a bit table is then much faster than a `Set`.
  */
 function idsFor(atMost: number, { end }: Content): Ids {
   return atMost * 16 < end ? new Set() : new IdSet(end)

@@ -7,7 +7,7 @@ import { SearchNotLoaded, stems } from './stems.js'
 type Store = CommandContext['store']
 
 // The search engine and the stemmers are large, so they are loaded on first use. Commands are synchronous, so code that
-// receives requests awaits the loading before it runs a search command. docs/decisions/search.md
+// receives requests awaits the loading before running a search command. docs/decisions/search.md
 
 export type SearchModule = typeof import('./search-engine.js')
 
@@ -75,7 +75,9 @@ export const calledTooEarly: WeakSet<object> = new WeakSet()
 /** Matches the beginning of a search command in requests, where the dot may be escaped. */
 export const searchMention: RegExp = /search(?:\.|%2e|\\u002e)/i
 
-/** Matches commands that run earlier or stored commands: EXEC runs queued ones, EVALSHA and FCALL run stored code. */
+/**
+ * Matches commands that run earlier or stored commands: EXEC runs queued commands, EVALSHA and FCALL run stored code.
+ */
 const hiddenMention = /^exec$|evalsha|fcall/i
 
 /**

@@ -137,8 +137,8 @@ function stats(values: readonly number[]): Pairs {
 }
 
 /**
- * Implements `$extendedStats`. `variance` is the population variance. This package chose it; public sources leave the
- * kind of variance open.
+ * Implements `$extendedStats`. `variance` is the population variance. This package chose this kind of variance; public
+ * sources leave the kind open.
  */
 function extendedStats(values: readonly number[], sigma: number): Pairs {
   const count = values.length
