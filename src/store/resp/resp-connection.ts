@@ -77,16 +77,16 @@ export interface Socket {
 }
 
 /**
- * Maximum bytes of pending output, above which the next command does not run yet. It is also the maximum of unread
- * commands, above which no further bytes are received. For clients that have not signed in, both limits are
+ * Maximum bytes of pending output, above which the next command does not run yet. The same number is the maximum of
+ * unread commands, above which no further bytes are received. For clients that have not signed in, both limits are
  * `enoughOfStrangers`.
  */
 const enough = 1_048_576
 const enoughOfStrangers = 16_384
 
 /**
- * Units of work after which a connection lets other connections run: 256 trivial commands, or one that costs more.
- * Units are counted, not timed.
+ * Units of work after which a connection lets other connections run: 256 trivial commands, or a single command that
+ * costs more. Units are counted, not timed.
  */
 export const turn: number = 256 * unitsPerRow
 
@@ -339,7 +339,8 @@ export class RespConnection implements MemoryHolder {
 
   /**
    * Ends the session, because the store was disposed. From then on, only the client closes the connection. A failed
-   * test may have left it open, and closing it from the server would cause another error in the client.
+   * test may have left the connection open, and closing the connection from the server would cause another error in the
+   * client.
    *
    * A command that runs or waits gets no reply until the client sends another command, because nothing may handle an
    * error reply.
@@ -490,7 +491,7 @@ export class RespConnection implements MemoryHolder {
 
   /**
    * Begins a session.
-   * @param known the data of the previous session. If it is given, signing in is not logged.
+   * @param known the data of the previous session. If there is such data, signing in is not logged.
    */
   #enter(home: RespStore, user: string, known?: KnownClient): Session {
     this.#home = home

@@ -9,7 +9,7 @@ import { type Outlet, Session, type SessionOwner } from './session.js'
 import { sessionCommands } from './session-commands.js'
 import { type CommandExchange, serveFaulty, sessionInjection } from './session-faults.js'
 
-/** Outlet that discards everything. Forks and replays of inputs use it, because they have no client. */
+/** Outlet that discards everything. Forks and replays of inputs use this outlet, because they have no client. */
 const nowhere: Outlet = { send() {}, tell() {}, end() {}, break() {} }
 
 function ignore(): void {}
@@ -117,7 +117,7 @@ export class RespSessions implements SessionOwner {
     this.#noteSignIn(session)
   }
 
-  /** Runs one command. It has ended when `done` or `break` was called. */
+  /** Runs one command. The command has ended when `done` or `break` was called. */
   run(session: Session, argv: readonly Bytes[], turn: CommandExchange): void {
     const refusal = this.refuses?.(argv)
     if (refusal !== undefined) {

@@ -87,8 +87,8 @@ export interface CommandOrigin {
 }
 
 /**
- * Facts about one command for the conditions of rules. Facts that few rules read are getters. As plain values they
- * would make each command 10 % slower while any rule is active.
+ * Facts about one command for the conditions of rules. Facts that few rules read are getters. Plain values instead of
+ * getters would make each command 10 % slower while any rule is active.
  */
 export class CommandFaultFacts implements FaultFacts {
   readonly service = 'store'

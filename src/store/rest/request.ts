@@ -215,7 +215,10 @@ class JsonScanner {
     return partOf(this.body, start, end)
   }
 
-  /** Returns the position of the next special character. Most bodies have none, so they are searched only once. */
+  /**
+   * Returns the position of the next special character. Most bodies have no special character, so they are searched
+   * only once.
+   */
   #nextSpecial(from: number): number {
     if (this.#special < from) {
       special.lastIndex = from

@@ -2,8 +2,8 @@ import { type LuaError, type LuaSyntaxError, LuaTable, type LuaValue, plainText,
 import { type Bytes, text } from '../../kernel/bytes.js'
 import { ReplyError } from '../command/reply.js'
 
-// Error texts of scripts and functions. The wording is from store.md 9. If the service's wording is not public, it is
-// that of redis 7.0.
+// Error texts of scripts and functions. The wording is from store.md 9. If the service's wording is not public, the
+// wording is that of redis 7.0.
 
 // Errors that a script sees, either as a text or in an error table.
 
