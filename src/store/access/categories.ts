@@ -64,8 +64,9 @@ function bound(name: string, group: string, ...flags: CommandFlag[]): readonly [
 }
 
 /**
- * Commands that need a connection or have their own endpoint, such as MULTI. Clients cannot send them as commands over
- * REST. A user's permissions for such a command apply to its endpoint. [store.md 7.4]
+ * Commands that need a connection or have their own endpoint, such as MULTI. Clients cannot send these commands as
+ * commands over REST, only to the endpoint. A user's permissions for such a command apply to its endpoint. [store.md
+ * 7.4]
  */
 export const connectionBound: ReadonlyMap<string, Permissible> = new Map([
   bound('AUTH', 'connection', 'fast'),

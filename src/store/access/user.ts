@@ -46,8 +46,8 @@ export class AclUser implements User {
   }
 
   /**
-   * Returns `undefined` if the user's own rules or one of the selectors allow the command. Otherwise, returns one
-   * denial: that of the check that comes last in the order command, keys, channels. [redis 7.0]
+   * Returns `undefined` if the user's own rules or one of the selectors allow the command. Otherwise, returns one of
+   * the denials: the denial of the check that comes last in the order command, keys, channels. [redis 7.0]
    */
   denial(command: Permissible, named: Named, work?: Work): Denial | undefined {
     let furthest: Denial | undefined

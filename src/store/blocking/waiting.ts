@@ -47,8 +47,8 @@ export class BlockedClients {
   size = 0
   readonly #store: WaitingStore
   /**
-   * Blocked commands by key, longest wait first. If only one command waits for a key, it is stored without a set. This
-   * saves memory when there are very many keys.
+   * Blocked commands by key, longest wait first. If only one command waits for a key, the command is stored without a
+   * set. This saves memory when there are very many keys.
    */
   #byKey = new Map<Bytes, Blocked | Set<Blocked>>()
   /**
@@ -68,7 +68,9 @@ export class BlockedClients {
   #isTransaction = false
   /** Listeners to call after all clients were served. */
   readonly #untold: (() => void)[] = []
-  /** Whether the running command may wait. If the command finds no element, it stores its request in `#want`. */
+  /**
+   * Whether the running command may wait. If the command finds no element, the command stores its request in `#want`.
+   */
   #mayWait = false
   #want: BlockingRequest | undefined
   #took: readonly Bytes[] | undefined
@@ -123,7 +125,7 @@ export class BlockedClients {
 
   /**
    * Takes an element from the first key that has one. If no key has an element, the running command waits, or returns
-   * its empty reply if it cannot wait. Called by commands.
+   * its empty reply if the command cannot wait. Called by commands.
    */
   takeOrWait(want: BlockingRequest, user: User): Reply {
     const { db, work } = this.#store

@@ -11,7 +11,7 @@ import { type StoreOrigin, StoreReplica } from './store-replica.js'
 /** Number of replicas that are kept. With several replicas, reads can alternate between a few instants. */
 const maxReplicas = 4
 
-/** Past states of a store. They are computed only on request, by running the commands of the store again. */
+/** Past states of a store. The states are computed only on request, by running the commands of the store again. */
 export class StoreHistory {
   readonly #beginning: StoreOrigin
   readonly #ran: () => readonly ExecutedCommand[]

@@ -194,8 +194,8 @@ export class PubSub {
   }
 
   /**
-   * Publishes a keyspace event. The command has already run and cannot fail. If a pattern costs too much work, its
-   * subscribers are disconnected, like those that read too slowly.
+   * Publishes a keyspace event. The command has already run and cannot fail. If a pattern costs too much work, the
+   * subscribers of this pattern are disconnected, like subscribers that read too slowly.
    */
   announce(channel: Bytes, payload: Bytes): void {
     this.#tellChannel(channel, payload)

@@ -1,7 +1,9 @@
 import type { Bytes } from '../../kernel/bytes.js'
 import { SearchIndex } from '../values/search-index.js'
 
-/** Search indexes of a database and their aliases. A write is only recorded, and a later search indexes it. */
+/**
+ * Search indexes of a database and their aliases. A write is only recorded, and a later search indexes the written key.
+ */
 export class SearchIndexes {
   /** Indexes by name. Some may have been deleted since, which is detected at lookup. */
   readonly #stored = new Map<Bytes, SearchIndex>()

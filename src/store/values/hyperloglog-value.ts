@@ -226,8 +226,8 @@ function writeEmptyRun(into: Uint8Array | number[], at: number, length: number):
 
 /**
  * Sets a register in the sparse encoding. Equal additions must create the same bytes as in redis, so the steps are
- * those of redis. Find the run. If it covers only one register, change it in place, otherwise split it. Finally, join
- * equal neighbors within five runs, beginning at the previous run.
+ * those of redis. Find the run. If the run covers only one register, change the run in place, otherwise split the run.
+ * Finally, join equal neighbors within five runs, beginning at the previous run.
  */
 function setSparse(hll: Uint8Array, index: number, value: number): Uint8Array | undefined {
   let at = headerSize

@@ -211,8 +211,8 @@ class Reader {
       const second = this.#hex(at + 8)
       if (second >= 0xdc00 && second < 0xe000) return { text: utf8(String.fromCharCode(first, second)), end: at + 12 }
     }
-    // An unpaired surrogate has no UTF-8 form and becomes U+FFFD, as in the Go library. This package chose it, because
-    // the behavior of the service is not public.
+    // An unpaired surrogate has no UTF-8 form and becomes U+FFFD, as in the Go library. This package chose U+FFFD,
+    // because the behavior of the service is not public.
     return { text: utf8(String.fromCharCode(first)), end: at + 6 }
   }
 
