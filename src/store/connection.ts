@@ -121,7 +121,7 @@ export class StoreConnection {
     })
   }
 
-  /** Runs the queued commands. The `await` separates them from the command that ended the wait. */
+  /** Runs the queued commands. The `await` separates the queued commands from the command that ended the wait. */
   async #goOn(): Promise<void> {
     await undefined
     this.#isBusy = false

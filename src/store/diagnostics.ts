@@ -55,7 +55,10 @@ export class Diagnostics {
     )
   }
 
-  /** Returns the notes since the last call and clears them. They belong to the command whose entry is being written. */
+  /**
+   * Returns the notes since the last call and clears them. These notes belong to the command whose entry is being
+   * written.
+   */
   take(): string {
     const note = [...this.#latest].join('; ')
     this.#latest = new Set()

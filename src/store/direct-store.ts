@@ -206,7 +206,7 @@ export class Store {
     return tokens
   }
 
-  /** Returns a new token. It looks like those of the service: base64 of 48 bytes. */
+  /** Returns a new token. The token looks like tokens of the service: base64 of 48 bytes. */
   #token(): string {
     return toBase64(latin1(Array.from({ length: 48 }, () => String.fromCharCode(this.#tokens.int(256))).join('')))
   }

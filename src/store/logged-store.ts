@@ -47,8 +47,8 @@ export class LoggedStore {
     }
     store.listen({
       keyspace: (eventClass, event, key) => {
-        // The event classes `n` (new key) and `m` (miss) are not changes. redis-server does not include them in `A`
-        // either.
+        // The event classes `n` (new key) and `m` (miss) are not changes. redis-server does not include these classes
+        // in `A` either.
         if (eventClass === 'n' || eventClass === 'm') return
         if (!this.#isRunning && !store.db.isAlarmed) inputs?.note('looked', key)
         if (traffic.keeps) traffic.adopt(new Change(event, key, this.#cause))
@@ -108,8 +108,8 @@ export class LoggedStore {
   }
 
   /**
-   * Runs a command of a connection and logs the command when it has ended. The command may wait. It is also recorded as
-   * an input of the sandbox, so callers must not record it.
+   * Runs a command of a connection and logs the command when it has ended. The command may wait. This method also
+   * records the command as an input of the sandbox, so callers must not record the command.
    * @returns the reply, or the blocked command
    * @throws ReplyError as `execute()` does
    */
@@ -240,8 +240,8 @@ export class LoggedStore {
   }
 
   /**
-   * Commands that ran since the sandbox was created. Empty if the sandbox does not keep its inputs, or had too many of
-   * them.
+   * Commands that ran since the sandbox was created. Empty if the sandbox does not keep its inputs, or had too many
+   * inputs.
    */
   get ran(): readonly ExecutedCommand[] {
     return this.#ran

@@ -64,8 +64,8 @@ export class StoreEngine implements CommandStore {
   #commandListeners: NonNullable<StoreListener['executed']>[] = []
   #keyspaceListeners: NonNullable<StoreListener['keyspace']>[] = []
   /**
-   * Number of write commands so far, including those that changed nothing. The sync token is derived from it. [store.md
-   * 2.2]
+   * Number of write commands so far, including commands that changed nothing. The sync token is derived from this
+   * number. [store.md 2.2]
    */
   #writes = 0
   #context: CommandContext
