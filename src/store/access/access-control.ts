@@ -52,6 +52,7 @@ const tokenHead = latin1('\x01\x87')
 const secretLength = 16
 const shortestPassword = 8
 
+/** Users and tokens as JSON. */
 export interface AccessDump {
   /** Tokens of `default` and `default_ro`. */
   readonly tokens: Tokens
