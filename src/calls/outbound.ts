@@ -44,9 +44,8 @@ export interface OutboundOptions {
   readonly traffic: TrafficLog
   readonly faults: FaultSource
   readonly random: Random
-  /** Tracks the code that sends outbound requests. */
   readonly callers: Callers
-  /** Texts of advice for error messages. Default: advice for a test in this process. */
+  /** Advice that error messages contain. Default: advice for a test in the same process. */
   readonly hints?: Hints | undefined
   /** Records inputs from outside the sandbox for the journal, together with the cause of each request. */
   readonly inputs?: InputRecorder | undefined
@@ -102,8 +101,8 @@ export interface OutboundInternals {
    */
   responderAt(method: string, url: string): unknown
   /**
-   * Whether a handler or fixed response has responded at least once. It never responds if the script has a step for
-   * every request.
+   * Whether a handler or fixed response has responded at least once. A registered handler never responds if the script
+   * has a step for every request.
    */
   hasAsked(answerer: unknown): boolean
   /**
@@ -140,7 +139,7 @@ export class Outbound {
   readonly #room: MakesRoom
   readonly #routes = new Routes()
   readonly #unhandled = new Map<string, string>()
-  /** Latest request to each host that the sandbox did not intercept, by host name. */
+  /** Latest request that the sandbox did not intercept, for each host name. */
   readonly #passed = new Map<string, { readonly method: string; readonly url: string }>()
   /** Messages about requests that reached the network although their host is registered. */
   readonly #missed = new Set<string>()
@@ -148,7 +147,9 @@ export class Outbound {
   readonly #listeners = new Set<(route: OutboundRoute) => void>()
   readonly #asked = new Set<unknown>()
   #random: Random | undefined
-  /** Errors that handlers threw. The app received a 500; a test can check them here. */
+  /**
+   * Errors that handlers threw. The app received a response with the status 500, and a test can check the errors here.
+   */
   readonly errors: unknown[] = []
 
   /** @internal */
@@ -206,7 +207,8 @@ export class Outbound {
   }
 
   /**
-   * Records the requests of the app to a URL. Responds 200 unless another response is registered or given.
+   * Records the requests of the app to a URL. Responds 200 unless a response is registered for the URL or passed as the
+   * second argument.
    * @example
    * const charges = sandbox.outbound.record('https://bank.test/charges')
    * await fetch('https://bank.test/charges', { method: 'POST' })
@@ -476,7 +478,7 @@ export class Outbound {
     }
   }
 
-  /** Plays the next step of a script, or runs the handler. */
+  /** Carries out the next step of a script, or runs the handler. */
   #meet(
     call: OutboundRequest,
     routes: readonly OutboundRoute[],

@@ -22,7 +22,10 @@ export interface CheckedSandbox {
   readonly pending: ReadonlyMap<string, Whereabouts>
   /** Keys that have signed deliveries, from the oldest key to the current key. */
   readonly signingKeys: readonly string[]
-  /** Returns the names of the signature headers of a delivery: one name for each dialect that the delivery uses. */
+  /**
+   * Returns the names of the signature headers of a delivery. The delivery has one such header for each dialect that it
+   * uses.
+   */
   signatureHeaders(attempt: EntryOf<'attempt'>): readonly string[]
   /** Evaluates a retry-delay expression. Returns the delay before the retry in milliseconds. */
   readonly retryDelay: (expression: string, retried: number) => number
@@ -37,12 +40,15 @@ export interface CheckedMessage {
   readonly attempts: EntryOf<'attempt'>[]
   /** Entries of flow control that say that the message was held or admitted. */
   readonly decisions: EntryOf<'flow-control'>[]
-  /** Entries about state changes of the message, in order: for example that it was canceled or waits. */
+  /** Entries about state changes of the message, in order: for example that the message was canceled or waits. */
   readonly changes: EntryOf<'message'>[]
   readonly deadLetters: EntryOf<'dead-letter'>[]
   /** `published` entries of the callbacks that report attempts of the message. */
   readonly callbacks: EntryOf<'published'>[]
-  /** Whether a reset or a load of the queue removed the message before its end. It will then never be delivered. */
+  /**
+   * Whether a reset or a load of the queue removed the message before its end. The message will then never be
+   * delivered.
+   */
   isAbandoned: boolean
   /** Log position at which a fault dropped the message. */
   droppedAt?: number

@@ -13,7 +13,6 @@ export interface InvariantViolation {
   readonly entries: readonly Entry[]
 }
 
-/** Collects the results of checking one invariant. */
 export interface Findings {
   broken(sentence: string, ...entries: readonly (Entry | undefined)[]): void
   /**

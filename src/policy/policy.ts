@@ -37,8 +37,8 @@ export interface QueueLimits {
 export type QueuePlan = 'free' | 'payg' | 'fixed-1m' | 'fixed-10m'
 
 /**
- * Every number and choice that public sources leave open or contradict, with its default and its source.
- * Override them one by one with `createSandbox({ policy: { … } })`.
+ * Every number and choice that public sources leave open or contradict, with its default and its source. Override
+ * single policies with `createSandbox({ policy: { … } })`.
  */
 export interface Policy {
   /**
@@ -49,8 +49,8 @@ export interface Policy {
   /**
    * Maximum number of bytes that a sandbox keeps for requests and responses, commands and replies, messages, and log
    * entries; `undefined` for no limit. Beyond the limit, the older half of the log is dropped. At most three eighths of
-   * the limit are for the journal, which `asOf()` and `fork()` need. If the journal needs more, it is discarded, and
-   * both methods throw.
+   * the limit are for the journal, which `asOf()` and `fork()` need. If the journal needs more, the journal is
+   * discarded, and `asOf()` and `fork()` throw.
    */
   maxTrafficBytes: number | undefined
   /**
@@ -126,8 +126,8 @@ export interface Policy {
   /** Maximum number of search indexes, `undefined` for no limit. [search.md 1: 10 were seen] */
   maxSearchIndexes: number | undefined
   /**
-   * Order of search results. `bm25`: by the relevance of their words. `constant`: all scores are equal, so the age
-   * decides. [search.md 12: not public]
+   * Order of search results. `bm25`: by the relevance of the words in each document. `constant`: all scores are equal,
+   * so documents keep the order in which they were added. [search.md 12: not public]
    */
   searchScore: 'bm25' | 'constant'
   /**
@@ -176,7 +176,7 @@ export interface Policy {
   queueBurstLimit: number | undefined
   /** Maximum number of publish requests per virtual day, `undefined` for no limit. [queue.md 10] */
   queueDailyLimit: number | undefined
-  /** The only region that accepts the token, `undefined` for both. [queue.md 1.13] */
+  /** The only region that accepts the token, `undefined` for both regions. [queue.md 1.13] */
   homeRegion: 'us-east-1' | 'eu-central-1' | undefined
   /** Factor f of the default backoff e^(f·n) seconds. [queue.md 5.2, 16] */
   backoffFactor: number
@@ -241,7 +241,7 @@ export interface Policy {
   workflowLazyBodyAbove: number | undefined
   /**
    * Maximum number of finished and planned steps of one run; `undefined` for no limit. The next step is rejected with
-   * 429, and the run fails. [the documentation's 1,000 on every plan; that planned ones count: choice]
+   * 429, and the run fails. This package chose that planned steps count. [the documentation's 1,000 on every plan]
    */
   maxRunSteps: number | undefined
   /**
@@ -277,7 +277,7 @@ export interface Policy {
   cronDialect: 'go' | 'crontab'
   /**
    * Whether `@every 90s` is a valid cron expression, as in the Go library, although schedules have a resolution of one
-   * minute. [queue.md 7, choice]
+   * minute. This package chose the default; public sources leave it open. [queue.md 7]
    */
   cronEvery: 'reject' | 'accept'
   /** Whether a schedule stays paused when it is replaced. [queue.md 7] */
@@ -317,10 +317,10 @@ type InMilliseconds<T, Names extends keyof T> = {
   [Name in keyof T]: Name extends Names ? Exclude<T[Name], string> : T[Name]
 }
 
-/** The limits that apply, with durations in milliseconds. */
+/** Limits of a plan of the queue, with durations in milliseconds. */
 export type ResolvedQueueLimits = InMilliseconds<QueueLimits, QueueLimitDuration>
 
-/** The policies that apply, with durations in milliseconds. */
+/** All policies of a sandbox, with durations in milliseconds. */
 export interface ResolvedPolicy extends Omit<InMilliseconds<Policy, PolicyDuration>, 'queueLimits'> {
   /** Limits that replace single limits of the plan, with durations in milliseconds. [queue.md 5.6] */
   queueLimits: Partial<ResolvedQueueLimits>

@@ -65,7 +65,7 @@ export interface FaultsInternals {
    * Sets the name of the sandbox that rules will compare with `tenant`. Rules that already exist keep the earlier name.
    */
   rename(tenant: string | undefined): void
-  /** Returns whether `add()` was called with this number, and its rules were not cleared since. */
+  /** Returns whether there was an `add()` call with this number whose rules were not cleared since. */
   hasAdded(number: number): boolean
 }
 
@@ -124,7 +124,7 @@ export class Faults {
   /**
    * Adds one or more rules. They are evaluated in the given order, after the existing rules. Durations in `from` and
    * `until` count from now.
-   * @param options.location location of the rule for messages, for code that adds rules on behalf of other code
+   * @param options.location the location of the rule for messages, for code that adds rules on behalf of other code
    * @throws TypeError when `rules` is undefined, or when a rule is invalid; the message has the field and the nearest
    * valid name
    * @throws RangeError when the sandbox would have more than 10,000 rules
@@ -159,9 +159,8 @@ export class Faults {
   }
 
   /**
-   * Removes the rules that one call of `add()` added. The journal records this method by its name, and a replay calls
-   * it.
-   * @internal
+   * Removes the rules that one call of `add()` added. The journal records the name of this method, and a replay calls
+   * the method by this name.
    * @internal
    */
   removeAdded(number: number): void {
@@ -183,7 +182,7 @@ export class Faults {
       if (typeof which?.remove !== 'function') {
         throw new TypeError('faults.remove(): the argument must be a handle from faults.add() or the name of a rule.')
       }
-      // `remove()` of the handle records this call, so it must not be recorded here.
+      // `remove()` of the handle records the input, so do not record the input here.
       which.remove()
       return
     }
@@ -260,7 +259,7 @@ export class Faults {
   }
 
   /**
-   * @param asked rules that were already evaluated for this event; this method adds the rules that it evaluates
+   * @param asked the rules that were already evaluated for this event; this method adds the rules that it evaluates
    * @internal
    */
   injections(point: InjectionPoint, facts: FaultFacts, asked?: Set<ActiveRule>): readonly Injection[] | undefined {

@@ -49,7 +49,7 @@ export class Store {
 
   /**
    * @param front the limits and faults that apply to requests over REST
-   * @param draws random source for new tokens
+   * @param draws the random source for new tokens
    * @internal
    */
   constructor(
@@ -206,7 +206,7 @@ export class Store {
     return tokens
   }
 
-  /** Returns a new token. It looks like those of the service: base64 of 48 bytes. */
+  /** Returns a new token. The token looks like tokens of the service: base64 of 48 bytes. */
   #token(): string {
     return toBase64(latin1(Array.from({ length: 48 }, () => String.fromCharCode(this.#tokens.int(256))).join('')))
   }

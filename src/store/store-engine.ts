@@ -51,11 +51,8 @@ export class StoreEngine implements CommandStore {
   readonly pubsub: PubSub = new PubSub()
   /** Blocked commands. */
   readonly waiting: BlockedClients = new BlockedClients(this)
-  /** Notes about accepted commands that the service may reject. */
   readonly diagnostics: Diagnostics
-  /** Times of saves, as LASTSAVE and INFO show them. */
   readonly persistence: Persistence
-  /** Number of connections over the Redis protocol. */
   connections = 0
   readonly watches: Watches = new Watches()
   readonly scripts: Scripts = new Scripts(this)
@@ -67,8 +64,8 @@ export class StoreEngine implements CommandStore {
   #commandListeners: NonNullable<StoreListener['executed']>[] = []
   #keyspaceListeners: NonNullable<StoreListener['keyspace']>[] = []
   /**
-   * Number of write commands so far, including those that changed nothing. The sync token is derived from it. [store.md
-   * 2.2]
+   * Number of write commands so far, including commands that changed nothing. The sync token is derived from this
+   * number. [store.md 2.2]
    */
   #writes = 0
   #context: CommandContext
@@ -196,7 +193,7 @@ export class StoreEngine implements CommandStore {
   /**
    * Runs a command as a part of a running one. The caller has already looked up the command and checked the
    * permissions. Does not call listeners.
-   * @param origin origin that monitors show, such as `lua` for scripts. Without an origin, monitors do not see the
+   * @param origin the origin that monitors show, such as `lua` for scripts. Without an origin, monitors do not see the
    * command.
    */
   executePart(command: Command, argv: readonly Bytes[], user: User, origin?: string): Reply {
@@ -307,8 +304,8 @@ export class StoreEngine implements CommandStore {
 
   /**
    * Returns whether the ACL rules of a user may contain this command.
-   * @param commands commands that exist. Default: those that the policy enables. A dump may come from a sandbox with
-   * other commands.
+   * @param commands the commands that exist. Default: those that the policy enables. A dump may come from a sandbox
+   * with other commands.
    */
   knows(name: string, commands: CommandTable<Command> = this.commands): boolean {
     const [container = '', subcommand] = name.toUpperCase().split('|')

@@ -1,8 +1,5 @@
 import type { CommandDescription, CommandFlag } from '../command/command-description.js'
 
-// Categories and names of commands for access control.
-
-/** Properties of a command that permissions depend on. */
 export type Permissible = Pick<CommandDescription, 'name' | 'group' | 'flags'>
 
 /** Every category, in the order of ACL CAT. `json` is the service's own. [store.md 6.3, redis 7.0] */
@@ -51,7 +48,6 @@ const furtherCategories: Readonly<Record<string, readonly Category[]>> = {
   SORT_RO: ['set', 'sortedset', 'list'],
 }
 
-/** Returns the categories of a command, derived from its group and flags. */
 export function categoriesOf({ name, group, flags }: Permissible): ReadonlySet<Category> {
   const found = new Set<Category>(furtherCategories[name])
   const own = categoryOfGroup[group] ?? group
@@ -68,8 +64,9 @@ function bound(name: string, group: string, ...flags: CommandFlag[]): readonly [
 }
 
 /**
- * Commands that need a connection or have their own endpoint, such as MULTI. Clients cannot send them as commands over
- * REST. A user's permissions for such a command apply to its endpoint. [store.md 7.4]
+ * Commands that need a connection or have their own endpoint, such as MULTI. Clients cannot send these commands as
+ * commands over REST, only to the endpoint. A user's permissions for such a command apply to its endpoint. [store.md
+ * 7.4]
  */
 export const connectionBound: ReadonlyMap<string, Permissible> = new Map([
   bound('AUTH', 'connection', 'fast'),

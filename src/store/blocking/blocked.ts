@@ -28,7 +28,7 @@ export interface BlockObserver {
   during<T>(take: () => T): T
   /**
    * Called when the wait has ended.
-   * @param took non-blocking command that took the element; `undefined` if nothing was taken
+   * @param took the non-blocking command that took the element; `undefined` if nothing was taken
    */
   ended(end: WaitEnd, took: readonly Bytes[] | undefined): void
 }
@@ -39,7 +39,7 @@ interface Room {
   tell(listener: () => void): void
 }
 
-/** Command that waits. Its connection runs no further command until this one has ended. */
+/** Command that waits. Its connection runs no further command until this command has ended. */
 export class Blocked {
   witness: BlockObserver | undefined
   #end: WaitEnd | undefined
@@ -78,8 +78,8 @@ export class Blocked {
    * Calls the listener synchronously when the wait ends. Before that, all clients that get an element from the same
    * command, transaction or script are served. If the wait has already ended, calls the listener immediately.
    *
-   * The connection must not run its next command inside the listener. It must wait at least for `await undefined`.
-   * Otherwise, the next command would become a part of the command that ended this wait.
+   * The connection must not run its next command inside the listener. The connection must wait at least for `await
+   * undefined`. Otherwise, the next command would become a part of the command that ended this wait.
    */
   onEnd(listener: (end: WaitEnd) => void): void {
     if (this.#end === undefined) this.#listeners.push(listener)

@@ -16,7 +16,10 @@ export class ArgReader {
   readonly #command: string
   readonly #argv: readonly Bytes[]
   #at: number
-  /** Receives the keys and channels of the command. Absent when the command runs, which does not need them. */
+  /**
+   * Receives the keys and channels of the command. Absent while the command runs, because only checks before the run
+   * need the keys and channels.
+   */
   readonly names: Names | undefined
 
   constructor(command: string, argv: readonly Bytes[], start: number, names?: Names) {
@@ -79,8 +82,8 @@ export class ArgReader {
 }
 
 /**
- * Parser for one or more arguments. It need not report missing or surplus arguments, because `command()` defines that
- * error for all commands.
+ * Parser for one or more arguments. The parser need not report missing or surplus arguments, because `command()`
+ * reports both for all commands.
  */
 export interface Arg<T> {
   /** Usage in the reference, such as `key [key …]`. The model tests generate random commands from this text. */
@@ -334,8 +337,8 @@ export function deadlineOf(words: ExpirationOptions, now: number, command: strin
 }
 
 /**
- * Returns the instant that is `word` times `unit` milliseconds after `from`. The time must be positive, and the result
- * must fit into 64 bits.
+ * Returns the instant that is the number in `word` times `unit` milliseconds after `from`. The number must be positive,
+ * and the instant must fit into 64 bits.
  */
 export function deadline(word: Bytes, unit: 1 | 1000, from: number, command: string): number {
   const time = toInt64(word)
@@ -345,7 +348,7 @@ export function deadline(word: Bytes, unit: 1 | 1000, from: number, command: str
 
 const maxTime = 0x7fff_ffff_ffff_ffffn
 
-/** Returns an instant as `deadline()` does, but also accepts a time of 0 or less. */
+/** Returns an instant as `deadline()` does, but also accepts a number of 0 or less. */
 export function deadlineIn(time: number | bigint, unit: 1 | 1000, from: number, command: string): number {
   if (typeof time === 'number' && Math.abs(time) < 1e12) return time * unit + from
   const length = BigInt(time) * BigInt(unit)

@@ -19,7 +19,6 @@ import { replyError, wrongArity } from './errors.js'
 import { frees } from './memory.js'
 import type { Reply } from './reply.js'
 
-/** Context that the body of a command works with. */
 export interface CommandContext {
   readonly db: Database
   readonly store: CommandStore
@@ -124,8 +123,8 @@ function charged(run: Body, work: Price): Body {
 }
 
 /**
- * All commands are objects of this class. Their common code is then compiled into the store, and only the bodies are
- * called.
+ * All commands are objects of this class, so that the JavaScript engine compiles their common code into the store. Only
+ * the bodies are called as functions.
  */
 class DeclaredCommand implements Command {
   readonly name: string

@@ -4,8 +4,6 @@
  */
 import type { Bytes } from '../../kernel/bytes.js'
 
-// ---- parsing numbers --------------------------------------------------------------------------------------------
-
 const int64Min = -(2n ** 63n)
 const int64Max = 2n ** 63n - 1n
 const decimalDigits = /^-?[1-9][0-9]{15,18}$/
@@ -75,8 +73,6 @@ function readDouble(text: string): number {
   value *= 2 ** (Number(exponent) - 4 * fraction.length)
   return sign === '-' ? -value : value
 }
-
-// ---- formatting numbers -----------------------------------------------------------------------------------------
 
 /** Formats a score as replies show it: the shortest text that parses to the same double. [store.md 3.4] */
 export function formatScore(score: number): Bytes {

@@ -28,7 +28,9 @@ export function words(usage: string, min = 0): Arg<Bytes[]> {
   }
 }
 
-/** Parses an integer that must be `least` or more. Throws the error for smaller integers and for other texts. */
+/**
+ * Parses an integer that must be `least` or more. Throws the given error for a smaller integer and for any other text.
+ */
 export function intFrom(least: number, word: Bytes, error: ErrorName): number {
   const value = parseInt64(word)
   if (value === undefined || value < least) throw replyError(error)
@@ -36,7 +38,8 @@ export function intFrom(least: number, word: Bytes, error: ErrorName): number {
 }
 
 /**
- * Returns a parser for an integer between two bounds. It rejects an invalid integer before later arguments are read.
+ * Returns a parser for an integer between two bounds. The parser rejects an invalid integer before later arguments are
+ * read.
  */
 export function within(usage: string, least: number, most: number, error: ErrorName): Arg<number> {
   return {
@@ -65,7 +68,7 @@ function positive(word: Bytes): number {
 
 /**
  * Returns a parser for `numkeys key [key …]`.
- * @param tooMany name of the error if `numkeys` is larger than the number of remaining arguments
+ * @param tooMany the name of the error if `numkeys` is larger than the number of remaining arguments
  * @param readCount parses `numkeys`, and throws the command's own error if it is invalid
  */
 export function numberedKeys(
@@ -116,7 +119,7 @@ export const wholePages = 'Without COUNT one call visits `policy.scanPageSize` (
 
 /**
  * Parses the options of a scan.
- * @param pageSize number of names per page if COUNT is absent
+ * @param pageSize the number of names per page if COUNT is absent
  */
 export function toScanOptions(
   words: readonly Bytes[],
@@ -177,7 +180,7 @@ const unitsPerPick = 14
 /**
  * Picks `count` names as HRANDFIELD, SRANDMEMBER and ZRANDMEMBER do. For a positive count, all names are different, and
  * there are at most `size` of them. For a negative count, names may be repeated.
- * @param unitsMore additional work for each name
+ * @param unitsMore the additional work for each name
  */
 export function pickNames(
   count: number,

@@ -50,7 +50,6 @@ export const commandTable: CommandTable<Command> = new CommandTable(groups)
 
 const documentedTable: CommandTable<Command> = new CommandTable(groups, ({ status }) => status === 'documented')
 
-/** Returns the commands that the policy `commands` enables. */
 export function commandsUnder(policy: 'all' | 'documented'): CommandTable<Command> {
   return policy === 'all' ? commandTable : documentedTable
 }

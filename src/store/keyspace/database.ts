@@ -39,8 +39,9 @@ export type ContainerClass<T extends Container> = new () => T
 const leastCrowd = 4096
 
 /**
- * Keyspace: one table of keys and their values. Commands look up their keys themselves, because some parse their
- * arguments before the lookup, and others after it. If a key has a value of another type, the lookup throws WRONGTYPE.
+ * Keyspace: one table of keys and their values. Commands look up their keys themselves, because some commands parse
+ * their arguments before the lookup, and others after the lookup. If a key has a value of another type, the lookup
+ * throws WRONGTYPE.
  */
 export class Database {
   readonly #entries = new OrderedTable<KeyEntry>()
@@ -75,7 +76,7 @@ export class Database {
     readonly work: Work,
     /**
      * Returns the error for a string that is longer than a reply can be.
-     * @param length bytes of the string
+     * @param length the bytes of the string
      */
     private readonly refuseText: (length: number) => Error,
     readonly notify: Notify,
@@ -175,7 +176,7 @@ export class Database {
   rawString(key: Bytes): RawString | undefined
   /**
    * Returns a string key of at least `length` bytes to be changed in place, and creates a missing key. Charges the
-   * growth to the work budget before it allocates memory.
+   * growth to the work budget before allocating memory.
    */
   rawString(key: Bytes, missing: 'create', length: number): RawString
   rawString(key: Bytes, missing?: 'create', length = 0): RawString | undefined {
@@ -326,7 +327,7 @@ export class Database {
     })
   }
 
-  /** Instant at which the next key or part of a key expires. It can be too early, but never too late. */
+  /** Instant at which the next key or part of a key expires. The instant can be too early, but never too late. */
   get nextDeadline(): number | undefined {
     return this.#deadlines.peek()?.at
   }

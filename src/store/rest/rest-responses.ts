@@ -7,8 +7,6 @@ import { replyError, replyTooLarge, replyTooMuchWork } from '../command/errors.j
 import { NilArray, type Reply, type ReplyError, Status, WorkExceeded } from '../command/reply.js'
 import type { StoreEngine } from '../store-engine.js'
 
-// Common parts of all responses of the store: replies as JSON or RESP2, errors, headers.
-
 /** Length of the longest string in every supported JavaScript engine. */
 export const maxString = 536_870_888
 
@@ -48,14 +46,14 @@ export const plain: StringForm = (bytes, work) => {
 
 /**
  * Converts a bulk string to a JSON literal with its base64. Base64 needs no search for characters to escape, and its
- * encoding takes about as long as that search. It therefore costs no additional work. [measured]
+ * encoding takes about as long as that search. Base64 therefore costs no additional work. [measured]
  */
 export const base64: StringForm = (bytes) => `"${toBase64(bytes)}"`
 
 /**
  * Encodes a reply as JSON text. Only a top-level status `OK` is not encoded as base64. [store.md 3.2]
- * @param work work budget, to which the encoding is charged
- * @throws ResponseTooLarge when it exceeds `room` bytes
+ * @param work the work budget, to which the encoding is charged
+ * @throws ResponseTooLarge when the encoded reply exceeds `room` bytes
  */
 export function json(
   reply: Reply,
@@ -89,7 +87,7 @@ function jsonOf(reply: Reply, form: StringForm, room: number, work: Work | undef
 
 /**
  * Encodes a reply exactly as a TCP client gets it. [store.md 3.3]
- * @throws ResponseTooLarge when it exceeds `room` bytes
+ * @throws ResponseTooLarge when the encoded reply exceeds `room` bytes
  */
 export function resp2(reply: Reply, room: number = Number.POSITIVE_INFINITY, work?: Work | undefined): Bytes {
   const text = resp2Of(reply, room, work)
@@ -148,7 +146,7 @@ export class ResponseBudget {
   #isTooMuchWork = false
 
   /**
-   * @param work work budget, to which the encoding is charged. A reply whose encoding costs more than the remaining
+   * @param work the work budget, to which the encoding is charged. A reply whose encoding costs more than the remaining
    * work counts as too large.
    */
   constructor(limits: Limits, work?: Work) {
@@ -199,7 +197,8 @@ export function errorResponse(error: ReplyError, status: number, call: ServiceRe
 }
 
 /**
- * Last header with a sync token. It is reused until the next write, so that the traffic log keeps it in memory once.
+ * Last header with a sync token. The header is reused until the next write, so that the traffic log keeps the header in
+ * memory once.
  */
 let lastSync: readonly [string, string] = ['service-sync-token', '']
 

@@ -101,7 +101,7 @@ export class RestStore {
 
   /**
    * Checks that the plan allows a command. A rejected command is logged like one that the store rejects.
-   * @param tables command tables in which the sender's command is looked up
+   * @param tables the command tables in which the sender's command is looked up
    * @returns the size
    * @throws ReplyError when the plan does not allow it
    */

@@ -138,7 +138,7 @@ function equalObjects(a: JsonObject, b: JsonObject): boolean {
 
 /**
  * Estimates the bytes that a compact implementation needs for a value: one word per value, the text of strings and
- * keys, two words per container. The sizes in the service are not public. [not public: choice]
+ * keys, two words per container. This package chose the formula, because the sizes in the service are not public.
  */
 export function memoryOf(value: Json): number {
   if (typeof value === 'string') return 8 + value.length

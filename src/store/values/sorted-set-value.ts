@@ -41,8 +41,8 @@ export class SortedSet implements Container {
   #sizes = new Int32Array(2)
   #sizesStale = false
   /**
-   * Second result of `#locate` and `#blockOfRank`: the position inside the block. It is a field, so that a search
-   * allocates no object for its results.
+   * Second result of `#locate` and `#blockOfRank`: the position inside the block. The position is a field, so that a
+   * search allocates no object for its results.
    */
   #place = 0
 
@@ -159,8 +159,6 @@ export class SortedSet implements Container {
     })
     return copy
   }
-
-  // ---- changing the blocks ----
 
   #insert(member: Bytes, score: number): void {
     if (this.#blocks.length === 0) {
