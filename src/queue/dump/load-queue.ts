@@ -348,7 +348,7 @@ function loadSchedule(queue: QueueEngine, dumped: DumpedSchedule): void {
   const schedule = queue.schedules.create(draft, missed)
   if (missed !== undefined && (schedule.nextTime !== missed || missed > queue.now())) {
     throw new TypeError(
-      `The schedule ${id} of the dump has ${iso(missed)} as its missed fire time, but its cron expression does not fire then.`,
+      `The schedule ${id} of the dump has missed fire time ${iso(missed)}, which must be a past fire time of its cron expression.`,
     )
   }
   queue.schedules.setPaused(schedule, paused)
