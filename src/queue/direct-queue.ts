@@ -325,8 +325,8 @@ export class Queue {
 
   /**
    * Returns when the next attempt of a message starts, if no further request changes anything. The result has an exact
-   * instant in milliseconds. If the start depends on a response or a pause, it has the earliest instant and this
-   * condition. Virtual time does not move, and no random numbers are drawn.
+   * instant in milliseconds. If the start depends on a response or a pause, the result has the earliest instant, and
+   * names the response or pause. Virtual time does not move, and no random numbers are drawn.
    * @returns `undefined` for a message that has ended, was canceled or will never be delivered
    * @throws RangeError when the log does not contain the message
    * @example queue.forecast(message.id) // { at: 1893456060000 }

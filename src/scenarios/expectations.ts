@@ -227,7 +227,7 @@ export const sequencePatterns: { readonly [T in SequenceType]: Entries } = {
 
 const counted = (entries: Entries): v.GenericSchema =>
   v.strictObject({
-    times: v.exactOptional(v.pipe(count, v.description('Exact number. Default: one or more.'))),
+    times: v.exactOptional(v.pipe(count, v.description('Exact number of matches. Default: one or more.'))),
     message: v.exactOptional(v.pipe(name, v.description('Name of a publish step. Only its messages count.'))),
     ...optional(entries),
   })
@@ -240,7 +240,7 @@ const sequenceStep = once(
         v.strictObject({
           type: v.literal(type),
           ...('to' in entries && {
-            message: v.exactOptional(v.pipe(name, v.description('Name of the publish step of the message.'))),
+            message: v.exactOptional(v.pipe(name, v.description('Name of the publish step that created the message.'))),
           }),
           ...optional(entries),
         }),
@@ -332,7 +332,7 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
     example: { url: 'https://bank.test/charges', method: 'POST', times: 1 },
     schema: () =>
       v.strictObject({
-        times: v.exactOptional(v.pipe(count, v.description('Exact number. Default: one or more.'))),
+        times: v.exactOptional(v.pipe(count, v.description('Exact number of matches. Default: one or more.'))),
         ...optional(outboundPattern),
       }),
   },
@@ -353,7 +353,9 @@ export const expectationKinds: { readonly [K in ExpectationName]: ExpectationKin
       v.strictObject({
         name,
         absent: v.exactOptional(yes),
-        value: v.exactOptional(v.pipe(v.unknown(), v.description('A string; lists, sets and hashes as JSON.'))),
+        value: v.exactOptional(
+          v.pipe(v.unknown(), v.description('Value of the key: a string, or JSON for a list, a set or a hash.')),
+        ),
         ttl: v.exactOptional(v.nullable(duration)),
         type: v.exactOptional(text),
       }),

@@ -155,7 +155,6 @@ export const scenarioSchema: () => v.GenericSchema = once(() =>
   }),
 )
 
-/** Returns all problems of a scenario. Empty if the scenario can be played. */
 export function scenarioProblems(given: unknown): readonly ScenarioProblem[] {
   const problems = problemsOf(scenarioSchema(), given)
   if (problems.length > 0) return problems
@@ -256,7 +255,6 @@ export function loadGiven({ given }: Scenario): Promise<void> | undefined {
   return searchLoading(given?.store === undefined ? words : [...words, JSON.stringify(given.store)])
 }
 
-/** Creates the initial state of the sandbox. */
 export function applyGiven(scenario: Scenario, sandbox: Sandbox): void {
   const { store, commands, urlGroups, queues, schedules, flowControl } = scenario.given ?? {}
   if (store !== undefined) sandbox.store.load(store as never)

@@ -32,7 +32,7 @@ export interface Grid {
 
 /**
  * Returns the intervals of a period whose last interval contains `now`. The start of each interval is a multiple of its
- * length, counted from the epoch. [statistics.md 3.2, choice]
+ * length, counted from the epoch. This package chose this; public sources leave it open. [statistics.md 3.2]
  */
 export function gridOf(period: StatsPeriod, now: number): Grid {
   const { points, interval } = periods[period]

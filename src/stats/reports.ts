@@ -159,8 +159,8 @@ export const payAsYouGo: Price = { message: 1 / 100_000, freeBandwidth: 50 * gig
 export const unmetered: Price = { message: 0, freeBandwidth: 0, gigabyte: 0 }
 
 /**
- * IDs of the series of messages. A report contains all of them in this order, even if their values are 0.
- * [statistics.md 4, choice]
+ * IDs of the series of messages. A report contains all of them in this order, even if their values are 0. This package
+ * chose the order; public sources leave it open. [statistics.md 4]
  */
 const messageSeries: readonly TallyName[] = ['created', 'active', 'delivered', 'retried', 'error', 'failed', 'canceled']
 const workflowSeries: readonly (readonly [id: string, tally: TallyName])[] = [
@@ -170,7 +170,6 @@ const workflowSeries: readonly (readonly [id: string, tally: TallyName])[] = [
   ['canceled', 'runsCanceled'],
 ]
 
-/** Returns the usage report of the queue, computed from counts. */
 export function queueReport(
   source: TallySource,
   now: number,
@@ -219,7 +218,10 @@ function billings(messages: readonly number[], bytes: readonly number[], price: 
   })
 }
 
-/** Rounds an amount of money to 6 decimals. [statistics.md 6, choice] */
+/**
+ * Rounds an amount of money to 6 decimals. This package chose the number; public sources leave it open. [statistics.md
+ * 6]
+ */
 function toMicros(dollars: number): number {
   return Math.round(dollars * 1e6) / 1e6
 }

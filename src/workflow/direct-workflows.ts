@@ -19,7 +19,6 @@ interface WorkflowInternals {
 
 const { attach, of } = internals<Workflow, WorkflowInternals>('workflows')
 
-/** Returns the engine behind a `Workflow`, for code of this package. */
 export const workflowsOf = (workflow: Workflow): WorkflowEngine => of(workflow).engine
 
 export type WorkflowsEffects = MethodEffects<

@@ -114,7 +114,6 @@ export function historyOfRun(run: WorkflowRunState, { secrets = false }: RunHist
   }
 }
 
-/** Returns the body of a step without the result. */
 function withoutResult(body: Bytes): Bytes {
   const step = readStep(body)
   if (step?.out === undefined) return body

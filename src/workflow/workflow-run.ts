@@ -32,9 +32,7 @@ export interface StepRecord {
   message: Message | undefined
   /** The finished step as it was submitted. `undefined` until the step has finished. */
   result: StepBody | undefined
-  /** Plan of the step, if it is a parallel step. */
   plan?: StepBody
-  /** Message that delivers the plan. */
   planMessage?: Message
   call?: { readonly message: Message; reply?: StoredReply } | undefined
   wait?: Wait | undefined
@@ -68,7 +66,6 @@ export interface Invoker {
 
 /** Settings for all later messages of a run. [workflow.md 4] */
 export interface RunConfiguration {
-  /** Settings of the trigger. */
   readonly settings: PublishSettings
   /** Whether steps inherit these settings. If not, each message has only its own settings. */
   readonly applies: boolean
@@ -133,7 +130,9 @@ export class WorkflowRunState implements IndexedRecord {
     readonly url: string,
     public features: ReadonlySet<string>,
     public configuration: RunConfiguration,
-    /** IP address of the client that triggered the run. `region` is the client's region. */
+    /**
+     * IP address of the client that triggered the run. `region` is the region of the queue that received the trigger.
+     */
     readonly callerIp: string,
     readonly region: string,
   ) {}
@@ -157,7 +156,6 @@ export class WorkflowRunState implements IndexedRecord {
     return this.entries[0]?.message.body ?? ('' as Bytes)
   }
 
-  /** Records that a delivery attempt of a message has begun. */
   began(message: Message): void {
     if (this.running === none) this.running = new Set()
     this.running.add(message)
@@ -235,7 +233,6 @@ export class WorkflowRunState implements IndexedRecord {
     return this.#index.submitted(entries, body)
   }
 
-  /** Returns the record of a step, found by the step's ID. */
   recordOf({ stepId, targetStep = stepId }: StepBody): StepRecord | undefined {
     const { steps } = this
     if (steps.length < many) return steps.find((record) => record.stepId === targetStep)

@@ -11,7 +11,10 @@ export interface DriftRequest {
   /** Headers by name. Headers of the service have their neutral names, `Service-…`. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Bytes
-  /** Token that is sent, and where: in a header, or with `in the query` in the query. Default: `standard`. */
+  /**
+   * Token that the request contains in a header. `in the query`: the standard token as a parameter of the query.
+   * Default: `standard`.
+   */
   readonly token?: TokenUse
 }
 
@@ -38,7 +41,6 @@ export interface Observation {
   /** Command with its arguments, if the request is a single command. */
   readonly argv?: readonly string[]
   readonly status?: number
-  /** The headers that are compared. */
   readonly headers?: Readonly<Record<string, string>>
   /** The body of the response: the parsed JSON, or the text of any other body. */
   readonly value: unknown

@@ -44,7 +44,7 @@ export function callbackDraft(reported: Reported, callback: CallbackSettings, po
 }
 
 /**
- * Returns the body of a callback. The order of the fields is the one of a body that was captured from the service.
+ * Returns the body of a callback. The fields have the same order as in a body that was captured from the service.
  * [queue.md 5.4]
  */
 export function callbackBody(

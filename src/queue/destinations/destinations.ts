@@ -93,7 +93,6 @@ export interface WorkTracker {
 
 type Maybe<T> = T | Promise<T>
 
-/** Result of a handler: a response as plain values, or a fault to apply. */
 type HandlerResult = RawOutcome | Step
 
 /** Methods of `Destinations` that the queue calls. */
@@ -141,11 +140,10 @@ export interface DestinationsInternals {
   serveOwn(pattern: string, handler: DestinationHandler, when?: 'in turn'): void
   /** Removes the handler of a pattern. Its scripts and recorders stay. */
   unhandle(pattern: string): void
-  /** Returns the first recorder of a pattern. */
   recorderAt(pattern: string): Recorder | undefined
   /**
-   * Whether a handler or fixed response has responded at least once. It never responds if the script has a step for
-   * every delivery.
+   * Whether a handler or fixed response has responded at least once. A handler never responds if the script has a step
+   * for every delivery.
    */
   hasAsked(answerer: unknown): boolean
 }
@@ -263,7 +261,8 @@ export class Destinations {
   }
 
   /**
-   * Records the deliveries to a URL. Responds 200 unless another response is registered or given.
+   * Records the deliveries to a URL. The status of the response is 200, unless another response is registered for the
+   * URL or passed as the second argument.
    * @example
    * const orders = sandbox.destinations.record('https://shop.test/orders')
    * await checkout()
@@ -369,8 +368,8 @@ export class Destinations {
   }
 
   /**
-   * Plays a step of a script. Without a step, runs the handler or sends the delivery over the network. Recorders record
-   * only deliveries that reach the destination.
+   * Responds with a step of a script. Without a step, runs the handler or sends the delivery over the network.
+   * Recorders record only deliveries that reach the destination.
    */
   #meet(
     step: Step | undefined,

@@ -157,7 +157,7 @@ export function hiddenFields({
 }
 
 /**
- * Creates the headers of a delivery, including its signature. They are created only on demand, because this is
+ * Creates the headers of a delivery, including its signature. Headers are created only on demand, because signing is
  * expensive.
  */
 export interface DeliveryWriter {
@@ -354,7 +354,10 @@ export class Attempt implements AttemptEntry, EntryBase {
     return this.#headers
   }
 
-  /** Body that the destination receives. GET is delivered without a body. [queue.md 3.1, choice] */
+  /**
+   * Body that the destination receives. GET is delivered without a body, which this package chose; public sources leave
+   * it open. [queue.md 3.1]
+   */
   get body(): Bytes {
     const { message } = this
     if (this.method === 'GET') return '' as Bytes

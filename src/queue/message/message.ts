@@ -223,8 +223,8 @@ export class Message {
   }
 
   /**
-   * Whether the API still shows the message. A message is hidden from the time at which its cancel is requested.
-   * [queue.md 4.2, choice]
+   * Whether the API still shows the message. A message is hidden from the time at which its cancel is requested. This
+   * package chose this time; public sources leave it open. [queue.md 4.2]
    * @internal
    */
   get visible(): boolean {
@@ -277,7 +277,7 @@ export const messageFields: Readonly<Record<string, RecordField<Message>>> = {
   callerIp: (message) => message.origin.callerIp,
 }
 
-/** Returns the same fields for a record that has a `message`, such as a log entry. */
+/** Returns the fields of `messageFields` for records that have a `message`, such as log entries. */
 export function fieldsThrough<T extends { readonly message: Message }>(): Record<string, RecordField<T>> {
   return Object.fromEntries(
     Object.entries(messageFields).map(([name, field]) => [name, (record: T) => field(record.message)]),
@@ -441,7 +441,6 @@ export interface RunMessage {
    * the message's dialect.
    */
   headers(message: Message): HeaderList
-  /** Returns the body of the deliveries of this message. */
   body(message: Message): Bytes
   /** Returns the SHA-256 of the body. Returns `undefined` if the whole body would have to be read. */
   bodyHash(message: Message): Bytes | undefined
@@ -451,7 +450,8 @@ export interface RunMessage {
    */
   wrongWith(message: Message, reply: RunReply): string | undefined
   /**
-   * Returns the role in the run of a callback that reports this message. Returns `undefined` if the callback has none.
+   * Returns the role that a callback about this message has in the workflow run. Returns `undefined` if the callback
+   * has no role.
    */
   reporter(kind: 'callback' | 'failure-callback'): RunMessage | undefined
   /** Adds fields of the workflow run to the body of a callback, and returns the body. */

@@ -57,8 +57,8 @@ type ManualRequest = 'attempt' | 'end'
 export class Planned extends StateFacts {
   readonly is = 'planned'
   /**
-   * Time at which flow control began to hold the message. Set after flow control has admitted it. The message then has
-   * its slots and is about to start.
+   * Time at which flow control began to hold the message. Set after flow control has admitted the message. The message
+   * then has its slots and is about to start.
    */
   declare readonly heldSince?: number
 
@@ -135,7 +135,7 @@ export class Ended extends StateFacts {
 
 export type MessageState = Planned | Waiting | Running | Held | Parked | Ended
 
-/** What an attempt means for its message. */
+/** What happens to a message after an attempt: it ends, or is retried. */
 export type AttemptVerdict =
   | { readonly is: 'delivered' | 'failed' }
   /** The workflow run has ended, so the message gets no further attempt. */
@@ -280,7 +280,7 @@ function afterPlanned(state: Planned, event: MessageEvent): MessageState {
       // An admitted message starts at this instant anyway, so the request changes nothing.
       return heldSince === undefined ? new Planned(event.now, retried, wait, asked ?? 'attempt') : state
     case 'cancelled':
-      // Do not end an admitted message here. Its timer must fire first, because its slots are freed then.
+      // Do not end an admitted message here. Its timer must fire first, because that frees its slots.
       if (event.endsAtOnce && heldSince === undefined) return cancelled(state)
       return new Planned(due, retried, wait, 'end', heldSince)
     case 'vanished':

@@ -27,8 +27,8 @@ export function row(
 }
 
 /**
- * Fact for fault rules that a path segment gives, by the segment before it. In `/v2/queues/orders`, the segment after
- * `queues` is the fact `queue`.
+ * Names of facts for fault rules whose values are path segments. The key is the segment before the value. In
+ * `/v2/queues/orders`, the segment after `queues` is the fact `queue`.
  */
 const namedBehind: Readonly<Record<string, keyof FaultFacts>> = {
   enqueue: 'queue',
@@ -97,7 +97,7 @@ export function queryAndBody(call: ServiceRequest): QueryValues {
 
 /**
  * Returns a schema that reads the names and values of a JSON object. `v.record` would drop names such as `constructor`.
- * A filter with such a name must be rejected, because without it the request would select everything.
+ * A filter with such a name must be rejected, because a request without filters selects everything.
  */
 export function entriesOf<S extends v.GenericSchema>(
   value: S,
@@ -113,8 +113,8 @@ export function entriesOf<S extends v.GenericSchema>(
 }
 
 /**
- * Maximum number of values in the JSON body of a request. It limits memory: a batch of empty items needs most memory
- * for its responses. [choice]
+ * Maximum number of values in the JSON body of a request. The number limits memory: a batch of empty items needs the
+ * most memory, for its responses. This package chose the number; public sources leave it open.
  */
 export const maxQueueValues = 1_048_576
 

@@ -88,7 +88,7 @@ export const publishOptions: readonly PublishOption[] = [
     default: '3; for a callback, the retries of its message',
     bounds: "the plan's maximum, if quotas are enforced; never more than 999,999",
     callbacks: true,
-    about: 'Retries after the first attempt.',
+    about: 'Number of retries after the first attempt.',
     read(text, into, gathering) {
       if (!/^\d+$/.test(text))
         throw invalid(gathering, 'retries', `${JSON.stringify(text)} is not a non-negative integer`)
@@ -122,7 +122,7 @@ export const publishOptions: readonly PublishOption[] = [
     default: '0s',
     bounds: "the plan's maximum, when quotas are enforced",
     callbacks: true,
-    about: 'Wait before the first attempt.',
+    about: 'Delay before the first attempt.',
     read(text, into, gathering) {
       const delay = parseServiceDuration(text)
       if (delay === undefined) throw invalid(gathering, 'delay', `${JSON.stringify(text)} is not a duration`)

@@ -19,8 +19,8 @@ export class QueueDialect {
   /** Names of the response header that forbids retries, in lower case. */
   readonly nonRetryable: readonly string[]
   /**
-   * `User-Agent` of deliveries. A request can have only one, so with several dialects it is that of the last one, the
-   * vendor's. An app that reads this header was written for the real service.
+   * `User-Agent` of deliveries. A request can have only one `User-Agent`. With several dialects, the last dialect
+   * determines it, which is the vendor's. An app that reads this header was written for the real service.
    */
   readonly userAgent: string
 

@@ -12,7 +12,7 @@ export class QueueRejection extends Error {
 
 /**
  * Error responses of the queue API. If a text is quoted from a public source, its comment cites queue.md 1.13. The
- * other texts follow two patterns, which are a choice: `<thing> <id> not found` and `invalid <field>: <reason>`.
+ * other texts follow two patterns, which this package chose: `<thing> <id> not found` and `invalid <field>: <reason>`.
  */
 export const refusals = {
   /** 401 [queue.md 1.13] */
@@ -36,7 +36,7 @@ export const refusals = {
     new QueueRejection(400, `invalid ${field} url: ${reason}`),
   /** [queue.md 1.13] */
   deduplicationColon: (): QueueRejection => new QueueRejection(400, "DeduplicationId cannot contain ':'"),
-  /** The status and the form of this text are choices. [queue.md 1.13] */
+  /** This package chose the status and the form of this text; public sources leave both open. [queue.md 1.13] */
   quota: (name: string, limit: number, status: number): QueueRejection =>
     new QueueRejection(status, `quota ${name} exceeded, current limit: ${limit}`),
   notFound: (thing: string, id: string): QueueRejection => new QueueRejection(404, `${thing} ${id} not found`),

@@ -66,7 +66,6 @@ export function checkTarget({ url, group }: PublishTarget): void {
   else if (!resourceName.test(group)) throw refusals.invalidScheme()
 }
 
-/** Checks that a URL can be parsed and has a host. */
 function checkForm(url: string, field: string): void {
   if (checked.has(url)) return
   if (!URL.canParse(url) || new URL(url).hostname === '')

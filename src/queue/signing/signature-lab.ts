@@ -139,8 +139,8 @@ function keyFor(overrides: SignOptions, keys: SigningKeys): string {
 }
 
 /**
- * Returns the signature of a delivery that a fault changes. If the flaw is not possible, uses a similar one. This is
- * `key` if the keys were not rotated often enough, and `body` if the body is not JSON.
+ * Returns the signature of a delivery that a fault changes. If the flaw is not possible, uses a similar flaw: `key` if
+ * the keys were not rotated often enough, and `body` if the body is not JSON.
  */
 export function faultySignature(
   { flaw, skewMs }: SigningFault,
@@ -160,8 +160,8 @@ export function faultySignature(
 
 /**
  * Returns the time claims that a server would set if its clock were fast or slow by `skewMs` milliseconds. In the
- * window `wide`, receivers compare the claims with the date of the host. There the signature has expired long ago, or
- * begins in the far future.
+ * window `wide`, receivers compare the claims with the date of the host. Compared with that date, the signature has
+ * expired long ago, or becomes valid in the far future.
  */
 function skewedTimes(skewMs: number, { at, window }: SigningContext): Partial<SignatureClaims> {
   if (window === 'real') {

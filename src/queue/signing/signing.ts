@@ -16,7 +16,7 @@ export interface SignatureClaims {
   readonly iss: string
   /** Full destination URL. */
   readonly sub: string
-  /** Expiration in Unix seconds. All times of a token are in seconds. */
+  /** Expiration in Unix seconds. The times in all claims are in seconds. */
   readonly exp: number
   /** Start of the validity in Unix seconds, 0 in a valid signature. */
   readonly nbf: number
