@@ -7,6 +7,7 @@ import { plainText } from '../src/report/safe-text.js'
 import type { StoreCostTotals } from '../src/report/traffic-context.js'
 import { Traffic, type TrafficMark } from '../src/report/traffic-view.js'
 import type { Store } from '../src/store/direct-store.js'
+import { grouped } from './failure/circumstance.js'
 import { composeFailure } from './failure/compose-failure.js'
 import { isPlainObject, literal } from './literal.js'
 import { type Bounds, boundsText, type CountRange, requireBounds, within } from './range.js'
@@ -52,9 +53,14 @@ interface Counted {
   readonly parts?: readonly string[]
 }
 
+/** Maximum number of entries that are named for one kind of message. */
+const maxSeqs = 3
+
 const costs: Readonly<Record<Cost, (evidence: Period) => Counted | undefined>> = {
   messages: (evidence) =>
-    notOf(evidence, 'store', () => countedBy(evidence.ofType('attempt'), attemptName(evidence.redaction))),
+    notOf(evidence, 'store', () =>
+      countedBy(evidence.ofType('attempt'), attemptName(evidence.redaction), ({ seq }) => seq),
+    ),
   bandwidth: (evidence) => notOf(evidence, 'store', () => ({ amount: bandwidthOf(evidence.ofType('attempt')) })),
   commands: (evidence) => {
     const amount = spendOf(evidence)?.commands
@@ -206,14 +212,14 @@ function ofStore(evidence: Period, name: keyof StoreCostTotals): Counted | undef
 
 const maxParts = 5
 
-function countedBy<T>(things: readonly T[], name: (thing: T) => string): Counted {
-  const counts = new Map<string, number>()
-  for (const thing of things) {
-    const key = name(thing)
-    counts.set(key, (counts.get(key) ?? 0) + 1)
-  }
-  const sorted = [...counts].sort((a, b) => b[1] - a[1])
-  const parts = sorted.slice(0, maxParts).map(([key, count]) => `${count} × ${key}`)
+/** @param seqOf `seq` of the entry to print; without it, only the amounts are printed */
+function countedBy<T>(things: readonly T[], name: (thing: T) => string, seqOf?: (thing: T) => number): Counted {
+  const sorted = [...grouped(things, name)].sort(([, a], [, b]) => b.length - a.length)
+  const parts = sorted.slice(0, maxParts).map(([key, all]) => {
+    const seqs = seqOf === undefined ? [] : all.slice(0, maxSeqs).map((thing) => `#${seqOf(thing)}`)
+    if (all.length > seqs.length && seqs.length > 0) seqs.push('…')
+    return `${all.length} × ${key}${seqs.length === 0 ? '' : ` (${seqs.join(', ')})`}`
+  })
   if (sorted.length > maxParts) parts.push(`… ${sorted.length - maxParts} more kinds`)
   return { amount: things.length, parts }
 }

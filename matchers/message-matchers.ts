@@ -120,7 +120,7 @@ function duplicateHints(evidence: MatcherInput, nearest: readonly EntryOf<'publi
     if (before === undefined) continue
     const gap = formatDuration(entry.at - before.at)
     return [
-      `${evidence.name(entry.messageId)} was published ${gap} after #${before.seq}, when the deduplication window had ended. Publish it within the window, or set a longer policy.deduplicationWindow.`,
+      `${evidence.name(entry.messageId)} was published ${gap} after #${before.seq}, after the end of the deduplication window (policy.deduplicationWindow of the sandbox, by default 10m). Publish it sooner, or expect two messages.`,
     ]
   }
   const name = evidence.name(first.messageId)

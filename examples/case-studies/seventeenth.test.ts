@@ -4,7 +4,7 @@ import * as mended from './seventeenth/fixed.ts'
 import { story } from './story.ts'
 
 const cause =
-  /until 09:00:45\.000, .* 5 of 5 calls .*1 message is before it; the pause from #\d+ to #\d+ added up to 20s/
+  /until 09:00:45\.000, .* 5 of 5 calls .*1 message is before it; the pause from #\d+ to #\d+ extended the wait by up to 20s/
 
 story('seventeenth', { asItWas, mended, cause, options: { strict: { pending: false } } }, (test, app) => {
   test('sends the letter to the seventeenth reader within 40 seconds', async ({ sandbox }) => {

@@ -75,7 +75,9 @@ function untilHint(story: MessageLifecycle, name: string, until: number, now: nu
   const isTurn = reason.startsWith(turn)
   const why = reason === '' ? '' : isTurn ? `, for ${plainText(reason)}` : ` (${plainText(reason)})`
   const failed = failedText(story)
-  return `${name} waits ${left}, until ${timeSeenFrom(until, now)}${why}.${failed === '' ? '' : ` So far, ${failed}.`} Await sandbox.clock.advance('${left}') or clock.drain() for its next attempt.`
+  const lead = reason.startsWith(`${turn} flow-control key`) ? 'Raise the limit, or await' : 'Await'
+  const otherwise = failed === '' ? lead : `So far, ${failed}: fix the cause, or await`
+  return `${name} waits ${left}, until ${timeSeenFrom(until, now)}${why}. ${otherwise} sandbox.clock.advance('${left}') or clock.drain() for its next attempt.`
 }
 
 /**

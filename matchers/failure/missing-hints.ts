@@ -18,14 +18,20 @@ export function skippedSlots({ evidence }: Log): Circumstance[] {
     .ofType('setting')
     .filter((entry) => entry.resource === 'schedule' && entry.change === 'skipped')
   return [...grouped(slots, ({ name, value }) => `${name}\n${value?.because}`).values()].map((skipped) => {
-    const [{ name, at, value }] = skipped as [EntryOf<'setting'>]
+    const [{ name, at, seq, value }] = skipped as [EntryOf<'setting'>]
     const more = skipped.length === 1 ? '' : ` and at ${plural(skipped.length - 1, 'later time')}`
     return {
-      sentence: `Schedule ${quoted(name, 60)} did not fire at ${timeSeenFrom(at, from)}${more}: ${value?.because}.`,
+      sentence: `Schedule ${quoted(name, 60)} did not fire at ${timeSeenFrom(at, from)}Z (#${seq})${more}: ${skipText(String(value?.because))}`,
       seqs: skipped.map(({ seq }) => seq),
       explainsMissing: true,
     }
   })
+}
+
+/** Returns why a schedule did not fire, from the reason in the log, and what to do. */
+function skipText(because: string): string {
+  if (because === 'it is paused') return 'it was paused then.'
+  return `${because}, so its local time did not exist. Choose a time outside this gap.`
 }
 
 /**
@@ -93,11 +99,12 @@ export function failedForGood({ evidence, isOwn }: Log): Circumstance[] {
   const alike = grouped(letters, ({ kind, url, status, error }) => {
     return `${kind} ${urlText(url, evidence.redaction)}, ${responseText(status, error, evidence.redaction)}`
   })
-  const told = [...alike.values()].slice(0, maxLetters).map((group) => letterText(evidence, group))
+  const parts = [...alike.values()].slice(0, maxLetters).map((group) => letterText(evidence, group))
   const more = alike.size > maxLetters ? `; and others` : ''
+  const lost = letters.some(({ kind }) => kind !== 'message')
   return [
     {
-      sentence: `${plural(letters.length, letters.length < all.length ? 'other message' : 'message')} went to the dead-letter queue: ${told.join('; ')}${more}.`,
+      sentence: `${plural(letters.length, letters.length < all.length ? 'other message' : 'message')} went to the dead-letter queue: ${parts.join('; ')}${more}.${lost ? ' The receiver of a dead callback may not know that outcome.' : ''}`,
       seqs: letters.map(({ seq }) => seq),
       explainsMissing: true,
     },
@@ -113,6 +120,6 @@ function letterText({ name, redaction }: MatcherInput, letters: readonly EntryOf
   const noun = kind.replace('-', ' ')
   const what =
     letters.length > 1 ? plural(letters.length, noun) : `${kind === 'message' ? '' : `${noun} `}${name(messageId)}`
-  const entry = letters.length > 1 ? `from #${seq}` : `#${seq}`
+  const entry = letters.length > 1 ? `first #${seq}` : `#${seq}`
   return `${what} to ${urlText(url, redaction)}, ${responseText(status, error, redaction)} (${entry})`
 }

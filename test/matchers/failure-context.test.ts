@@ -314,8 +314,8 @@ test('names skipped fire times of schedules once per reason', async () => {
   await ask('nightly/resume')
   await clock.advanceTo('2030-04-01T12:00:00Z')
   expect(told(sandbox)).toEqual([
-    'Schedule nightly did not fire at 2030-03-30 01:30:00.000: it is paused.',
-    'Schedule nightly did not fire at 2030-03-31 01:00:00.000: the clocks of Europe/Berlin are set forward from 02:00 to 03:00.',
+    expect.stringMatching(/nightly .*2030-03-30 01:30:00\.000Z \(#10\): .*paused/),
+    expect.stringMatching(/nightly .*2030-03-31 01:00:00\.000Z \(#14\): .*Europe\/Berlin .*02:00 to 03:00/),
   ])
 })
 
@@ -428,7 +428,7 @@ test('names dead letters and failed failure callbacks', async () => {
   await clock.drain()
   expect(told(sandbox)).toEqual([
     expect.stringMatching(
-      /^2 messages went to the dead-letter queue: msg_\w+… to https:\/\/shop\.test\/orders, 500 Internal Server Error \(#\d+\); failure callback msg_\w+… to https:\/\/shop\.test\/report, 503 Service Unavailable \(#\d+\)\.$/,
+      /^2 messages went to the dead-letter queue: msg_\w+… to https:\/\/shop\.test\/orders, 500 Internal Server Error \(#\d+\); failure callback msg_\w+… to https:\/\/shop\.test\/report, 503 Service Unavailable \(#\d+\)\./,
     ),
   ])
 })
@@ -440,7 +440,7 @@ test('counts dead letters with the same error', async () => {
   await sandbox.clock.drain()
   expect(told(sandbox)).toEqual([
     expect.stringMatching(
-      /^3 messages .*dead-letter queue: 3 messages to https:\/\/shop\.test\/orders, 500 .* \(from #\d+\)\.$/,
+      /^3 messages .*dead-letter queue: 3 messages to https:\/\/shop\.test\/orders, 500 .* \(first #\d+\)\.$/,
     ),
   ])
 })

@@ -161,7 +161,7 @@ describe('hint about dead letters if something is missing', () => {
   test('is given for a key in an empty store', async () => {
     using sandbox = await day()
     expect(failureOf(() => expect(sandbox.store).toHaveKey('order:1'))).toMatch(
-      /The store is empty\.\n\nHint: 2 messages went to the dead-letter queue: 2 messages to https:\/\/shop\.test\/orders, 503 Service Unavailable \(from #\d+\)\.\n/,
+      /The store is empty\.\n\nHint: 2 messages went to the dead-letter queue: 2 messages to https:\/\/shop\.test\/orders, 503 Service Unavailable \(first #\d+\)\.\n/,
     )
   })
 

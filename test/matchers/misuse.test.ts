@@ -70,7 +70,7 @@ describe('an impossible expected value', () => {
   test.each([
     ['toHavePublished', { retries: '3' }, /retries.*number \(got '3'\)\. .*\b3\./],
     ['toHavePublished', { retries: 'three' }, /retries.*number \(got 'three'\)\.$/m],
-    ['toHavePublished', { to: undefined }, /\bto\b.*URL.*\(got undefined\)\. Omit it/],
+    ['toHavePublished', { to: undefined }, /\bto\b.*URL.*\(got undefined\)\. Omit /],
     ['toHavePublished', { to: 42 }, /\bto\b.*URL.*\(got 42\)\./],
     ['toHavePublished', { method: 'post' }, "(got 'post'). Write 'POST'."],
     ['toHavePublished', { to: 'PUT https://shop.test/a' }, "without PUT: 'https://shop.test/a'."],

@@ -330,7 +330,7 @@ describe('toHaveDelivered', () => {
         '  #2 at 09:00:00.000   msg_2Kd…   to https://shop.test/orders',
         "      ✓ to   ✗ state: expected 'DELIVERED', received 'RETRY'",
         '',
-        "Hint: msg_2Kd… waits 10s, until 09:00:12.000 (default back-off). So far, 1 of 3 attempts failed. Await sandbox.clock.advance('10s') or clock.drain() for its next attempt.",
+        "Hint: msg_2Kd… waits 10s, until 09:00:12.000 (default back-off). So far, 1 of 3 attempts failed: fix the cause, or await sandbox.clock.advance('10s') or clock.drain() for its next attempt.",
         'Replay: seed 7',
       ].join('\n'),
     )

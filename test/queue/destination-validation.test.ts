@@ -82,7 +82,7 @@ test('destinations.respond() rejects read responses and values that JSON cannot 
   await read.text()
   const circle: { self?: unknown } = {}
   circle.self = circle
-  expect(() => destinations.respond(shop, read)).toThrow('whose body has been read before')
+  expect(() => destinations.respond(shop, read)).toThrow('body was already read')
   expect(() => destinations.respond(shop, { body: circle })).toThrow(/body.*serialized as JSON/)
   expect(() => destinations.respond(shop, { body: new Blob(['x']) })).toThrow('Return new Response(body)')
   const loop: { kind: string; waitMs: number; then?: unknown } = { kind: 'delay', waitMs: 1 }

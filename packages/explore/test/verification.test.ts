@@ -160,7 +160,7 @@ describe('assertVerifiesSignatures() with the wrapper of the SDK', () => {
   test('fails only for a delivery to another URL, and explains that the wrapper never compares it', async () => {
     expect(await above(wrapped(), upstash)).toMatchInlineSnapshot(`
       "NotVerified: https://shop.test/api/orders did not respond as it should:
-        ✗ url (claim sub names another URL): accepted with 200
+        ✗ url (claim "sub" contains another URL): accepted with 200
           → the claim \`sub\` is not compared with the app's own URL, so a delivery that was signed for another URL is accepted. The SDK's Receiver compares \`sub\` if verify() gets { url }. The SDK's wrappers, such as verifySignatureAppRouter, never compare it.
       The other 16 deliveries of this check were handled as they should be."
     `)

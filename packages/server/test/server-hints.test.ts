@@ -34,7 +34,7 @@ test('a delivery to a blocked host contains a request that registers a response'
   expect(unhandled).toEqual([
     expect.stringMatching(
       new RegExp(
-        `^Delivery to https://shop\\.example/orders was refused.*this machine only.* POST ${server.origin}/_control/w1/destinations/respond .*{"to":"https://shop\\.example/orders","response":200}.* --deliver-to shop\\.example `,
+        `^Delivery to https://shop\\.example/orders was refused.*this machine.* POST ${server.origin}/_control/w1/destinations/respond .*{"to":"https://shop\\.example/orders","response":200}.* --deliver-to shop\\.example `,
       ),
     ),
   ])
