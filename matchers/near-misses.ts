@@ -8,7 +8,7 @@ import type { PatternFields } from './pattern-fields.js'
 
 /** How a failure shows a message, a request or another candidate. */
 export interface Candidate {
-  /** `seq` of its entry. 0 if the candidate is not an entry of the log. */
+  /** `seq` of the candidate's entry. 0 if the candidate is not an entry of the log. */
   readonly seq: number
   readonly at: number
   /** Short description, safe to print. */
@@ -31,7 +31,7 @@ export interface PatternTest<T> {
   fits(thing: T): boolean
   /**
    * Returns the approximate distance of a candidate from the pattern, computed only from fields that are cheap to
-   * compare. 0 if all of them match.
+   * compare. 0 if all of these fields match.
    */
   rough(thing: T): number
   /** Compares all fields of the pattern, in their order. */
@@ -153,8 +153,8 @@ export interface RankedMatches<T> {
 const budget = 100_000
 
 /**
- * Separates matches from other candidates, and finds the nearest of the others. They are sorted by the approximate
- * distance, so that only a few need a full comparison.
+ * Separates matches from other candidates, and finds the nearest of the others. The others are sorted by the
+ * approximate distance, so that only a few need a full comparison.
  */
 export function rank<T>(things: Iterable<T>, test: PatternTest<T>, most = 3): RankedMatches<T> {
   const found: T[] = []

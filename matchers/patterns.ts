@@ -3,12 +3,13 @@ import type { MessageKind } from '../src/kernel/traffic-log.js'
 import type { AsymmetricMatcher } from './literal.js'
 
 /**
- * A value, or an asymmetric matcher. Playwright's type of asymmetric matchers has no methods, so the type is partial.
+ * A value, or an asymmetric matcher. Playwright's type of asymmetric matchers has no methods, so no method is required
+ * here.
  */
 export type Or<T> = T | Partial<AsymmetricMatcher>
 export type Text = Or<string | RegExp>
 
-/** Fields of a published message. All given fields must match. */
+/** Fields of a published message. All fields in the pattern must match. */
 export interface PublishedPattern {
   /** URL of the destination; `*` matches any characters. */
   readonly to?: Text
@@ -183,7 +184,9 @@ export interface CallbackPattern {
   readonly url?: Text
   /** HTTP method of the source message, in upper case. */
   readonly method?: Text
-  /** Name of the URL group to which the source message was published. `undefined` matches if there was none. */
+  /**
+   * Name of the URL group to which the source message was published. `undefined` matches source messages to a URL.
+   */
   readonly topicName?: Text | undefined
   /** Name of the endpoint in that URL group. `undefined` matches if the endpoint has no name. */
   readonly endpointName?: Text | undefined

@@ -25,7 +25,10 @@ export interface MatcherInput {
 
 export type Role = 'sandbox' | 'store' | 'queue' | 'traffic'
 
-/** Gives matchers the internals of a store. They are found by name, because matchers do not import the engine. */
+/**
+ * Gives matchers access to the internals of a store. The internals are found by the name `store`, because matchers do
+ * not import the engine.
+ */
 export const storeInternals: Internals<object, StoreInternals> = internals('store')
 
 /**
@@ -143,7 +146,7 @@ function plainLog(given: readonly Entry[]): Log {
   }
 }
 
-/** Returns whether the sandbox is on a server. A matcher is synchronous, so it cannot fetch the log from there. */
+/** Returns whether the sandbox is on a server. A matcher is synchronous, so it cannot fetch the log from the server. */
 function isRemote(received: unknown): boolean {
   const { traffic } = received as { readonly traffic?: object }
   return traffic !== undefined && 'follow' in traffic

@@ -64,7 +64,7 @@ export interface MatcherSearch<T> {
   readonly evidence: MatcherInput
   /** Returns all candidates. Each call reads them again. */
   readonly things: () => Iterable<T>
-  /** Returns only candidates that can match. Set it if it takes less work than `things`. */
+  /** Returns only candidates that can match. Set this function if it takes less work than `things`. */
   readonly likely?: () => Iterable<T>
   readonly test: PatternTest<T>
   readonly candidate: (thing: T) => Candidate
@@ -188,7 +188,7 @@ function missing<T>(
   const [first = [], ...others] = parts
   return {
     expected: `${expected} These fit:`,
-    parts: [...fit, ['Nearest of the others:', ...first], ...others],
+    parts: [...fit, [`Nearest of the other ${many}:`, ...first], ...others],
   }
 }
 
@@ -223,8 +223,8 @@ function article(noun: string): string {
 }
 
 /**
- * Returns the expected range from the last argument of a matcher. Returns `undefined` if there is none, which means one
- * or more.
+ * Returns the expected range from the last argument of a matcher. Returns `undefined` if the last argument has no
+ * range. Then one or more matches are expected.
  */
 export function timesOf(matcher: string, options: unknown): Bounds | undefined {
   if (options === undefined) return undefined

@@ -4,7 +4,8 @@ import * as asItWas from './old-keys/broken.ts'
 import * as mended from './old-keys/fixed.ts'
 import { story } from './story.ts'
 
-const cause = /signature is valid: it uses the key that is current since the keys were rotated at 09:00:05/
+const cause =
+  /signature is valid: the signature uses the key that became current when the keys were rotated at 09:00:05/
 
 story('old-keys', { asItWas, mended, cause }, (test, app) => {
   test('accepts a click after a key rotation', async ({ sandbox: { clock, destinations, queue } }) => {

@@ -11,8 +11,8 @@ export interface TestLocation {
   /** Line of the test in the file, from 1. Only Playwright provides it. */
   readonly line?: number | undefined
   /**
-   * Name of the project in the configuration of the runner. Absent if there is none, or if the runner does not report
-   * it.
+   * Name of the project in the configuration of the runner. Absent if there is no project, or if the runner does not
+   * report it.
    */
   readonly project?: string | undefined
 }

@@ -36,7 +36,7 @@ const flappingDestination = defineScenario({
 const thunderingHerd = defineScenario({
   name: 'thundering herd after outage',
   description:
-    'The destination is down for ten minutes. Retries have no jitter, so all messages come back in the same millisecond: once during the outage, again, and after it.',
+    'The destination is down for ten minutes. Retries have no jitter, so all messages come back in the same millisecond: twice during the outage, and once after it.',
   startAt: start,
   destinations: [{ url: orders }],
   faults: [{ name: 'outage', on: 'queue.delivery', until: '10m', fault: { kind: 'status', status: 503 } }],
@@ -206,7 +206,7 @@ const monthEnd = defineScenario({
 const slowConsumer = defineScenario({
   name: 'slow consumer with flow control',
   description:
-    'The destination takes 30 seconds for each delivery, and flow control lets two run at a time: ten messages take two and a half minutes, and the last has waited two.',
+    'The destination takes 30 seconds for each delivery, and flow control lets two run at a time: ten messages take two and a half minutes, and the last message waits for two minutes.',
   startAt: start,
   destinations: [{ url: orders }],
   faults: [{ name: 'slow', on: 'queue.delivery', fault: { kind: 'latency', waitMs: 30_000 } }],

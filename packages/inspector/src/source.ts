@@ -54,7 +54,6 @@ export interface Control {
    * @throws Error with the server's message
    */
   ask(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<unknown>
-  /** Returns the names of all tenants. */
   tenants(): Promise<readonly string[]>
   /** Returns the source of another tenant on the same server. */
   of(tenant: string): PageSource

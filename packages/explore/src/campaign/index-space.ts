@@ -45,7 +45,6 @@ export type IndexTask =
 /** Options of a campaign that apply to each of its runs. */
 export interface CampaignOptions {
   readonly seed: number
-  /** Maximum number of runs. */
   readonly runs: number
 }
 
@@ -56,7 +55,7 @@ export type IndexResult =
 
 /** A campaign: the default export of a campaign file, made by `defineCampaign()`. */
 export interface Campaign {
-  /** The value is a campaign. */
+  /** Always `campaign`. */
   readonly kind: 'campaign'
 }
 

@@ -42,7 +42,7 @@ export interface DeliveryRun {
   readonly sandbox: Sandbox
   /** Outbound requests that reached an external host. */
   readonly calls: readonly HandledOutbound[]
-  /** Sequence numbers of the entries of messages that were published outside of deliveries. */
+  /** Sequence numbers of the entries of the messages that were not published by deliveries. */
   readonly given: ReadonlySet<number>
   /** Error of the publisher or of the clock. */
   readonly error?: unknown

@@ -113,7 +113,7 @@ export async function runClients(subject: ClientSubject, usher: TurnPicker, cont
     const stuck = [...gate.unfinished]
     gate.open()
     if (stuck.length > 0)
-      throw new Error(`${stuck.join(' and ')} never ended: in this order, no other client does what they wait for`)
+      throw new Error(`${stuck.join(' and ')} never ended: in this order, no other client ends the wait`)
     await (subject.settle === undefined ? sandbox.clock.drain({ maxTimers: budget }) : subject.settle(sandbox))
     error = leftovers(sandbox, { strict: false })
   } catch (thrown) {

@@ -1,10 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-/** Response of a request to the control API, if it has arrived. */
+/** Response to a request to the control API, if it has arrived. */
 export interface ControlQuery<T> {
   readonly value: T | undefined
   readonly failure: string | undefined
-  /** Sends the request again. */
   again(): void
 }
 

@@ -128,7 +128,6 @@ interface Tab {
 interface TabsProps {
   readonly label: string
   readonly tabs: readonly Tab[]
-  /** Name of the open tab. */
   readonly chosen: Signal<string>
 }
 
