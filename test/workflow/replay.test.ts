@@ -115,7 +115,7 @@ test('replay() reports differences in a readable form', async () => {
     prefix: 1,
     expected: "step 1 'first' (Run)",
     actual: "step 1 'second' (Run)",
-    message: expect.stringMatching(/beginning step 1 'first' \(Run\) .*but .*step 1 'second' \(Run\)\.$/),
+    message: expect.stringMatching(/step 1 'first' \(Run\) .*but .*step 1 'second' \(Run\)\.$/),
   })
   expect(incompatible[1]!.actual).toBe(
     "responded 500: Incompatible step name. Expected 'second', got 'first' from the request",
