@@ -123,7 +123,7 @@ test('replay() reports differences in a readable form', async () => {
   expect(incompatible[1]).toMatchObject({
     sdkError: "Incompatible step name. Expected 'second', got 'first' from the request",
     message: expect.stringMatching(
-      /^After step 1 'first' step 2 'nap' \(SleepFor\) .*but .*step 'second' .*history has 'first'\.$/,
+      /^After step 1 'first', step 2 'nap' \(SleepFor\) .*but .*step 'second' .*history has 'first'\.$/,
     ),
   })
   await expect(replay({} as never, () => {})).rejects.toThrow(/replay\(\).*arguments .*a history/)
