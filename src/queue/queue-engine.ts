@@ -39,14 +39,14 @@ export interface QueueOptions {
 }
 
 export const maxDiagnostics = 1000
-/** Fields of the engine that a reset or a load replaces. */
+/** Fields of the engine that are replaced when the queue is reset or loads a dump. */
 type Holdings = Pick<QueueEngine, 'urlGroups' | 'lanes' | 'courier' | 'publisher'>
 
 /** Engine of the message queue: publishes, delivers and looks up messages. */
 export class QueueEngine {
   readonly policy: ResolvedPolicy
   readonly limits: ResolvedQueueLimits
-  /** Dialect for requests whose headers belong to no dialect. */
+  /** Dialect for requests that have no header of any dialect. */
   readonly words: QueueDialect
   readonly wordsByName: ReadonlyMap<string, QueueDialect>
   readonly destinations: DeliveryTarget

@@ -45,7 +45,7 @@ export class StoreEngine implements CommandStore {
   /** Cursors of SCAN. */
   readonly cursors: ScanCursors
   readonly options: StoreOptions
-  /** Remaining work of the current request, or of the current command outside requests. */
+  /** Remaining work of the current request. A command outside requests has its own budget. */
   readonly work: Work
   readonly meter: CostMeter
   readonly pubsub: PubSub = new PubSub()
@@ -69,7 +69,7 @@ export class StoreEngine implements CommandStore {
    */
   #writes = 0
   #context: CommandContext
-  /** Whether commands share the work of one request. */
+  /** Whether the running commands belong to one request and share its work budget. */
   #isRequest = false
   #docs: string
 
@@ -117,7 +117,7 @@ export class StoreEngine implements CommandStore {
     return this.#writes
   }
 
-  /** Counts a write to a store in another process. This store represents that store. */
+  /** Counts a write that ran in another process, on a store that takes the place of this one. */
   wroteElsewhere(): void {
     this.#writes++
   }
@@ -229,7 +229,7 @@ export class StoreEngine implements CommandStore {
     }
   }
 
-  /** Runs a function. Error texts of the function contain this documentation address. */
+  /** Runs a function. Error texts that are created during the call contain the documentation address `docs`. */
   inWordsOf<T>(docs: string, run: () => T): T {
     const outer = this.#docs
     this.#docs = docs
@@ -241,8 +241,8 @@ export class StoreEngine implements CommandStore {
   }
 
   /**
-   * Runs a function with its own work budget instead of that of the request. The function may serve another client, for
-   * example.
+   * Runs a function with a full work budget of its own, not with the remaining work of the request. For example, the
+   * function serves another client that was blocked.
    */
   atOwnCost<T>(run: () => T): T {
     const { left } = this.work
@@ -297,7 +297,7 @@ export class StoreEngine implements CommandStore {
     return this.commands.find(argv) ?? this.#refuse(name, argv)
   }
 
-  /** Sets whether a client waits for the expiration of keys. */
+  /** Sets whether a blocked client waits for keys to expire. If so, the store sets a timer for the next expiration. */
   awaitExpiry(isAwaited: boolean): void {
     this.#notifications.isAwaited = isAwaited
   }
@@ -364,7 +364,7 @@ export class StoreEngine implements CommandStore {
 
   #beginWork(): void {
     const { maxWork } = this.options.policy
-    // Most commands charge nothing, so there is usually nothing to renew.
+    // Most commands charge no work. The budget is then still full and need not be renewed.
     if (this.work.left !== maxWork) this.work.renew(maxWork)
     if (this.db.search.isWatching) this.db.search.beginRequest()
     if (this.#notifications.hearsAny) this.pubsub.attend(maxWork)
@@ -383,7 +383,7 @@ export class StoreEngine implements CommandStore {
 /** Address that MONITOR shows for clients without one. [store.md 5.1] */
 const restClient = '0.0.0.0:0'
 
-/** Containers with their own error text for unknown subcommands. [store.md 7.3] */
+/** Commands with subcommands that have their own error text for unknown subcommands. [store.md 7.3] */
 const streamContainers = new Set(['XGROUP', 'XINFO'])
 
 class StoreContext implements CommandContext {

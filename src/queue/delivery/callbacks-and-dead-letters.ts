@@ -163,7 +163,8 @@ export class DeadLetters {
 
   /**
    * Adds a dead letter.
-   * @param known ID and time (in milliseconds) of a dead letter from a dump; add the oldest dead letter first
+   * @param known `id` and `time` (in milliseconds) of a dead letter that is loaded from a dump; add the oldest dead
+   *   letter first
    */
   add(message: Message, reply: RawOutcome, known?: { readonly id: string; readonly time: number }): DeadLetter {
     this.#prune()

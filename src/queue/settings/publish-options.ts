@@ -45,7 +45,10 @@ export interface PublishOption {
   readonly on?: 'schedule'
   readonly about: string
   read(text: string, into: PublishSettings, gathering: Gathering): void
-  /** Returns the option as text, from the settings of a message. Returns `undefined` if the settings do not set it. */
+  /**
+   * Returns the option as text, read from the settings of a message. Returns `undefined` if the message does not have
+   * this option.
+   */
   write(settings: PublishSettings): string | undefined
 }
 
@@ -300,7 +303,7 @@ export const publishOptions: readonly PublishOption[] = [
   },
 ]
 
-/** Groups of options whose names contain a variable part. [queue.md 2.2] */
+/** Groups of options with a variable part in their name, such as `forward-<name>`. [queue.md 2.2] */
 export const openSettings: readonly { readonly name: string; readonly about: string }[] = [
   { name: 'forward-<name>', about: 'Delivered as header `<Name>`.' },
   {

@@ -58,7 +58,7 @@ export interface AccessDump {
   readonly tokens: Tokens
   /** Key that signs the tokens of users. */
   readonly key: PortableString
-  /** Users that ACL SETUSER created, with the rules that create them again. */
+  /** Users that ACL SETUSER created. ACL SETUSER with the same `rules` creates the same user again. */
   readonly users: readonly { readonly name: PortableString; readonly rules: readonly PortableString[] }[]
 }
 
@@ -168,7 +168,8 @@ export class AccessControl {
     this.#tokens = tokens
     this.#key = bytesOf(key)
     this.#users = new Map()
-    // The dump may come from a sandbox that accepted other rules.
+    // Accept all rules of redis-server, because the dump may come from a sandbox that accepted more rules than this
+    // one.
     const rights = { dialect: 'redis', hasCommand } as const
     for (const { name, rules } of users) this.setUser(bytesOf(name), rules.map(bytesOf), rights)
     this.#changed()

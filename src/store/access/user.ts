@@ -32,8 +32,8 @@ export class AclUser implements User {
    */
   selectors: readonly Permissions[] = []
   /**
-   * Password hashes, as ACL GETUSER shows them. If the password is a token of GENTOKEN, the value is this token in
-   * plain text, otherwise `undefined`.
+   * Passwords of the user. Keys: password hashes, as ACL GETUSER shows them. Values: the password in plain text if it
+   * is a token of GENTOKEN, otherwise `undefined`.
    */
   #passwords = new Map<string, string | undefined>()
 
@@ -47,7 +47,8 @@ export class AclUser implements User {
 
   /**
    * Returns `undefined` if the user's own rules or one of the selectors allow the command. Otherwise, returns one of
-   * the denials: the denial of the check that comes last in the order command, keys, channels. [redis 7.0]
+   * the denials. The denial of a channel takes precedence over that of a key, and the denial of a key over that of the
+   * command. [redis 7.0]
    */
   denial(command: Permissible, named: Named, work?: Work): Denial | undefined {
     let furthest: Denial | undefined

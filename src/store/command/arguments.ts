@@ -211,7 +211,10 @@ export function oneOrMore<T>(arg: Arg<T>): Arg<T[]> {
   }
 }
 
-/** Returns a parser that repeats a sequence of plain arguments, at least once. All arguments are in one array. */
+/**
+ * Returns a parser for one or more repetitions of these arguments, such as `field value [field value …]`. The result is
+ * one flat array with all arguments.
+ */
 export function inTurn(...args: readonly Arg<Bytes>[]): Arg<readonly Bytes[]> {
   const one = args.map((arg) => arg.usage).join(' ')
   return {
@@ -337,8 +340,8 @@ export function deadlineOf(words: ExpirationOptions, now: number, command: strin
 }
 
 /**
- * Returns the instant that is the number in `word` times `unit` milliseconds after `from`. The number must be positive,
- * and the instant must fit into 64 bits.
+ * Returns the instant `from` + number × `unit` in milliseconds. `word` contains the number, which must be positive. The
+ * instant must fit into 64 bits.
  */
 export function deadline(word: Bytes, unit: 1 | 1000, from: number, command: string): number {
   const time = toInt64(word)
@@ -348,7 +351,7 @@ export function deadline(word: Bytes, unit: 1 | 1000, from: number, command: str
 
 const maxTime = 0x7fff_ffff_ffff_ffffn
 
-/** Returns an instant as `deadline()` does, but also accepts a number of 0 or less. */
+/** Returns the same instant as `deadline()`, but for a parsed number, which may be 0 or less. */
 export function deadlineIn(time: number | bigint, unit: 1 | 1000, from: number, command: string): number {
   if (typeof time === 'number' && Math.abs(time) < 1e12) return time * unit + from
   const length = BigInt(time) * BigInt(unit)

@@ -26,7 +26,10 @@ export type CommandFlag =
   | 'nomulti'
   | 'keyspace'
 
-/** Whether the service documents a command or only redis-server has it, according to docs/protocol/commands.json. */
+/**
+ * `documented`: the service documents the command. `redis`: only redis-server has the command. The source is
+ * docs/protocol/commands.json.
+ */
 export type CommandStatus = 'documented' | 'redis'
 
 export interface CommandDescription {

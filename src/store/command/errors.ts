@@ -243,8 +243,8 @@ export function replyTooLarge(limit: number, hasRun: boolean): ReplyError {
 }
 
 /**
- * Returns the error for replies that cannot be encoded with the remaining work. A limit of this package, not of the
- * service.
+ * Returns the error for replies whose encoding needs more work than the request has left. A limit of this package, not
+ * of the service.
  */
 export function replyTooMuchWork(limit: number, hasRun: boolean): ReplyError {
   return new WorkExceeded(

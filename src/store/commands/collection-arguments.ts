@@ -1,4 +1,4 @@
-/** Arguments that several groups of collections share, with the errors of redis. */
+/** Arguments that commands of several collection types share, with the errors of redis. */
 import type { Bytes } from '../../kernel/bytes.js'
 import { globMatcher } from '../../kernel/glob.js'
 import type { Random } from '../../kernel/random.js'
@@ -114,7 +114,7 @@ function toCursor(word: Bytes): bigint {
   return digits[1] === '-' ? BigInt.asUintN(64, -value) : value
 }
 
-/** Text for `deviations` of all scans: a difference between redis-server and this store. */
+/** Text for the field `deviations` of all scan commands. It describes a difference from redis-server. */
 export const wholePages = 'Without COUNT one call visits `policy.scanPageSize` (1000) keys, not 10.'
 
 /**
@@ -178,8 +178,8 @@ export const maxRepeats: number = 2 ** 24
 const unitsPerPick = 14
 
 /**
- * Picks `count` names as HRANDFIELD, SRANDMEMBER and ZRANDMEMBER do. For a positive count, all names are different, and
- * there are at most `size` of them. For a negative count, names may be repeated.
+ * Picks random names as HRANDFIELD, SRANDMEMBER and ZRANDMEMBER do. A positive `count` picks different names, at most
+ * all `size` names. A negative `count` may repeat names: -5 always picks 5 names.
  * @param unitsMore the additional work for each name
  */
 export function pickNames(

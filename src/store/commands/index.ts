@@ -54,7 +54,7 @@ export function commandsUnder(policy: 'all' | 'documented'): CommandTable<Comman
   return policy === 'all' ? commandTable : documentedTable
 }
 
-/** Commands that wait, which only connections can send. [store.md 7.4] */
+/** Commands that can wait for an element. Only connections can send these commands. [store.md 7.4] */
 export const blockingTable: CommandTable<Command> = new CommandTable({
   list: blockingListCommands,
   'sorted-set': blockingSortedSetCommands,

@@ -27,15 +27,15 @@ interface Deadline extends HeapItem {
 }
 
 /**
- * Maximum bytes of a string that is converted to text as a whole. This is far more than any reply has. The longest
- * JavaScript string has four times this length.
+ * Maximum length in bytes of a string that is converted to text in one piece. Replies are always much shorter. The
+ * longest JavaScript string is four times as long.
  */
 export const maxText = 134_217_728
 
-/** Class of the containers that keys can have as values. `new Type()` creates an empty container. */
+/** Class of a container, such as `SortedSet`. `new Type()` creates an empty container. */
 export type ContainerClass<T extends Container> = new () => T
 
-/** Minimum number of expirations for a sweep. */
+/** Number of expirations up to which no sweep is needed. */
 const leastCrowd = 4096
 
 /**
@@ -47,7 +47,7 @@ export class Database {
   readonly #entries = new OrderedTable<KeyEntry>()
   #deadlines = new Heap<Deadline>()
   #sequence = 0
-  /** The running command may add to a collection only if the collection has at most this many members. */
+  /** Maximum number of members that a collection may have before the running command adds to it. */
   #mostBefore = Number.POSITIVE_INFINITY
   /**
    * Keys of the containers that the running command uses. When the command ends, keys with an empty container are
@@ -63,7 +63,7 @@ export class Database {
   #made = new Set<Container>()
   /** Keys that a lookup did not find. Collected only while misses are recorded. */
   missed: Set<Bytes> | undefined
-  /** Maximum number of members in a collection and of keys. */
+  /** Maximum number of members in each collection, and maximum number of keys in the store. */
   mostMembers: number = maxMembers
   readonly search: SearchIndexes
   /** Called after the deletion of all keys, which causes no keyspace event. */
@@ -213,7 +213,8 @@ export class Database {
       // Container classes have no subclasses, so this equals `instanceof` without walking the prototype chain.
     } else if (value.constructor !== type) throw replyError('wrongType')
     else if (sizeOfValue(value) > this.#mostBefore) throw replyError('outOfMemory')
-    // Assigns by index and keeps the array. Otherwise, every command would empty the array and allocate it again.
+    // Overwrite the old elements instead of emptying the arrays. Otherwise, every command would allocate the arrays
+    // again.
     this.#touchedKeys[this.#touchedCount] = key
     this.#touched[this.#touchedCount++] = value as T
     return value as T
@@ -305,7 +306,7 @@ export class Database {
     if (this.#deadlines.size > 64 && this.#deadlines.size > 2 * this.#entries.size) this.#dropIdleDeadlines()
   }
 
-  /** Removes expirations that no longer apply: MEMORY PURGE. */
+  /** Implements MEMORY PURGE: removes expirations that no longer apply. */
   purge(): void {
     this.#dropIdleDeadlines()
   }
@@ -430,7 +431,7 @@ export class Database {
     return entry
   }
 
-  /** Inserts a key that must not exist. */
+  /** Inserts a key. The caller has checked that the key does not exist. */
   #insert(key: Bytes, value: KeyspaceValue): void {
     const entry = new KeyEntry(value, this.#seconds())
     this.#entries.put(key, entry)
