@@ -5,7 +5,7 @@ import { address, body, headers, type Kind, label, labels, moment, plain, runSte
 import { isAsymmetric, isPlainObject, literal } from './literal.js'
 
 /**
- * Expected values that a field allows. Other values are rejected, because they could never match and `.not` would then
+ * Values that a pattern may contain for a field. Other values are rejected: they can never match, so `.not` would
  * always pass.
  */
 interface Takes {
@@ -24,8 +24,8 @@ export interface PatternField<T> {
   /** Whether a candidate may lack the field. Then a pattern may expect `undefined`. */
   readonly optional: boolean
   /**
-   * Returns whether the field may contain the password of a command. If so, neither the expected nor the received value
-   * is printed.
+   * Returns whether the field may contain a secret, such as the password in a command. If so, neither the expected nor
+   * the received value is printed.
    */
   readonly isSecret?: (thing: never) => boolean
 }
@@ -56,7 +56,7 @@ const booleanTaken: Takes = { what: 'true or false', check: (value) => typeof va
 const anythingTaken: Takes = { what: 'anything', check: () => true }
 const spanTaken: Takes = {
   what: "a duration such as '1h', or a number of milliseconds",
-  // `milliseconds()` throws its own error about the unit.
+  // If the unit is wrong, `milliseconds()` throws an error that explains it.
   check: (value) => typeof value !== 'object' && milliseconds(value as Duration) >= 0,
 }
 const momentTaken: Takes = {

@@ -32,7 +32,7 @@ export type SequenceType =
 export interface CountedExpectation {
   /** Exact number of matches. Default: one or more. */
   readonly times?: number
-  /** Name of a publish step. Only its messages count. */
+  /** Name of a publish step. If it is set, only messages of this step count. */
   readonly message?: string
 }
 
@@ -45,7 +45,7 @@ export interface ExpectationValues {
   readonly delivered: Pattern & CountedExpectation
   /**
    * Failure that production recorded. The code under test must not fail in this way again. Without code under test, the
-   * recorded responses are played.
+   * destination sends the recorded responses.
    */
   readonly recorded: {
     /** Name of the publish step whose message failed in production. */
@@ -69,7 +69,7 @@ export interface ExpectationValues {
   readonly receivedRequest: Pattern & CountedExpectation
   /** Fields of a request that the app sent to a registered external host. */
   readonly outboundRequest: Pattern & Pick<CountedExpectation, 'times'>
-  /** URL, and exact number of deliveries that reached it, regardless of their responses. */
+  /** A URL, and the exact number of deliveries that must reach it. The responses do not matter. */
   readonly reached: { readonly url: string; readonly times: number }
   /** Command that the store ran for an app. Commands of scenario steps do not count. */
   readonly executed: { readonly argv: readonly (string | number)[]; readonly times?: number }
@@ -99,7 +99,7 @@ export type Expectation = {
   readonly [K in ExpectationName]: { readonly [P in K]: ExpectationValues[K] }
 }[ExpectationName]
 
-/** Entry of the table of expectations. The function that evaluates the expectation is in `evaluate.ts`. */
+/** One kind of expectation, such as `published`. The function that evaluates it is in `evaluate.ts`. */
 export interface ExpectationKind<T> {
   readonly summary: string
   readonly example: T

@@ -11,8 +11,8 @@ export {
 export type { ScenarioStep } from '../../../src/scenarios/step-values.js'
 export type { Scenario } from '../../../src/scenarios/written-scenario.js'
 
-// Ready-made scenarios about outages. Each has its own steps. The fault rules contain no URL, so
-// `sandbox.faults.add(…)` applies the same faults to any app.
+// Ready-made scenarios about outages. Each contains the steps that are needed to play it. The fault rules contain no
+// URL, so `sandbox.faults.add(…)` applies the same faults to any app.
 
 const orders = 'https://shop.test/orders'
 const start = '2030-01-01T09:00:00Z'
@@ -273,7 +273,7 @@ export const scenarios: {
   readonly flappingDestination: Scenario
   /** Ten minutes of outage, after which all messages are retried at the same instant. */
   readonly thunderingHerd: Scenario
-  /** A message that its handler cannot process blocks the FIFO queue behind it. */
+  /** The handler cannot process one message, so the later messages of the FIFO queue must wait. */
   readonly poisonMessage: Scenario
   /** The handler does its work, but the response is lost, so every message is delivered twice. */
   readonly lostAcknowledgements: Scenario

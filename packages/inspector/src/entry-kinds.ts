@@ -66,8 +66,8 @@ export function isEcho({ type, event }: TraceEntry): boolean {
 }
 
 /**
- * Tones of marks: one for each result of an entry, each with its own color. If marks overlap, the mark whose tone is
- * later in this list is on top.
+ * Tones of marks. Each tone has its own color, which shows the type or the result of an entry. If marks overlap, the
+ * mark whose tone is later in this list is on top.
  */
 export const tones = ['wait', 'soft', 'move', 'store', 'ok', 'call', 'bad', 'fault'] as const
 export type Tone = (typeof tones)[number]
@@ -112,7 +112,8 @@ export function toneOf(entry: TraceEntry): Tone {
 }
 
 /**
- * When an entry began and ended, in milliseconds of virtual time. `until` is the end of a wait that follows the entry.
+ * When an entry began and ended, in milliseconds of virtual time. `until` is the end of the wait after it, such as the
+ * instant of the retry after an attempt.
  */
 export interface Span {
   readonly from: number

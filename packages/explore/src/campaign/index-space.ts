@@ -26,7 +26,7 @@ export interface Tried {
   /** The failing run with the lowest number. */
   readonly first?: FailedRun
   readonly coverage: readonly CoverageRow[]
-  /** Notes about limits of the check that more runs do not remove. All blocks have the same notes. */
+  /** Notes about limits that the check has even with more runs. All blocks have the same notes. */
   readonly notes?: readonly string[]
 }
 

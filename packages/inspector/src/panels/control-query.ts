@@ -8,8 +8,9 @@ export interface ControlQuery<T> {
 }
 
 /**
- * Sends a request to the control API, and sends it again when a value in `when` changes. Only one request runs at a
- * time: a change during a request sends the next request later. If `ask` is undefined, nothing is sent.
+ * Calls `ask`, which sends a request to the control API, and calls it again when a value in `when` changes. Only one
+ * request runs at a time. If a value changes during a request, `ask` is called again after the response. If `ask` is
+ * undefined, nothing is sent.
  */
 export function useControlQuery<T>(
   ask: (() => Promise<unknown>) | undefined,
